@@ -31,6 +31,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-webauthn/webauthn/webauthn"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -49,6 +50,8 @@ type Options struct {
 	// LoginLogDays and LoginLogRows override the settings for the retention of the
 	// login log; 0 uses the settings.
 	LoginLogDays, LoginLogRows int
+	// PublicURL is the origin at which people reach the server, for which passkeys are; "" if unknown.
+	PublicURL string
 }
 
 // Auth authenticates the callers of one database. Create it with New.
@@ -68,6 +71,7 @@ type Auth struct {
 	forwarding   *forwarding
 	challenges   *challenges
 	pending      *pendingLogins
+	party        *webauthn.WebAuthn // what passkeys are for; nil if they can't be used
 }
 
 // On returns a copy of a that reaches the store through db, for example to trace the
@@ -80,7 +84,7 @@ func (a *Auth) On(db store.Handle) *Auth {
 
 // New returns an Auth for db. The database must not be in use yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), keys: &keyUses{byID: map[store.ID]*keyUse{}}, counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}, forwarding: newForwarding(), pending: newPendingLogins()}
+	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), keys: &keyUses{byID: map[store.ID]*keyUse{}}, counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}, forwarding: newForwarding(), pending: newPendingLogins(), party: relyingParty(options.PublicURL)}
 	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)

@@ -43,63 +43,84 @@ func (a *Auth) BeginTOTP(s *Session, issuer string) (*NewTOTP, error) {
 }
 
 // ConfirmTOTP sets up the authenticator app of a signed-in user whose code proves that it has the secret. It returns
-// recovery codes, of which only the hashes are stored.
+// recovery codes with the first factor, of which only the hashes are stored.
 func (a *Auth) ConfirmTOTP(s *Session, addr netip.Addr, code string) (codes []string, err error) {
-	return a.changeFactor(s, addr, func(tx *store.Tx) error {
-		t, err := store.TOTPOf(tx, s.account)
-		switch {
-		case errs.Is(err, errs.NotFound) || err == nil && bool(t.Confirmed):
-			return errs.New(errs.Conflict, "no authenticator app is being set up; begin with POST on this path").Coded("totp_not_begun")
-		case err != nil:
-			return err
-		}
-		return a.useTOTP(tx, t, code)
+	return a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
+		return a.proving(s, addr, func() error {
+			return a.db.Update(s.Actor, func(tx *store.Tx) error {
+				t, err := store.TOTPOf(tx, s.account)
+				switch {
+				case errs.Is(err, errs.NotFound) || err == nil && bool(t.Confirmed):
+					return errs.New(errs.Conflict, "no authenticator app is being set up; begin with POST on this path").Coded("totp_not_begun")
+				case err != nil:
+					return err
+				}
+				if err := a.useTOTP(tx, t, code); err != nil {
+					return err
+				}
+				return write(tx)
+			})
+		})
 	})
 }
 
-// RenewRecovery replaces the recovery codes of a signed-in user, who proves the second factor with a code.
-func (a *Auth) RenewRecovery(s *Session, addr netip.Addr, code string) (codes []string, err error) {
-	return a.changeFactor(s, addr, func(tx *store.Tx) error { return a.useFactor(tx, s.account, code) })
+// RenewRecovery replaces the recovery codes of a signed-in user.
+func (a *Auth) RenewRecovery(s *Session) (codes []string, err error) {
+	return a.withCodes(s, true, func(write func(tx *store.Tx) error) error {
+		return a.db.Update(s.Actor, func(tx *store.Tx) error {
+			has, err := store.HasFactor(tx, s.account)
+			if err == nil && !has {
+				err = errs.New(errs.Conflict, "recovery codes replace a second factor, and there is none").Coded("no_factor")
+			}
+			if err != nil {
+				return err
+			}
+			return write(tx)
+		})
+	})
 }
 
-// changeFactor runs prove, and replaces the recovery codes of a signed-in user.
-func (a *Auth) changeFactor(s *Session, addr netip.Addr, prove func(tx *store.Tx) error) (codes []string, err error) {
+// withCodes makes recovery codes in the transaction of a change, and returns them. If there are some already, it keeps
+// them and returns none, unless renew is set.
+func (a *Auth) withCodes(s *Session, renew bool, change func(write func(tx *store.Tx) error) error) (codes []string, err error) {
+	kept := false
 	codes = newRecoveryCodes()
 	hashes := make([]string, len(codes))
 	for i, c := range codes {
 		hashes[i] = hashRecovery(s.account, plainCode(c))
 	}
-	err = a.proving(s, addr, func(tx *store.Tx) error {
-		if err := prove(tx); err != nil {
-			return err
+	err = change(func(tx *store.Tx) error {
+		_, err := store.RecoveryCodesOf(tx, s.account)
+		if kept = err == nil && !renew; kept {
+			return nil
 		}
 		return store.SetRecoveryCodes(tx, s.account, hashes)
 	})
-	if err != nil {
+	if err != nil || kept {
 		return nil, err
 	}
 	return codes, nil
 }
 
-// RemoveTOTP removes the second factor of a signed-in user, who proves it with a code.
-func (a *Auth) RemoveTOTP(s *Session, addr netip.Addr, code string) error {
-	return a.proving(s, addr, func(tx *store.Tx) error {
-		if err := a.useFactor(tx, s.account, code); err != nil {
-			return err
+// RemoveTOTP removes the authenticator app of a signed-in user.
+func (a *Auth) RemoveTOTP(s *Session) error {
+	return a.db.Update(s.Actor, func(tx *store.Tx) error {
+		had, err := store.RemoveTOTP(tx, s.account)
+		if err == nil && !had {
+			err = errs.New(errs.Conflict, "no authenticator app is set up").Coded("no_factor")
 		}
-		_, err := store.RemoveFactors(tx, s.account)
 		return err
 	})
 }
 
-// proving runs a write of a signed-in user that fails with ErrWrongCode for a wrong code, which is rate-limited
+// proving runs a check of a signed-in user's code that fails with ErrWrongCode for a wrong one, which is rate-limited
 // together with the codes of sign-ins.
-func (a *Auth) proving(s *Session, addr netip.Addr, write func(tx *store.Tx) error) error {
+func (a *Auth) proving(s *Session, addr netip.Addr, check func() error) error {
 	at, err := a.beginFactor(s.account, addr, false, nil)
 	if err != nil {
 		return err
 	}
-	err = a.db.Update(s.Actor, write)
+	err = check()
 	switch {
 	case err == nil:
 		at.succeeded()
@@ -130,13 +151,15 @@ func (a *Auth) beginFactor(who store.Account, addr netip.Addr, known bool, obser
 	return at, err
 }
 
-// secondFactor uses up the code of the second factor. pending reports that there is one whose code was not asked for
-// yet: code is nil.
-func (a *Auth) secondFactor(tx *store.Tx, who store.Account, code *string) (pending bool, err error) {
-	if code == nil {
-		return store.HasFactor(tx, who)
+// secondFactor uses up the second factor. pending reports that there is one that was not asked for yet.
+func (a *Auth) secondFactor(tx *store.Tx, who store.Account, proof *loginProof) (pending bool, err error) {
+	switch {
+	case proof.passkey != nil:
+		return false, proof.passkey.use(tx)
+	case proof.code != nil:
+		return false, a.useFactor(tx, who, *proof.code)
 	}
-	return false, a.useFactor(tx, who, *code)
+	return store.HasFactor(tx, who)
 }
 
 // heldStep returns the time step of a code for a session that is held in memory, because the disk is full. Recovery

@@ -47,18 +47,31 @@ func (s *Session) isHeld() bool { return s.ID >= firstHeldID }
 func (h *held) add(s *Session, record store.Session, step int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.sessions) >= maxHeldSessions || step != 0 && step <= h.steps[s.account] {
+	if len(h.sessions) >= maxHeldSessions || step != 0 && !h.use(s.account, step) {
 		return false
-	}
-	if step != 0 {
-		if len(h.steps) >= maxHeldRows { // codes of these steps have expired long ago
-			clear(h.steps)
-		}
-		h.steps[s.account] = step
 	}
 	h.last++
 	s.ID = h.last
 	h.sessions[s.ID] = &heldSession{s, record}
+	return true
+}
+
+// useStep records that the code of a time step was used, and reports false if it was used before.
+func (h *held) useStep(who store.Account, step int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.use(who, step)
+}
+
+// use is useStep. h.mu must be locked.
+func (h *held) use(who store.Account, step int64) bool {
+	if step <= h.steps[who] {
+		return false
+	}
+	if len(h.steps) >= maxHeldRows { // codes of these steps have expired long ago
+		clear(h.steps)
+	}
+	h.steps[who] = step
 	return true
 }
 
@@ -101,8 +114,8 @@ func (h *held) take() (sessions []*heldSession, rows []*store.LoginLog) {
 
 // hold opens a session in memory for a sign-in that could not be stored on the full
 // disk. cause is the error of that write; hold returns it if no more sessions can be
-// held. code is that of the second factor, see grant.
-func (a *Auth) hold(account store.Account, hash string, code *string, in Attempt, cause error) (*Grant, error) {
+// held.
+func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt, cause error) (*Grant, error) {
 	token, tokenHash := newToken(tokenPrefix)
 	row := logRow(in, store.LoginSucceeded)
 	record := store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
@@ -116,19 +129,19 @@ func (a *Auth) hold(account store.Account, hash string, code *string, in Attempt
 	pending := false
 	epoch := a.sessions.currentEpoch()
 	err := a.db.View(store.System, func(tx *store.Tx) error {
-		stored, err := store.HashOf(tx, account)
-		if err == nil && stored.Hash != hash {
-			err = errWrong
-		}
-		if err == nil && code == nil {
+		err := proof.checkHash(tx, account)
+		switch {
+		case err != nil:
+		case proof.passkey != nil: // it can't be used again, see verifyAssertion
+		case proof.code == nil:
 			pending, err = store.HasFactor(tx, account)
-		} else if err == nil {
-			step, err = a.heldStep(tx, account, *code)
+		default:
+			step, err = a.heldStep(tx, account, *proof.code)
 		}
 		if err != nil {
 			return err
 		}
-		record.LastUsed, record.ExpiresAt = tx.Now(), tx.Now().Add(lifetime(tx, account.App))
+		record.LastUsed, record.ProvedAt, record.ExpiresAt = tx.Now(), tx.Now(), tx.Now().Add(lifetime(tx, account.App))
 		if s, err = newSession(tx, &record); errs.Is(err, errs.Unauthenticated) {
 			err = errWrong
 		}
@@ -158,7 +171,7 @@ func (a *Auth) storeHeld() error {
 		}
 		err := a.db.Update(store.System, func(tx *store.Tx) error {
 			record := h.record
-			record.LastUsed = store.Time(h.session.lastUsed.Load())
+			record.LastUsed, record.ProvedAt = store.Time(h.session.lastUsed.Load()), h.session.Actor.Proof.At()
 			if err := store.Sessions.Create(tx, &record); err != nil {
 				return err
 			}

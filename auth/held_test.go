@@ -121,13 +121,13 @@ func TestHeldSessionsAreBoundedAndRevoked(t *testing.T) {
 	})
 	full := errs.New(errs.Full, "full")
 	for range maxHeldSessions {
-		_, err := in.hold(account, hash, nil, good, full)
+		_, err := in.hold(account, &loginProof{hash: hash}, good, full)
 		must(t, err)
 	}
-	if _, err := in.hold(account, hash, nil, good, full); !errs.Is(err, errs.Full) {
+	if _, err := in.hold(account, &loginProof{hash: hash}, good, full); !errs.Is(err, errs.Full) {
 		t.Errorf("one more: %v", err)
 	}
-	if _, err := in.hold(account, "another hash", nil, good, full); !errs.Is(err, errs.Unauthenticated) {
+	if _, err := in.hold(account, &loginProof{hash: "another hash"}, good, full); !errs.Is(err, errs.Unauthenticated) {
 		t.Errorf("after a new password: %v", err)
 	}
 	for range maxHeldRows {

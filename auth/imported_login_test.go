@@ -3,6 +3,7 @@ package auth
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -136,7 +137,7 @@ func TestAnImportedPasswordIsConfirmedAndChanged(t *testing.T) {
 // The owner role accepts no imported hash, in either order, whoever sets it.
 func TestTheOwnerRoleAcceptsNoImportedHash(t *testing.T) {
 	in, staff, _ := withImported(t)
-	owner := &store.Actor{ID: FirstUser, Username: "admin", RoleIDs: []store.ID{store.OwnerRole}}
+	owner := &store.Actor{ID: FirstUser, Username: "admin", RoleIDs: []store.ID{store.OwnerRole}, Proof: store.NewProof(store.TimeOf(time.Now()))}
 	hash, err := ImportHash("password_hash", importedHashes["RuoYi's first user"].hash)
 	must(t, err)
 	promote := func(tx *store.Tx) error {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"encoding/json"
 	"errors"
 	"net/netip"
 	"time"
@@ -42,7 +43,10 @@ type Grant struct {
 	Device     string // device token to send with the next attempt
 	ExpiresAt  store.Time
 	MustChange bool
-	Pending    string // token for LoginCode, if the user has a second factor; Token is empty then
+	Pending    string // token for LoginCode or LoginPasskey, if the user has a second factor; Token is empty then
+
+	Methods []string        // what completes a pending sign-in: ByPasskey, ByCode, ByRecovery
+	Options json.RawMessage // with which a browser asks for a passkey; nil without one
 }
 
 // candidate is the user whom an attempt names; nil if there is none.
@@ -118,7 +122,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 			return nil, err
 		}
 	}
-	g, err = a.grant(who.account, hash, fresh, nil, in, device)
+	g, err = a.grant(who.account, loginProof{hash: hash, fresh: fresh}, in, device)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,35 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 func (a *Auth) suspend(l pendingLogin) (*Grant, error) {
 	now := a.counters.now()
 	token, err := a.pending.add(l, now)
-	return &Grant{Pending: token, ExpiresAt: store.TimeOf(now.Add(pendingLife))}, err
+	if err != nil {
+		return nil, err
+	}
+	g := &Grant{Pending: token, ExpiresAt: store.TimeOf(now.Add(pendingLife))}
+	return g, a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		passkeys, err := a.usablePasskeys(tx, l.account)
+		if err == nil && len(passkeys) > 0 {
+			g.Methods = append(g.Methods, ByPasskey)
+			g.Options, err = a.requestPasskey(toFinish, token, pendingLife, passkeys)
+		}
+		if err != nil {
+			return err
+		}
+		has, err := store.HasTOTP(tx, l.account)
+		if has {
+			g.Methods = append(g.Methods, ByCode)
+		}
+		if err != nil {
+			return err
+		}
+		c, err := store.RecoveryCodesOf(tx, l.account)
+		if err == nil && len(c.Hashes) > 0 {
+			g.Methods = append(g.Methods, ByRecovery)
+		}
+		if errs.Is(err, errs.NotFound) {
+			err = nil
+		}
+		return err
+	})
 }
 
 // LoginCode completes a pending sign-in with a code of the user's authenticator app, or a recovery code. It is for the
@@ -155,7 +187,7 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 		a.throttled.count(in)
 		return nil, p.name, err
 	}
-	g, err = a.grant(p.account, p.hash, p.fresh, &code, in, device)
+	g, err = a.grant(p.account, loginProof{hash: p.hash, fresh: p.fresh, code: &code}, in, device)
 	switch {
 	case err == nil:
 		at.succeeded()
@@ -282,28 +314,46 @@ func setLoginUser(row *store.LoginLog, account store.Account) {
 	}
 }
 
-// grant opens the session if the password has not changed since it was compared. code is that of the second factor; nil
-// in the first step of a sign-in, for which grant returns nil if there is a second one.
-func (a *Auth) grant(account store.Account, hash, fresh string, code *string, in Attempt, device *deviceUse) (*Grant, error) {
+// loginProof is what somebody signs in with.
+type loginProof struct {
+	hash    string     // that the password was compared with; "" for no password
+	fresh   string     // hash of the password to store instead; "" for none
+	code    *string    // of the second factor; nil for none
+	passkey *assertion // nil for none
+}
+
+// checkHash returns an error if the password has changed since it was compared.
+func (p *loginProof) checkHash(tx *store.Tx, account store.Account) error {
+	if p.hash == "" {
+		return nil
+	}
+	stored, err := store.HashOf(tx, account)
+	if errs.Is(err, errs.NotFound) || err == nil && stored.Hash != p.hash {
+		return errWrong
+	}
+	return err
+}
+
+// grant opens the session. In the first step of a sign-in, it returns nil if there is a second one.
+func (a *Auth) grant(account store.Account, proof loginProof, in Attempt, device *deviceUse) (*Grant, error) {
 	var g *Grant
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		g = nil
-		stored, err := store.HashOf(tx, account)
-		if errs.Is(err, errs.NotFound) || err == nil && stored.Hash != hash {
-			return errWrong
-		}
-		if err != nil {
+		if err := proof.checkHash(tx, account); err != nil {
 			return err
 		}
-		if pending, err := a.secondFactor(tx, account, code); err != nil || pending {
+		if pending, err := a.secondFactor(tx, account, &proof); err != nil || pending {
 			return err
 		}
 		mustChange, err := signedIn(tx, account, in.Addr.String())
 		if err != nil {
 			return err
 		}
-		if fresh != "" {
-			_, err := store.PasswordHashes.Update(tx, stored.ID, func(h *store.PasswordHash) error { h.Hash = fresh; return nil })
+		if proof.fresh != "" {
+			stored, err := store.HashOf(tx, account)
+			if err == nil {
+				_, err = store.PasswordHashes.Update(tx, stored.ID, func(h *store.PasswordHash) error { h.Hash = proof.fresh; return nil })
+			}
 			if err != nil {
 				return err
 			}
@@ -315,7 +365,7 @@ func (a *Auth) grant(account store.Account, hash, fresh string, code *string, in
 		return err
 	})
 	if errs.Is(err, errs.Full) {
-		return a.hold(account, hash, code, in, err)
+		return a.hold(account, &proof, in, err)
 	}
 	return g, err
 }

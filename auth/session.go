@@ -359,6 +359,7 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, account: account}
+	actor.Proof = store.NewProof(stored.ProvedAt)
 	s.lastUsed.Store(int64(stored.LastUsed))
 	s.saved.Store(int64(stored.LastUsed))
 	return s, nil
@@ -418,7 +419,7 @@ func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 		}
 	}
 	token, hash := newToken(tokenPrefix)
-	s.LastUsed = tx.Now()
+	s.LastUsed, s.ProvedAt = tx.Now(), tx.Now()
 	s.ExpiresAt = tx.Now().Add(lifetime(tx, s.AppUserID != 0))
 	if err := store.Sessions.Create(tx, s); err != nil {
 		return "", err

@@ -40,7 +40,7 @@ func (in *instance) open(cost int) {
 	in.t.Helper()
 	db, err := store.Open(in.dir, store.Options{Version: "test", Seed: seed})
 	must(in.t, err)
-	in.Auth, err = New(db, Options{Cost: cost, InitialFile: filepath.Join(in.dir, "initial-password")})
+	in.Auth, err = New(db, Options{Cost: cost, InitialFile: filepath.Join(in.dir, "initial-password"), PublicURL: "https://reeve.example.org"})
 	must(in.t, err)
 	in.counters = newCounters(func() time.Time { return in.now })
 }

@@ -145,15 +145,14 @@ func TestOnesOwnAccount(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
-	const confirmed = `,"password":"` + ownerPassword + `"}`
-	in.ok("PUT", "/admin/info", `{"email":"Boss@Example.org"`+confirmed, "owner")
+	in.ok("PUT", "/admin/info", `{"email":"Boss@Example.org"}`, "owner")
 	put := func(name, body string, status int, has ...string) apiCase {
 		return apiCase{name, "PUT", "/admin/info", body, "clerk", status, has, nil}
 	}
 	runCases(t, in, []apiCase{
-		put("all of it", `{"nickname":" Nick ","email":"clerk@example.org","mobile":"+49 (30) 12-34","sex":2`+confirmed, 200, `"nickname":"Nick"`, `"sex":2`, `"email":"clerk@example.org"`),
-		put("emptied", `{"nickname":"","email":"","mobile":"","sex":0`+confirmed, 200, `"nickname":""`, `"email":""`),
-		put("an address that another has, in another case", `{"email":"boss@example.ORG"`+confirmed, 409, `"errorCode":"duplicate"`, `"errors":{"email":`),
+		put("all of it", `{"nickname":" Nick ","email":"clerk@example.org","mobile":"+49 (30) 12-34","sex":2}`, 200, `"nickname":"Nick"`, `"sex":2`, `"email":"clerk@example.org"`),
+		put("emptied", `{"nickname":"","email":"","mobile":"","sex":0}`, 200, `"nickname":""`, `"email":""`),
+		put("an address that another has, in another case", `{"email":"boss@example.ORG"}`, 409, `"errorCode":"duplicate"`, `"errors":{"email":`),
 		put("no address", `{"email":"boss"}`, 422, `"email":`),
 		put("two addresses", `{"email":"a@b.cd, e@f.gh"}`, 422, `"email":`),
 		put("an address with a line break", `{"email":"a@b.cd\nBcc: x@y.zz"}`, 422, `"email":`),
@@ -161,12 +160,11 @@ func TestOnesOwnAccount(t *testing.T) {
 		put("a sex of 3", `{"sex":3}`, 422, `"sex":`),
 		put("several faults", `{"sex":-1,"email":"x","mobile":"y","nickname":"`+strings.Repeat("é", 65)+`"}`, 422, `"sex":`, `"email":`, `"mobile":`, `"nickname":`),
 		put("64 letters", `{"nickname":"`+strings.Repeat("é", 64)+`"}`, 200),
-		put("a password that is not needed", `{"password":"x"}`, 200),
 	})
 }
 
-// TestAnotherEmailNeedsThePassword in both realms, so that a stolen session is not enough.
-// It shares the rate limit with changing the password.
+// TestAnotherEmailNeedsThePassword of app users, so that a stolen session is not enough. Users confirm who they are, see
+// TestWhatChangesDecidesWhetherToConfirm. Both share the rate limit with changing the password.
 func TestAnotherEmailNeedsThePassword(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -175,22 +173,20 @@ func TestAnotherEmailNeedsThePassword(t *testing.T) {
 	var customer loginOut
 	in.ok("POST", "/api/register", `{"username":"customer","password":"`+ownerPassword+`"}`, "nobody").data(&customer)
 	in.tokens["customer"] = customer.Token
-	for who, at := range map[string]struct{ info, password string }{"owner": {"/admin/info", "/admin/password"}, "customer": {"/api/user", "/api/user/password"}} {
-		put := func(body string) *reply { return in.call("PUT", at.info, body, who) }
-		put(`{"email":"new@example.org","nickname":"N"}`).brief(422, `"errorCode":"password_required"`, `"errors":{"password":`)
-		put(`{"email":"new@example.org","password":""}`).brief(422, `"errorCode":"password_required"`)
-		put(`{"email":"new@example.org","password":"wrong"}`).brief(422, `"errorCode":"wrong_password"`, `"errors":{"password":`)
-		put(`{"nickname":"N","email":""}`).brief(200) // there is no e-mail address already
-		in.ok("GET", at.info, "", who).brief(200, `"email":""`)
-		put(`{"email":"new@example.org","password":"`+ownerPassword+`"}`).brief(200, `"email":"new@example.org"`)
-		put(`{"email":"new@example.org","nickname":"M"}`).brief(200, `"nickname":"M"`)
-		put(`{"email":""}`).brief(422, `"errorCode":"password_required"`)
-		for range 3 {
-			put(`{"email":"other@example.org","password":"wrong"}`).brief(422, `"errorCode":"wrong_password"`)
-		}
-		put(`{"email":"other@example.org","password":"` + ownerPassword + `"}`).brief(429)
-		in.call("PUT", at.password, `{"old_password":"`+ownerPassword+`","new_password":"another password"}`, who).brief(429)
-		put(`{"email":"new@example.org","nickname":"still"}`).brief(200)
-		in.ok("GET", at.info, "", who).brief(200, `"email":"new@example.org"`)
+	put := func(body string) *reply { return in.call("PUT", "/api/user", body, "customer") }
+	put(`{"email":"new@example.org","nickname":"N"}`).brief(422, `"errorCode":"password_required"`, `"errors":{"password":`)
+	put(`{"email":"new@example.org","password":""}`).brief(422, `"errorCode":"password_required"`)
+	put(`{"email":"new@example.org","password":"wrong"}`).brief(422, `"errorCode":"wrong_password"`, `"errors":{"password":`)
+	put(`{"nickname":"N","email":""}`).brief(200) // there is no e-mail address already
+	in.ok("GET", "/api/user", "", "customer").brief(200, `"email":""`)
+	put(`{"email":"new@example.org","password":"`+ownerPassword+`"}`).brief(200, `"email":"new@example.org"`)
+	put(`{"email":"new@example.org","nickname":"M"}`).brief(200, `"nickname":"M"`)
+	put(`{"email":""}`).brief(422, `"errorCode":"password_required"`)
+	for range 3 {
+		put(`{"email":"other@example.org","password":"wrong"}`).brief(422, `"errorCode":"wrong_password"`)
 	}
+	put(`{"email":"other@example.org","password":"` + ownerPassword + `"}`).brief(429)
+	in.call("PUT", "/api/user/password", `{"old_password":"`+ownerPassword+`","new_password":"another password"}`, "customer").brief(429)
+	put(`{"email":"new@example.org","nickname":"still"}`).brief(200)
+	in.ok("GET", "/api/user", "", "customer").brief(200, `"email":"new@example.org"`)
 }

@@ -149,7 +149,7 @@ func (req *Request) granted(a auth.Attempt, cookie bool, grant *auth.Grant, err 
 	if err != nil {
 		return nil, err
 	}
-	out := &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device, grant.Pending}
+	out := &loginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device, grant.Pending, orEmpty(grant.Methods), orNull(grant.Options)}
 	if grant.Pending != "" {
 		return out, nil
 	}

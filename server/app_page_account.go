@@ -85,7 +85,7 @@ func changeProfileByForm(req *Request, in *profileForm) (next string, err error)
 	}
 	if confirm {
 		next = accountPath + "?done=email"
-		if _, err := verifyEmail(req, &verifyEmailIn{in.Email, in.confirmation}); err != nil {
+		if _, err := verifyAppEmail(req, &verifyAppEmailIn{verifyEmailIn{in.Email}, in.confirmation}); err != nil {
 			return next, err
 		}
 		in.Email = nil

@@ -12,12 +12,12 @@ var appUserRoutes = []Route{
 	write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser),
 	remove("/user/list/:id", "user.list.delete", "Delete an app user", &appUsers),
 	removeSeveral("/user/list", "user.list.delete", "Delete app users", &appUsers),
-	reveals(small(action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword))),
+	confirmed(reveals(small(action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword)))),
 	write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser),
 	write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles),
 	logged("export", appUserCSV.export("/user/list-export", "user.list.export", "Export app users")),
 	named(upload("/user/list-import", appUserCSV.access, "Import app users", maxImportBytes, appUserCSV.importPeople)),
-	hiding(redact.Fields{Usernames: true}, action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", eraseAppUser)),
+	confirmed(hiding(redact.Fields{Usernames: true}, action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", eraseAppUser))),
 	logged("export_person", raw("/user/list/:id/data", "user.list.data", "Download an app user's data", zipMedia, downloadAppUserData)),
 }
 

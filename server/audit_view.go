@@ -43,6 +43,7 @@ var logSubjects = bySubject(
 	logSubject{table: store.SettingSecrets, query: "system.setting.query"},
 	logSubject{table: store.PasswordHashes, query: "admin.list.query"},
 	logSubject{table: store.TOTPs, query: "admin.list.query"},
+	logSubject{table: store.Passkeys, query: "admin.list.query"},
 	logSubject{table: store.RecoverySets, query: "admin.list.query"},
 	logSubject{table: store.Sessions, query: "system.session.query"},
 	logSubject{table: store.Devices, query: "admin.list.query"},
@@ -172,7 +173,7 @@ func (v *logView) inScope(c *audit.Change) bool {
 		if err == nil {
 			return v.seesUser(k.UserID)
 		}
-	case store.PasswordHashes.Name(), store.TOTPs.Name(), store.RecoverySets.Name(), store.Sessions.Name(), store.Devices.Name(), store.Avatars.Name(), store.Jobs.Name():
+	case store.PasswordHashes.Name(), store.TOTPs.Name(), store.RecoverySets.Name(), store.Passkeys.Name(), store.Sessions.Name(), store.Devices.Name(), store.Avatars.Name(), store.Jobs.Name():
 	default:
 		return v.inDept(c)
 	}
@@ -229,7 +230,7 @@ func ownerOf(c *audit.Change) (id store.ID, known bool) {
 // it.
 func (v *logView) isAbout(c *audit.Change) bool {
 	switch c.Collection {
-	case store.Users.Name(), store.Depts.Name(), store.Files.Name(), store.Sessions.Name(), store.PasswordHashes.Name(), store.TOTPs.Name(), store.RecoverySets.Name(), store.Avatars.Name(), store.Links.Name():
+	case store.Users.Name(), store.Depts.Name(), store.Files.Name(), store.Sessions.Name(), store.PasswordHashes.Name(), store.TOTPs.Name(), store.RecoverySets.Name(), store.Passkeys.Name(), store.Avatars.Name(), store.Links.Name():
 		return v.seesChange(c)
 	}
 	return false

@@ -53,6 +53,11 @@ func manyIDs(n int) string {
 // deletable creates two records for each list whose records can be deleted together,
 // and returns the path of each list.
 var deletable = withSimpleDeletions(map[string]func(*instance) []store.ID{
+	"/admin/account/passkey": func(in *instance) []store.ID {
+		a, _ := in.addPasskey(newAuthenticator(), "a", "owner")
+		b, _ := in.addPasskey(newAuthenticator(), "b", "owner")
+		return []store.ID{a, b}
+	},
 	"/admin/list": func(in *instance) []store.ID { return []store.ID{in.member("a", 0), in.member("b", 0)} },
 	"/user/list":  func(in *instance) []store.ID { return []store.ID{in.appUser("a").ID, in.appUser("b").ID} },
 	"/admin/role": func(in *instance) []store.ID {

@@ -12,7 +12,7 @@ import (
 var dumped = map[string]func(t testing.TB, tx *store.Tx) map[store.ID]string{
 	"permission": recordsOf(store.Permissions), "role": recordsOf(store.Roles), "app_permission": recordsOf(store.AppPermissions), "app_role": recordsOf(store.AppRoles), "dept": recordsOf(store.Depts),
 	"user": recordsOf(store.Users), "app_user": recordsOf(store.AppUsers), "password_hash": recordsOf(store.PasswordHashes),
-	"authenticator": recordsOf(store.TOTPs), "recovery_code": recordsOf(store.RecoverySets),
+	"authenticator": recordsOf(store.TOTPs), "recovery_code": recordsOf(store.RecoverySets), "passkey": recordsOf(store.Passkeys),
 	"session": recordsOf(store.Sessions), "session_token": recordsOf(store.SessionTokens), "device": recordsOf(store.Devices), "login_log": recordsOf(store.LoginLogs),
 	"setting_group": recordsOf(store.SettingGroups), "setting": recordsOf(store.Settings), "setting_secret": recordsOf(store.SettingSecrets),
 	"custom_field": recordsOf(store.CustomFields), "dict": recordsOf(store.Dicts), "dict_item": recordsOf(store.DictItems), "install": recordsOf(store.Installs),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"reeve/auth"
 	"reeve/store"
 )
 
@@ -13,6 +14,7 @@ import (
 // that both have the same values. Values of a number are consecutive and in order.
 var enums = map[string][]string{
 	"sex":              {"0", "1", "2"},
+	"proof_method":     {auth.ByPassword, auth.ByCode, auth.ByPasskey},
 	"permission_type":  {"0", "1", "2"},
 	"page_open":        {"", store.OpenLink, store.OpenTab},
 	"data_scope":       {store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf, store.ScopeCustom},

@@ -39,7 +39,7 @@ var eventWords = map[string][3]string{ // created, updated, deleted
 }
 
 // unstreamed are collections without events: they follow another record, or are internal.
-var unstreamed = []string{"setting_secret", "password_hash", "authenticator", "recovery_code", "device", "avatar", "install"}
+var unstreamed = []string{"setting_secret", "password_hash", "authenticator", "recovery_code", "passkey", "device", "avatar", "install"}
 
 // typeOf returns the type of the event about a change; "" for none.
 func typeOf(c *audit.Change) string {
@@ -166,7 +166,7 @@ type eventType struct {
 
 // loggedActions are the actions of the change log.
 var loggedActions = []string{
-	"backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", secretsRead, "restore", "rotate_key", "start", "undo",
+	"backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", secretsRead, "reauth", "restore", "rotate_key", "start", "undo",
 	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",
 }
 

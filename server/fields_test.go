@@ -20,11 +20,12 @@ import (
 var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
 	"POST /admin/login/totp":          {"/admin/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
-	"POST /admin/account/totp":        {"/admin/account/totp", `{"password":"` + ownerPassword + `"}`},
 	"PUT /admin/account/totp":         {"/admin/account/totp", `{"otp":"x"}`},
-	"DELETE /admin/account/totp":      {"/admin/account/totp", `{"password":"` + ownerPassword + `","otp":"x"}`},
-	"POST /admin/account/recovery":    {"/admin/account/recovery", `{"password":"` + ownerPassword + `","otp":"x"}`},
-	"PUT /admin/info":                 {"/admin/info", `{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1,"password":"` + ownerPassword + `"}`},
+	"POST /admin/reauth":              {"/admin/reauth", `{"password":"` + ownerPassword + `","otp":"","passkey":{}}`},
+	"POST /admin/login/passkey":       {"/admin/login/passkey", `{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
+	"POST /admin/account/passkey":     {"/admin/account/passkey", `{"credential":{"made":"create"},"name":"Mine"}`},
+	"PUT /admin/account/passkey/:id":  {"/admin/account/passkey/1", `{"name":"Mine"}`},
+	"PUT /admin/info":                 {"/admin/info", `{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
 	"PUT /admin/password":             {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 	"POST /admin/rule":                {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
 	"PUT /admin/rule/:id":             {"/admin/rule/4", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
@@ -72,7 +73,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /admin/password/forgot":     {"/admin/password/forgot", `{"username":"clerk"}`},
 	"POST /admin/password/link":       {"/admin/password/link", `{"token":"` + goodLinks.password.token + `","password":"long enough it is"}`},
 	"POST /admin/verify":              {"/admin/verify", `{"token":"` + goodLinks.email.token + `"}`},
-	"POST /admin/email":               {"/admin/email", `{"email":"new@example.org","password":"` + ownerPassword + `"}`},
+	"POST /admin/email":               {"/admin/email", `{"email":"new@example.org"}`},
 	"POST /api/password/forgot":       {"/api/password/forgot", `{"username":"customer"}`},
 	"POST /api/password/link":         {"/api/password/link", `{"token":"` + goodLinks.appPassword.token + `","password":"long enough it is"}`},
 	"POST /api/verify":                {"/api/verify", `{"token":"` + goodLinks.appEmail.token + `"}`},
@@ -158,7 +159,16 @@ func with(t testing.TB, body, field, value string) string {
 // withCode replaces the code in a good body by one that is accepted now, and the token of the sign-in that it is for.
 func (in *instance) withCode(rt *Route, body string) string {
 	in.t.Helper()
-	if !strings.Contains(body, `"otp"`) {
+	if rt.name() == "PUT /admin/account/passkey/:id" {
+		in.newCredential(false)
+	}
+	if strings.Contains(body, `"made":`) {
+		return with(in.t, body, "credential", in.newCredential(strings.Contains(body, "create")))
+	}
+	if rt.name() == "POST /admin/reauth" && !strings.Contains(body, `"otp":""`) { // with null, too, the password is enough
+		return body
+	}
+	if !strings.Contains(body, `"otp":"x"`) {
 		return body
 	}
 	var code string

@@ -83,6 +83,9 @@ var volatile = []struct {
 	{regexp.MustCompile(`"(challenge|signature)":"[0-9a-f]{64}"`), `"$1":"…"`},
 	{regexp.MustCompile(`"salt":"[0-9a-f]{32}\?expires=[0-9]{10}(&|\\u0026)"`), `"salt":"…?expires=1795000000&"`},
 	{regexp.MustCompile(`"[a-z2-7]{4}(-[a-z2-7]{4}){3}"`), `"…"`},
+	{regexp.MustCompile(`"(credential_id|public_key)":"[A-Za-z0-9_+/=-]+"`), `"$1":"…"`},
+	{regexp.MustCompile(`"hashes":\["[0-9a-f",]+\]`), `"hashes":[]`},
+	{regexp.MustCompile(`"challenge":"[A-Za-z0-9_-]{75}"`), `"challenge":"…"`},
 	{regexp.MustCompile(`(secret=|"secret":")[A-Z2-7]{32}`), `${1}…`},
 	{regexp.MustCompile(`[0-9]+ MiB are free`), `… MiB are free`},
 }
@@ -123,7 +126,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"health", "GET", "/health", ""},
 	{"login", "POST", "/admin/login", `{"username":"admin","password":"` + ownerPassword + `"}`},
 	{"info", "GET", "/admin/info", ""},
-	{"user", "PUT", "/admin/info", `{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1,"password":"` + ownerPassword + `"}`},
+	{"user", "PUT", "/admin/info", `{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1}`},
 	{"permission", "POST", "/admin/rule", `{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
 	{"permission_tree", "GET", "/admin/rule", ""},
 	{"parent_tree", "GET", "/admin/rule/parent", ""},
@@ -233,7 +236,15 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"mail_templates", "GET", "/system/mail-template", ""},
 	{"mail_queued", "POST", "/admin/email", `{}`},
 	{"link_used", "POST", "/api/password/link", `{"token":"` + goldenLink.token + `","password":"a good password"}`},
-	{"totp_begun", "POST", "/admin/account/totp", `{"password":"` + ownerPassword + `"}`},
+	{"passkey_sign_in", "GET", "/admin/login/passkey", ""},
+	{"passkey_options", "GET", "/admin/account/passkey-options", ""},
+	{"passkey_added", "POST", "/admin/account/passkey", `{"name":"Laptop","credential":{passkey}}`},
+	{"passkey_list", "GET", "/admin/account/passkey", ""},
+	{"passkey", "PUT", "/admin/account/passkey/1", `{"name":"Old laptop"}`},
+	{"passkey_removed", "DELETE", "/admin/account/passkey/1", ""},
+	{"reauth", "GET", "/admin/reauth", ""},
+	{"reauth_done", "POST", "/admin/reauth", `{"password":"` + ownerPassword + `"}`},
+	{"totp_begun", "POST", "/admin/account/totp", ""},
 	{"totp_recovery_codes", "PUT", "/admin/account/totp", `{"otp":"{code}"}`},
 	{"totp", "GET", "/admin/account/totp", ""},
 	{"failure_unsigned", "GET", "/system/backup", ""},
@@ -270,6 +281,9 @@ func TestGoldenAnswers(t *testing.T) {
 		if strings.HasPrefix(g.file, "monitor_") {
 			in.flush()
 			g.url = strings.ReplaceAll(g.url, "{refresh}", refresh)
+		}
+		if strings.Contains(g.body, "{passkey}") {
+			g.body = strings.ReplaceAll(g.body, "{passkey}", in.newCredential(true))
 		}
 		if strings.Contains(g.body, "{code}") {
 			g.body = strings.ReplaceAll(g.body, "{code}", app.code())

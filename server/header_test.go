@@ -76,7 +76,7 @@ func (a *reply) checkHeaders(r *http.Request) {
 			want["Set-Cookie"] = got
 		}
 	}
-	entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/login/totp") || strings.HasSuffix(r.URL.Path, "/register")
+	entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/login/totp") || r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/login/passkey") || strings.HasSuffix(r.URL.Path, "/register")
 	unfinished := strings.Contains(a.Body, `"confirmation_sent":true`) || strings.Contains(a.Body, `"login_token":"rv_`)
 	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, appPagesPath) && !unfinished {
 		want["Set-Cookie"] = a.cookieOf().String() // only the device cookie

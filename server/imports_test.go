@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"reeve/server/picture":             {"reeve/store/errs"},
 	"reeve/server/webhook":             {"reeve/store/errs", "reeve/store/journal"},
 	"reeve/server/picture/picturetest": {},
+	"reeve/auth/passkeytest":           {},
 	"reeve/auth":                       {"reeve/store/disk", "reeve/store", "reeve/store/errs"},
 	"reeve/store":                      {"reeve/store/kv", "reeve/store/audit", "reeve/store/disk", "reeve/store/errs", "reeve/store/feature"},
 	"reeve/store/feature":              {"reeve/store/errs"},

@@ -18,14 +18,14 @@ var inviteRoutes = []Route{
 	write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation),
 	deleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations", revokeInvitation),
 	reveals(write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser)),
-	reveals(write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset)),
+	confirmed(reveals(write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset))),
 
 	diskList("/user/invite", "user.invite.query", "List app user invitations", &appInvitations),
 	reveals(onSelection(action("POST", "/user/invite", "user.invite.create", "Invite app users", inviteAppUsers), appUsers.info())),
 	write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation),
 	deleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations", revokeAppInvitation),
 	reveals(write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user", inviteAppUser)),
-	reveals(write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset)),
+	confirmed(reveals(write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset))),
 }
 
 // invitation is a pending invitation in responses.

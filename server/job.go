@@ -80,6 +80,7 @@ func (req *Request) startJob(kind string, steps []jobStep) (id store.ID, ended <
 			return err
 		}
 		created := j // Update may run the function again
+		created.Proved = store.RequireProof(tx) == nil
 		err := store.Jobs.Create(tx, &created)
 		id = created.ID
 		return err

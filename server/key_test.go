@@ -251,7 +251,8 @@ func TestAKeyNeverBecomesAPerson(t *testing.T) {
 	_, in.tokens["narrow"] = in.key(3, serviceKey, func(k *store.APIKey) { k.DataScope = store.ScopeSelf })
 	in.call("POST", "/admin/role", `{"name":"Tree","data_scope":"dept_tree"}`, "narrow").brief(403)
 	in.ok("POST", "/admin/role", `{"name":"Tree","data_scope":"dept_tree"}`, "maker")
-	in.ok("POST", "/admin/list", `{"username":"plain","role_ids":[2]}`, "key") // what is not beyond it
+	plain := in.role("Plain", nil, "admin.list.query")
+	in.ok("POST", "/admin/list", fmt.Sprintf(`{"username":"plain","role_ids":[%d]}`, plain), "key") // what is not beyond it
 	in.ok("PUT", "/admin/list/4", `{"nickname":"x"}`, "manager's")
 	in.key(4, personalKey)
 	in.ok("DELETE", "/admin/list/4", "", "manager's") // with the personal key of that user

@@ -161,6 +161,7 @@ query GET user WHERE username = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query GET authenticator WHERE person = ? read index 0 0 0
+query COUNT passkey WHERE user_id = ? read index 0 1 0
 query PUT user write put 1 1 0
 query SCAN session WHERE user_id = ? read index 1 1 0
 query PUT session write put 0 1 0
@@ -175,7 +176,7 @@ auth permission admin system.setting.refresh allowed [Owner]
 cache settings rebuild
 query GET user WHERE id = ? read get 1 1 0
 query SCAN setting_group read scan 6 6 0
-query SCAN setting read scan 43 43 0`},
+query SCAN setting read scan 44 44 0`},
 		{"POST", "/file/group", `{"name":"New"}`, "owner", `request POST /file/group createFileGroup 200  {"name":"New"}
 auth permission admin file.group.create allowed [Owner]
 query GET user WHERE id = ? read get 1 1 0

@@ -16,11 +16,11 @@ var linkRoutes = []Route{
 	small(closable(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/admin/password/forgot", public, "Request a password reset", forgotPassword))))),
 	small(seeking(rateLimited(action("POST", "/admin/password/link", public, "Set a password with a link", usePasswordLink)))),
 	small(seeking(rateLimited(action("POST", "/admin/verify", public, "Confirm an email address", useEmailLink)))),
-	small(rateLimited(bySession(action("POST", "/admin/email", signedIn, "Verify your own email address", verifyEmail)))),
+	small(rateLimited(bySession(action("POST", "/admin/email", signedIn, "Verify your own email address", verifyUserEmail)))),
 	small(closable(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/api/password/forgot", public, "Request an app password reset", forgotAppPassword))))),
 	small(seeking(rateLimited(action("POST", "/api/password/link", public, "Set an app password with a link", useAppPasswordLink)))),
 	small(seeking(rateLimited(action("POST", "/api/verify", public, "Confirm an app user's email", useAppEmailLink)))),
-	small(rateLimited(action("POST", "/api/user/email", appOnly, "Verify your own app email", verifyEmail))),
+	small(rateLimited(action("POST", "/api/user/email", appOnly, "Verify your own app email", verifyAppEmail))),
 	anyQuery(answering(linkPageAnswers, raw(linkPath+":token", public, "Open a one-time link", htmlMedia, openLinkPage))),
 	answering(linkFormAnswers, pageForm(linkPath+":token", public, "Use a one-time link", useLinkPage)),
 }
@@ -127,6 +127,10 @@ func (req *Request) useLink(token string, password *string, field string, accept
 
 type verifyEmailIn struct {
 	Email *string `json:"email" check:"max=254,email" doc:"New address, which replaces the present one once it is confirmed; absent to confirm the present one"`
+}
+
+type verifyAppEmailIn struct {
+	verifyEmailIn
 	confirmation
 }
 
@@ -134,9 +138,18 @@ type mailQueued struct {
 	SentTo string `json:"sent_to" doc:"Address to which the link is mailed"`
 }
 
-// verifyEmail mails a link to the caller's address, or to a new one, which the link confirms.
-func verifyEmail(req *Request, in *verifyEmailIn) (out *mailQueued, err error) {
-	who := store.Account{App: req.Actor.App, ID: req.Actor.ID}
+// verifyUserEmail requires a recent proof for a new address.
+func verifyUserEmail(req *Request, in *verifyEmailIn) (*mailQueued, error) {
+	return req.verifyEmail(in.Email, func(tx *store.Tx, present string) error {
+		if in.Email == nil || *in.Email == "" || store.Fold(*in.Email) == store.Fold(present) {
+			return nil
+		}
+		return store.RequireProof(tx)
+	})
+}
+
+// verifyAppEmail requires the password for a new address.
+func verifyAppEmail(req *Request, in *verifyAppEmailIn) (*mailQueued, error) {
 	if in.Email != nil && *in.Email == "" {
 		in.Email = nil
 	}
@@ -144,20 +157,27 @@ func verifyEmail(req *Request, in *verifyEmailIn) (out *mailQueued, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return req.verifyEmail(in.Email, func(_ *store.Tx, present string) error { return needsPassword(in.Email, present, confirmed) })
+}
+
+// verifyEmail mails a link to the caller's address, or to a new one, which the link confirms. prove returns an error
+// unless the caller may ask for it.
+func (req *Request) verifyEmail(address *string, prove func(tx *store.Tx, present string) error) (out *mailQueued, err error) {
+	who := store.Account{App: req.Actor.App, ID: req.Actor.ID}
 	return out, req.db.Update(req.Actor, func(tx *store.Tx) error {
 		if err := req.s.mailReady(tx); err != nil {
 			return err
 		}
 		present, err := who.Email(tx)
 		if err == nil {
-			err = needsPassword(in.Email, present, confirmed)
+			err = prove(tx, present)
 		}
 		if err != nil {
 			return err
 		}
 		email, purpose := present, store.EmailVerification
-		if in.Email != nil && store.Fold(*in.Email) != store.Fold(present) {
-			email, purpose = *in.Email, store.EmailChange
+		if address != nil && *address != "" && store.Fold(*address) != store.Fold(present) {
+			email, purpose = *address, store.EmailChange
 		}
 		if email == "" {
 			return errs.Field(errs.Invalid, "email", "is required")

@@ -127,7 +127,7 @@ func refusedRow(err error, faults errs.Faults) error {
 	switch {
 	case err == nil:
 		return nil
-	case e.Kind == errs.Internal:
+	case e.Kind == errs.Internal, e.Code == store.ErrReauth.Code: // then it is not about the row
 		return err
 	case e.Fields == nil:
 		faults.Add("row", "%s", e.Msg)

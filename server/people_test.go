@@ -151,12 +151,12 @@ func TestOnlyDeclaredFieldsChange(t *testing.T) {
 				return
 			}
 			plain, tampered := withGoodBodies(t), withGoodBodies(t)
-			first := plain.ok(rt.Method, good.url, good.body, holder(&rt))
+			first := plain.ok(rt.Method, good.url, plain.withCode(&rt, good.body), holder(&rt))
 			body := good.body
 			for name, value := range ignored {
 				body = with(t, body, name, string(encodeJSON(t, value)))
 			}
-			second := tampered.ok(rt.Method, good.url, body, holder(&rt))
+			second := tampered.ok(rt.Method, good.url, tampered.withCode(&rt, body), holder(&rt))
 			if steady(first.Body) != steady(second.Body) {
 				t.Errorf("answered %s\nand, with read-only fields, %s", first.Body, second.Body)
 			}

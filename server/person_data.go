@@ -23,7 +23,7 @@ user.json         the account: names, contact, department, roles, last sign-in
 avatar.*          the picture of the account, if there is one
 sessions.json     open sessions: where and when the person signed in
 devices.json      browsers and apps that are known from earlier sign-ins
-second-factor.json when an authenticator app was set up and used, if there is one
+second-factor.json when an authenticator app was set up and used, and passkeys, if there are any
 mails.jsonl       mails to the person: when and why; not their text
 invitation.json   the invitation to choose a password, if there is one
 keys.json         API keys that act for the user, without the keys themselves

@@ -101,14 +101,30 @@ func (p *personData) devices() error {
 
 func (p *personData) secondFactor() error {
 	var out *secondFactorOut
+	passkeys := []*passkey{}
 	err := p.read(func(tx *store.Tx) (err error) {
-		out, err = factorOf(tx, p.who)
-		return err
+		if out, err = factorOf(tx, p.who); err != nil || p.who.App {
+			return err
+		}
+		for k, err := range store.PasskeyByUser.All(tx, p.who.ID) {
+			if err != nil {
+				return err
+			}
+			one, err := passkeyOf(tx, p.req, k)
+			if err != nil {
+				return err
+			}
+			passkeys = append(passkeys, one)
+		}
+		return nil
 	})
-	if err != nil || !bool(out.Enabled) {
+	if err != nil || !bool(out.Enabled) && len(passkeys) == 0 {
 		return err
 	}
-	return p.json("second-factor.json", out)
+	return p.json("second-factor.json", struct {
+		*secondFactorOut
+		Passkeys []*passkey `json:"passkeys"`
+	}{out, passkeys})
 }
 
 func (p *personData) mails() error {

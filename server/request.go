@@ -196,6 +196,9 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if err := rt.permit(tx, req.Actor); err != nil {
 		return err
 	}
+	if err := rt.prove(tx, req.Actor); err != nil {
+		return err
+	}
 	req.mon.authorized = true
 	return nil
 }
@@ -246,6 +249,14 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 		return errs.New(errs.Denied, "the data scope all is required")
 	}
 	return nil
+}
+
+// prove requires a recent proof if the route does. It runs only when the request begins, so that a long one can end.
+func (rt *Route) prove(tx *store.Tx, actor *store.Actor) error {
+	if !rt.confirmed || actor.Key != nil {
+		return nil
+	}
+	return store.RequireProof(tx)
 }
 
 // renew authorizes a request again that waits for something, and returns the present actor.

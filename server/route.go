@@ -43,6 +43,7 @@ type Route struct {
 	head        bool          // whether it also handles HEAD
 	shared      bool          // whether pages of any origin may embed the response
 	unscoped    bool          // whether it requires the data scope all
+	confirmed   bool          // whether it requires that the user has just confirmed who it is
 	keys        keyUse        // which API keys may use it
 	keyAccess   string        // permission that API keys need instead of Access; "" for the same
 	answers     answers       // responses that it has besides the usual ones
@@ -373,7 +374,7 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
-		accountRoutes, factorRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
+		accountRoutes, factorRoutes, passkeyRoutes, reauthRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoleRoutes, appRoutes, appSelfRoutes, appPageRoutes, challengeRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 		linkRoutes, inviteRoutes, mailRoutes, customFieldRoutes,

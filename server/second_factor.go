@@ -1,6 +1,7 @@
 package server
 
 import (
+	"reeve/auth"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -9,11 +10,11 @@ import (
 var factorRoutes = []Route{
 	small(rateLimited(action("POST", "/admin/login/totp", public, "Complete a sign-in with a code", loginCode))),
 	bySession(read("/admin/account/totp", signedIn, "Get your own second factor", readFactor)),
-	reveals(bySession(small(rateLimited(action("POST", "/admin/account/totp", signedIn, "Set up an authenticator app", beginTOTP))))),
+	reveals(confirmed(bySession(action("POST", "/admin/account/totp", signedIn, "Set up an authenticator app", beginTOTP)))),
 	reveals(bySession(small(rateLimited(action("PUT", "/admin/account/totp", signedIn, "Confirm your authenticator app", confirmTOTP))))),
-	bySession(small(rateLimited(action("DELETE", "/admin/account/totp", signedIn, "Remove your authenticator app", removeTOTP)))),
-	reveals(bySession(small(rateLimited(action("POST", "/admin/account/recovery", signedIn, "Replace your recovery codes", renewRecovery))))),
-	bySession(write("DELETE", "/admin/list/:id/totp", "admin.list.factor", "Remove a user's second factor", removeFactor)),
+	confirmed(bySession(action("DELETE", "/admin/account/totp", signedIn, "Remove your authenticator app", removeTOTP))),
+	reveals(confirmed(bySession(action("POST", "/admin/account/recovery", signedIn, "Replace your recovery codes", renewRecovery)))),
+	confirmed(bySession(write("DELETE", "/admin/list/:id/factor", "admin.list.factor", "Remove a user's second factor", removeFactor))),
 }
 
 type codeIn struct {
@@ -24,19 +25,9 @@ type codeIn struct {
 }
 
 func loginCode(req *Request, in *codeIn) (*loginOut, error) {
-	if in.Cookie {
-		if err := req.sameOrigin(); err != nil {
-			return nil, err
-		}
-	}
-	a := attempt(req, false, "", "")
-	a.Device = req.deviceToken(false, in.Device)
-	grant, username, err := req.auth().LoginCode(a, in.Login, in.Code)
-	if username == "" {
-		return nil, err // it is not known whose sign-in it is
-	}
-	a.Username = username
-	return req.granted(a, bool(in.Cookie), grant, err)
+	return req.completeLogin(in.Cookie, in.Device, func(a auth.Attempt) (*auth.Grant, string, error) {
+		return req.auth().LoginCode(a, in.Login, in.Code)
+	})
 }
 
 type secondFactorOut struct {
@@ -69,21 +60,13 @@ func factorOf(tx *store.Tx, who store.Account) (*secondFactorOut, error) {
 	return out, err
 }
 
-// ownPassword is the input of a change that requires the password.
-type ownPassword struct {
-	Password string `json:"password" check:"required,raw,max=1024" doc:"Current password"`
-}
-
 type authenticatorAppOut struct {
 	Secret string `json:"secret" doc:"Secret for an authenticator app, in base32; it is shown once"`
 	URI    string `json:"uri" doc:"Address of the secret for a QR code: otpauth://totp/…"`
 }
 
 // beginTOTP makes a secret, which is not used before a code has confirmed it.
-func beginTOTP(req *Request, in *ownPassword) (*authenticatorAppOut, error) {
-	if err := req.auth().Confirm(req.Session, req.Addr, in.Password); err != nil {
-		return nil, err
-	}
+func beginTOTP(req *Request, _ *none) (*authenticatorAppOut, error) {
 	issuer := ""
 	err := req.db.View(req.Actor, func(tx *store.Tx) error {
 		issuer = store.SiteTitle.Get(tx)
@@ -104,36 +87,24 @@ type ownCode struct {
 }
 
 type recoveryCodesOut struct {
-	Codes []string `json:"recovery_codes" doc:"Recovery codes, each of which replaces a code of the authenticator app once; they are shown once"`
+	Codes []string `json:"recovery_codes" doc:"Recovery codes, each of which replaces the second factor once; they are shown once. Empty if there are some already"`
 }
 
 func confirmTOTP(req *Request, in *ownCode) (*recoveryCodesOut, error) {
 	codes, err := req.auth().ConfirmTOTP(req.Session, req.Addr, in.Code)
 	req.note("factor_added", req.Actor.Username, err)
-	return &recoveryCodesOut{codes}, err
+	return &recoveryCodesOut{orEmpty(codes)}, err
 }
 
-// ownProof is the input of a change that requires the password and the second factor.
-type ownProof struct {
-	ownPassword
-	Code string `json:"otp" check:"required,max=40" doc:"Code of the authenticator app, or a recovery code"`
-}
-
-func removeTOTP(req *Request, in *ownProof) (nothing, error) {
-	err := req.auth().Confirm(req.Session, req.Addr, in.Password)
-	if err == nil {
-		err = req.auth().RemoveTOTP(req.Session, req.Addr, in.Code)
-	}
+func removeTOTP(req *Request, _ *none) (nothing, error) {
+	err := req.auth().RemoveTOTP(req.Session)
 	req.note("factor_removed", req.Actor.Username, err)
 	return nothing{}, err
 }
 
-func renewRecovery(req *Request, in *ownProof) (*recoveryCodesOut, error) {
-	if err := req.auth().Confirm(req.Session, req.Addr, in.Password); err != nil {
-		return nil, err
-	}
-	codes, err := req.auth().RenewRecovery(req.Session, req.Addr, in.Code)
-	return &recoveryCodesOut{codes}, err
+func renewRecovery(req *Request, _ *none) (*recoveryCodesOut, error) {
+	codes, err := req.auth().RenewRecovery(req.Session)
+	return &recoveryCodesOut{orEmpty(codes)}, err
 }
 
 // removeFactor lets a user who has lost the second factor sign in with the password alone.

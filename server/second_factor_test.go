@@ -34,7 +34,7 @@ func (a *authenticator) code() string {
 // beginFactor makes an authenticator app for a user who is signed in with ownerPassword.
 func (in *instance) beginFactor(as string) *authenticator {
 	in.t.Helper()
-	return in.appOf(in.ok("POST", "/admin/account/totp", `{"password":"`+ownerPassword+`"}`, as))
+	return in.appOf(in.ok("POST", "/admin/account/totp", "", as))
 }
 
 // appOf returns the authenticator app of the response that has its secret.
@@ -81,12 +81,12 @@ func TestASecondFactor(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/admin/account/totp", "", "owner").brief(200, `"data":{"enabled":0,"created_at":null,"last_used":null,"recovery_codes":0}`)
-	in.call("POST", "/admin/account/totp", `{"password":"wrong"}`, "owner").names(422, "password")
 	in.call("PUT", "/admin/account/totp", `{"otp":"123456"}`, "owner").brief(409, "totp_not_begun")
-	in.call("POST", "/admin/account/recovery", `{"password":"`+ownerPassword+`","otp":"123456"}`, "owner").names(422, "otp")
+	in.call("POST", "/admin/account/recovery", "", "owner").brief(409, "no_factor")
+	in.call("DELETE", "/admin/account/totp", "", "owner").brief(409, "no_factor")
 
 	// Until a code has proved that the app has the secret, no sign-in asks for one.
-	in.ok("POST", "/admin/account/totp", `{"password":"`+ownerPassword+`"}`, "owner")
+	in.ok("POST", "/admin/account/totp", "", "owner")
 	in.call("PUT", "/admin/account/totp", `{"otp":"000000"}`, "owner").names(422, "otp")
 	in.login("admin", ownerPassword).brief(200, `"token":"rv_`)
 	in.ok("GET", "/admin/account/totp", "", "owner").brief(200, `"enabled":0`)
@@ -94,7 +94,7 @@ func TestASecondFactor(t *testing.T) {
 	app, recovery := in.setUpFactor("owner")
 	in.ok("GET", "/admin/account/totp", "", "owner").brief(200, `"enabled":1`, `"recovery_codes":10`)
 	in.ok("GET", "/admin/info", "", "owner").brief(200, `"second_factor":1`)
-	in.call("POST", "/admin/account/totp", `{"password":"`+ownerPassword+`"}`, "owner").brief(409, "totp_exists")
+	in.call("POST", "/admin/account/totp", "", "owner").brief(409, "totp_exists")
 
 	token := in.firstStep("admin", "")
 	in.secondStep(token, "000000").brief(401, "wrong_code")
@@ -108,10 +108,10 @@ func TestASecondFactor(t *testing.T) {
 	in.ok("GET", "/system/loginlog?result=failed", "", "owner").brief(200, `"reason":"wrong_code"`, `"username":"admin"`)
 
 	var renewed recoveryCodesOut
-	in.ok("POST", "/admin/account/recovery", `{"password":"`+ownerPassword+`","otp":"`+recovery[1]+`"}`, "owner").data(&renewed)
+	in.ok("POST", "/admin/account/recovery", "", "owner").data(&renewed)
 	in.secondStep(in.firstStep("admin", ""), recovery[2]).brief(401)
-	in.call("DELETE", "/admin/account/totp", `{"password":"`+ownerPassword+`","otp":"`+recovery[2]+`"}`, "owner").names(422, "otp")
-	in.ok("DELETE", "/admin/account/totp", `{"password":"`+ownerPassword+`","otp":"`+renewed.Codes[0]+`"}`, "owner")
+	in.secondStep(in.firstStep("admin", ""), renewed.Codes[0]).brief(200)
+	in.ok("DELETE", "/admin/account/totp", "", "owner")
 	in.login("admin", ownerPassword).brief(200, `"token":"rv_`)
 	in.ok("GET", "/admin/account/totp", "", "owner").brief(200, `"enabled":0`, `"recovery_codes":0`)
 }
@@ -140,18 +140,18 @@ func TestAnAdministratorRemovesASecondFactor(t *testing.T) {
 		return path
 	}
 	in.ok("GET", id("near"), "", "helper").brief(200, `"second_factor":1`)
-	in.call("DELETE", id("far")+"/totp", "", "helper").brief(404)
-	in.call("DELETE", "/admin/list/1/totp", "", "helper").brief(404)
-	in.call("DELETE", id("near")+"/totp", "", "far").brief(403, "admin.list.factor")
-	in.ok("DELETE", id("near")+"/totp", "", "helper")
-	in.call("DELETE", id("near")+"/totp", "", "helper").brief(404, "has no second factor")
+	in.call("DELETE", id("far")+"/factor", "", "helper").brief(404)
+	in.call("DELETE", "/admin/list/1/factor", "", "helper").brief(404)
+	in.call("DELETE", id("near")+"/factor", "", "far").brief(403, "admin.list.factor")
+	in.ok("DELETE", id("near")+"/factor", "", "helper")
+	in.call("DELETE", id("near")+"/factor", "", "helper").brief(404, "has no second factor")
 	in.login("near", ownerPassword).brief(200, `"token":"rv_`)
 	in.ok("PUT", fmt.Sprintf("/admin/role/%d", role), `{"data_scope":"all"}`, "owner")
-	in.call("DELETE", "/admin/list/1/totp", "", "helper").brief(403) // beyond the ceiling
+	in.call("DELETE", "/admin/list/1/factor", "", "helper").brief(403) // beyond the ceiling
 	in.ok("GET", "/system/audit?collection=authenticator", "", "owner").brief(200, `"operation":"delete"`)
 
 	_, in.tokens["key"] = in.key(1, personalKey)
-	in.call("DELETE", id("far")+"/totp", "", "key").brief(403, "key_not_allowed")
+	in.call("DELETE", id("far")+"/factor", "", "key").brief(403, "key_not_allowed")
 	in.call("GET", "/admin/account/totp", "", "key").brief(403, "key_not_allowed")
 }
 

@@ -108,7 +108,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade})
 	must(t, err)
 	t.Cleanup(in.close)
-	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords(), InitialFile: su.file})
+	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords(), InitialFile: su.file, PublicURL: su.config.PublicURL})
 	must(t, err)
 	logger := zerolog.Nop()
 	if su.log != nil {

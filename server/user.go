@@ -15,11 +15,11 @@ var userRoutes = []Route{
 	write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser),
 	remove("/admin/list/:id", "admin.list.delete", "Delete a user", &users),
 	removeSeveral("/admin/list", "admin.list.delete", "Delete users", &users),
-	reveals(small(action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword))),
+	confirmed(reveals(small(action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)))),
 	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
 	logged("export", userCSV.export("/admin/list-export", "admin.list.export", "Export users")),
 	onSelection(action("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),
-	hiding(redact.Fields{Usernames: true}, action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", eraseUser)),
+	confirmed(hiding(redact.Fields{Usernames: true}, action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", eraseUser))),
 	logged("export_person", raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", zipMedia, downloadUserData)),
 	named(upload("/admin/list-import", userCSV.access, "Import users", maxImportBytes, userCSV.importPeople)),
 }

@@ -23,6 +23,8 @@ type Actor struct {
 	// Key is the API key that acts for the user; nil for the user. RoleIDs are then those of the key.
 	Key *KeyLimit
 
+	Proof *Proof // nil for a key, and for a user without a session
+
 	system bool
 	rights atomic.Pointer[access]
 }
@@ -83,7 +85,7 @@ func currentActor(tx *Tx, p Principal) (Principal, error) {
 	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) && bool(u.MustChangePassword) == a.MustChange {
 		return a, nil
 	}
-	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword)}, nil
+	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword), Proof: a.Proof}, nil
 }
 
 // ErrSessionEnded rejects a request whose session has ended, or whose user was disabled or

@@ -187,6 +187,8 @@ var (
 	AppRegistrationChallenge = securedToggle("app", "registration_challenge", "0")
 	AppRegistrationDomains   = domains(optional(text("app", "registration_domains", "", 1000)))
 	AppPages                 = securedToggle("app", "pages", "0")
+
+	ReauthMinutes = secured(number("security", "reauth_minutes", 10, 1, 24*60))
 )
 
 // Name returns the full name of the setting, "group.key".
@@ -294,6 +296,8 @@ func (b *Builtin) authorize(tx *Tx) error {
 		return errs.New(errs.Denied, "only users with the owner role can change %s", b.Name()).Coded("owner_required")
 	case b.security && !ActorOf(tx).HasPermission(tx, SecurityPermission):
 		return errs.New(errs.Denied, "permission %s is required: %s is a security setting", SecurityPermission, b.Name())
+	case b.owner || b.security:
+		return RequireProof(tx)
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ func init() {
 	addLogged(CustomFields)
 	addLogged(PasswordHashes)
 	addLogged(TOTPs)
+	addLogged(Passkeys)
 	addLogged(RecoverySets)
 	addLogged(Sessions)
 	addLogged(Devices)

@@ -6,8 +6,21 @@ import "reeve/store/errs"
 // a new password.
 
 // mayChangeEmail returns an error if the actor may change the address of a user, and could so get a link that
-// the actor may not make. Users may change their own.
+// the actor may not make. Users may change their own. All need a recent proof, but app users, who enter their
+// password, and API keys.
 func mayChangeEmail(tx *Tx, who Account) error {
+	if err := mayGetLinks(tx, who); err != nil {
+		return err
+	}
+	if actor := ActorOf(tx); actor.App || actor.Key != nil {
+		return nil
+	}
+	return RequireProof(tx)
+}
+
+// mayGetLinks returns an error if the actor could get a link that the actor may not make by changing the address of a
+// user.
+func mayGetLinks(tx *Tx, who Account) error {
 	actor := ActorOf(tx)
 	if actor.system || !MailEnabled.Get(tx) || actor.ID == who.ID && actor.App == who.App && actor.Key == nil {
 		return nil

@@ -214,8 +214,15 @@ func constrainRole(tx *Tx, old, new *Role) error {
 	if new.DataScope != ScopeCustom && len(new.DeptIDs) > 0 {
 		return errs.Field(errs.Invalid, "dept_ids", "are allowed only with the data scope custom")
 	}
-	if slices.Contains(new.GrantRoleIDs, OwnerRole) && !ActorOf(tx).isOwner() {
-		return beyond(errs.Say("letting others assign the owner role"), errs.Say("the owner role"))
+	if slices.Contains(new.GrantRoleIDs, OwnerRole) {
+		if !ActorOf(tx).isOwner() {
+			return beyond(errs.Say("letting others assign the owner role"), errs.Say("the owner role"))
+		}
+		if old == nil || !slices.Contains(old.GrantRoleIDs, OwnerRole) {
+			if err := RequireProof(tx); err != nil {
+				return err
+			}
+		}
 	}
 	if err := checkRoleChange(tx, new); err != nil {
 		return err
@@ -326,6 +333,9 @@ func constrainUser(tx *Tx, old, new *User) error {
 		}
 	}
 	if err := checkAssignment(tx, old, new); err != nil {
+		return err
+	}
+	if err := requireOwnerProof(tx, old, new); err != nil {
 		return err
 	}
 	if err := checkOwnerHash(tx, old, new); err != nil {

@@ -319,7 +319,7 @@ func TestOneOfTheLastTwoOwnersStays(t *testing.T) {
 				var wg sync.WaitGroup
 				failed := make([]error, 2)
 				for i, id := range []ID{first, second} {
-					wg.Go(func() { failed[i] = db.Update(&Actor{ID: id, RoleIDs: []ID{OwnerRole}}, do(id)) })
+					wg.Go(func() { failed[i] = db.Update(&Actor{ID: id, RoleIDs: []ID{OwnerRole}, Proof: lasting}, do(id)) })
 				}
 				wg.Wait()
 				if (failed[0] == nil) == (failed[1] == nil) {

@@ -19,6 +19,7 @@ type Job struct {
 	UserID   ID                `json:"user_id" doc:"ID of the user who started it"`
 	KeyID    ID                `json:"key_id" doc:"ID of the API key that started it for the user; 0 for none"`
 	Username string            `json:"username" log:"personal"`
+	Proved   Flag              `json:"proved" doc:"1 if the user had just confirmed who it is when the job was started, so that it can do what requires that" log:"-"`
 	Total    int64             `json:"total" doc:"Records to change"`
 	Done     int64             `json:"done" doc:"Records changed so far; of a failed job none remain changed" log:"-"`
 	Msg      string            `json:"msg" doc:"Why the job failed, in the language of the request; empty otherwise" log:"-"`
@@ -64,6 +65,9 @@ func JobActor(j *Job) *Actor {
 	a := &Actor{ID: j.UserID, Username: j.Username}
 	if j.KeyID != 0 {
 		a.Key = &KeyLimit{ID: j.KeyID}
+	}
+	if j.Proved {
+		a.Proof = lasting
 	}
 	return a
 }

@@ -12,12 +12,12 @@ import (
 const UnattendedBackup = "system.backup.unattended"
 
 // notForKeys are the permissions that no API key has, because only a person may use what they allow: it
-// would give the key the rights of its owner, or another key. A key downloads backups with
-// UnattendedBackup.
+// would give the key the rights of its owner, or another key, or it requires a recent proof. A key downloads backups
+// with UnattendedBackup.
 var notForKeys = map[string]bool{
 	"admin.key.create": true, "admin.key.update": true, "admin.key.delete": true, "admin.key.rotate": true,
 	"system.webhook.create": true, "system.webhook.update": true, "system.webhook.secret": true, "system.backup": true,
-	"admin.list.factor": true,
+	"admin.list.factor": true, "admin.list.password": true, "admin.list.erase": true, "user.list.password": true, "user.list.erase": true,
 }
 
 // ForKeys reports whether an API key can have a permission.

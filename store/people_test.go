@@ -73,7 +73,7 @@ func as(t testing.TB, db *DB, name string) (a *Actor) {
 	view(t, db, func(tx *Tx) error {
 		u, err := UserByName.Get(tx, name)
 		if err == nil {
-			a = &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
+			a = &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, Proof: lasting}
 		}
 		return err
 	})

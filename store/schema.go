@@ -49,7 +49,7 @@ var reeve = kv.Schema{
 		Webhooks, WebhookSecrets, WebhookStates,
 		APIKeys, KeySecrets, CompletedRequests,
 		Links, Mails,
-		TOTPs, RecoverySets,
+		TOTPs, RecoverySets, Passkeys,
 		CustomFields,
 	},
 	Caches:  []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache, CustomFieldCache},

@@ -16,6 +16,7 @@ type Session struct {
 	Browser   string `json:"browser" log:"personal"`
 	OS        string `json:"os" log:"personal"`
 	LastUsed  Time   `json:"last_used" log:"-"` // written at most once a minute
+	ProvedAt  Time   `json:"proved_at" log:"-"` // when the user last proved who it is, see Proof
 	ExpiresAt Time   `json:"expires_at"`        // latest end; an idle session ends sooner
 	Timestamps
 }

@@ -116,10 +116,20 @@ func spendCodes(tx *Tx) error {
 // TOTPOf returns the authenticator app of a person. The error is NotFound if there is none.
 func TOTPOf(tx *Tx, who Account) (*TOTP, error) { return totpByPerson.Get(tx, who.Person()) }
 
-// HasFactor reports whether a sign-in of a person requires a second factor.
-func HasFactor(tx *Tx, who Account) (bool, error) {
+// HasTOTP reports whether a person has an authenticator app.
+func HasTOTP(tx *Tx, who Account) (bool, error) {
 	t, err := TOTPOf(tx, who)
 	return err == nil && bool(t.Confirmed), ignoreMissing(err)
+}
+
+// HasFactor reports whether a sign-in of a person with the password requires a second factor.
+func HasFactor(tx *Tx, who Account) (bool, error) {
+	has, err := HasTOTP(tx, who)
+	if err != nil || has || who.App {
+		return has, err
+	}
+	n, err := PasskeyByUser.Count(tx, who.ID)
+	return n > 0, err
 }
 
 // BeginTOTP stores the secret of a new authenticator app, which has to be confirmed. It replaces one that was not.
@@ -200,9 +210,9 @@ func SetRecoveryCodes(tx *Tx, who Account, hashes []string) error {
 	return RecoverySets.Create(tx, c)
 }
 
-// RemoveFactors removes everything that is asked for besides the password of a person, and reports whether there was
-// something.
-func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
+// RemoveTOTP removes the authenticator app of a person, and the recovery codes with the last factor. It reports whether
+// there was one.
+func RemoveTOTP(tx *Tx, who Account) (had bool, err error) {
 	t, err := TOTPOf(tx, who)
 	if err == nil {
 		had = bool(t.Confirmed)
@@ -211,9 +221,39 @@ func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
 	if err := ignoreMissing(err); err != nil {
 		return false, err
 	}
+	return had, dropCodes(tx, who)
+}
+
+// dropCodes removes recovery codes that replace nothing.
+func dropCodes(tx *Tx, who Account) error {
+	has, err := HasFactor(tx, who)
+	if err != nil || has {
+		return err
+	}
 	c, err := RecoveryCodesOf(tx, who)
 	if err == nil {
 		err = RecoverySets.Delete(tx, c.ID)
 	}
-	return had, ignoreMissing(err)
+	return ignoreMissing(err)
+}
+
+// RemoveFactors removes everything that is asked for besides the password of a person, and reports whether there was
+// something.
+func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
+	if had, err = HasFactor(tx, who); err != nil {
+		return false, err
+	}
+	if !who.App {
+		ids, err := PasskeyByUser.IDs(tx, who.ID)
+		for _, id := range ids {
+			if err == nil {
+				err = Passkeys.Delete(tx, id)
+			}
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	_, err = RemoveTOTP(tx, who)
+	return had, err
 }

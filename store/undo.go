@@ -155,7 +155,7 @@ func (p *undoPlanner) follower(c *audit.Change) {
 		p.lose(c, LostAvatar)
 	case SettingSecrets.Name():
 		p.lose(c, LostSecret)
-	case TOTPs.Name():
+	case TOTPs.Name(), Passkeys.Name():
 		p.lose(c, LostFactor)
 	}
 }
@@ -293,7 +293,7 @@ func (s *UndoStep) Weight(tx *Tx) (int, error) {
 		return 0, err
 	}
 	made, err := links.Count(tx, s.ID)
-	return 1 + open + sent + made + 4, err // also the password, the picture, the authenticator and its recovery codes
+	return 1 + open + sent + made + 4 + MaxPasskeys, err // also the password, the picture, the second factors and recovery codes
 }
 
 // disables reports whether the step disables a user.

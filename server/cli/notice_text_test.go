@@ -105,9 +105,10 @@ func splitLicense(text string) (head []string, body string) {
 var kinds = []struct{ name, words string }{
 	{"Apache License 2.0", "Apache License Version 2.0"},
 	{"MIT License", "Permission is hereby granted, free of charge"},
-	{"ISC License", "Permission to use, copy, modify, and/or distribute this software for any purpose"},
+	{"ISC License", "distribute this software for any purpose with or without fee is hereby granted"},
 	{"BSD 3-Clause License", "Neither the name of"},
 	{"BSD 2-Clause License", "Redistributions in binary form must reproduce"},
+	{"Attribution notice", "This product includes software developed by"}, // besides the Apache License
 	{"Patent grant of the Go project", "Additional IP Rights Grant (Patents)"},
 }
 

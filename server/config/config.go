@@ -39,6 +39,7 @@ type Config struct {
 	BcryptCost   int    // cost of a password hash, 10 to 15
 	LoginLogDays int    // retention of the sign-in log; 0 uses the setting
 	LoginLogRows int    // maximum length of the sign-in log; 0 uses the setting
+	PublicURL    string // URL at which people reach the server; "" if unknown. Server checks it
 	LogLevel     string // debug, info, warn or error
 	ChangeLog    store.LogLimits
 	Warnings     []string
@@ -66,6 +67,7 @@ func Load(path string, flags map[string]string) (*Config, error) {
 		return nil, err
 	}
 	c.DataDir, c.LogLevel = c.values.String("data.dir"), c.values.String("log.level")
+	c.PublicURL = strings.TrimSuffix(c.values.String("server.public_url"), "/")
 	c.BcryptCost = c.values.Int("auth.bcrypt_cost")
 	c.LoginLogDays, c.LoginLogRows = c.values.Int("security.login_log_days"), c.values.Int("security.login_log_rows")
 	return c, errors.Join(c.setChangeLog(), c.check())

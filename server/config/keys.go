@@ -22,7 +22,7 @@ var keys = []key{
 	{"server.listen", "127.0.0.1:8080", "Address to listen on; 0.0.0.0:8080 or :8080 for every interface.", nil},
 	{"server.tls_cert", "", "Path of a PEM certificate; together with server.tls_key it turns on HTTPS.", nil},
 	{"server.tls_key", "", "Path of the private key of server.tls_cert.", nil},
-	{"server.public_url", "", "URL at which people reach this server, like https://reeve.example.org; links in mails begin with it, and no mail is sent without it.", nil},
+	{"server.public_url", "", "URL at which people reach this server, like https://reeve.example.org; links in mails begin with it, and no mail is sent without it. Passkeys are for its host name.", nil},
 	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted.", nil},
 	{"server.max_connections", int64(0), "Maximum number of connections, half of them from one address; 0 for as many as the limit of open files allows.", nil},
 	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may call the API from a browser.", nil},

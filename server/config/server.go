@@ -114,7 +114,7 @@ func (c *Config) setWebhooks(s *server.Config) (err error) {
 }
 
 func (c *Config) setPublicURL(s *server.Config) error {
-	s.PublicURL = strings.TrimSuffix(c.values.String("server.public_url"), "/")
+	s.PublicURL = c.PublicURL
 	if s.PublicURL != "" && !isOrigin(s.PublicURL) {
 		return fmt.Errorf("server.public_url: %q is not an origin like https://reeve.example.org, in lower case", s.PublicURL)
 	}

@@ -44,7 +44,7 @@ func chromium(t *testing.T) context.Context {
 			// Two pages of the browser itself, which it loads with every window, and the
 			// features that chromedp disables.
 			chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,Translate,BlinkGenPropertyTrees"),
-			chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it sends no requests of its own
+			chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it sends no requests of its own
 			chromedp.Flag("lang", "en-US"),
 			chromedp.Env("LANGUAGE=en"),
 		), chromedp.WithErrorf(func(string, ...any) {})) // it logs events that it does not know

@@ -114,6 +114,7 @@ var nouns = []entry{
 	{"device", "device", "", "设备"},
 	{"authenticator", "authenticator", "", "身份验证器"},
 	{"recovery_code", "recovery code", "", "恢复代码"},
+	{"passkey", "passkey", "", "通行密钥"},
 	{"session", "session", "", "会话"},
 	{"session_token", "session token", "", "会话令牌"},
 	{"role", "role", "", "角色"},

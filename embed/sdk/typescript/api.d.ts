@@ -1,5 +1,12 @@
 // Made by embed/console/scripts/types.mjs from the OpenAPI document; not to be edited.
 
+export type AddPasskey = {
+  /** The new passkey: a PublicKeyCredential as toJSON() of a browser returns it */
+  credential: Record<string, unknown>
+  /** Name by which you recognize it; the browser and the system by default */
+  name?: string
+}
+
 export type ApiKey = {
   created_at: string
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
@@ -401,6 +408,15 @@ export type ConfirmAuthenticatorApp = {
 export type ConfirmEmailAddress = {
   /** Token of the link: what follows /link/ in its URL */
   token: string
+}
+
+export type ConfirmIdentity = {
+  /** Code of the authenticator app, or a recovery code */
+  otp?: string
+  /** Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it */
+  passkey?: Record<string, unknown>
+  /** Password, unless you have a second factor */
+  password?: string
 }
 
 export type CreateAPIKey = {
@@ -1361,6 +1377,8 @@ export type Job = {
   kind: string
   /** Why the job failed, in the language of the request; empty otherwise */
   msg: string
+  /** 1 if the user had just confirmed who it is when the job was started, so that it can do what requires that */
+  proved: 0 | 1
   /** Code and parameters of msg */
   reason?: unknown
   /** State: preparing, running, undoing, done or failed */
@@ -1573,9 +1591,13 @@ export type Login = {
   device_token: string
   /** Time at which the session expires, or login_token; an idle session expires earlier */
   expires_at: string
-  /** Token for POST /admin/login/totp, if the user has a second factor: the password was right, and a code is required; empty otherwise */
+  /** Token for POST /admin/login/totp or /admin/login/passkey, if the user has a second factor: the password was right, and the factor is required; empty otherwise */
   login_token: string
+  /** With login_token: what completes the sign-in, the strongest first: passkey, otp or recovery. A recovery code is sent like a code */
+  methods: string[]
   must_change_password: 0 | 1
+  /** With login_token: PublicKeyCredentialRequestOptions as JSON, to ask a browser for a passkey; null without one */
+  public_key: unknown
   /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie, or if login_token is not empty */
   token: string
 }
@@ -1751,6 +1773,28 @@ export type NewAppUser = {
   version: number
 }
 
+export type NewPasskey = {
+  created_at: string
+  id: number
+  /** Time of the last use; null before the first */
+  last_used: string | null
+  name: string
+  /** Recovery codes, each of which replaces the second factor once; they are shown once. Empty if there are some already */
+  recovery_codes: string[]
+  /** 1 if it can be on several devices of the user, 0 if it is on one */
+  synced: 0 | 1
+  updated_at: string
+  /** 0 if it is for another host name than that of server.public_url */
+  usable: 0 | 1
+  /** grows with every change of the record */
+  version: number
+}
+
+export type NewPasskeyOptions = {
+  /** PublicKeyCredentialCreationOptions as JSON, for PublicKeyCredential.parseCreationOptionsFromJSON of a browser; null if passkeys can't be used here: they need server.public_url in the configuration */
+  public_key: unknown
+}
+
 export type NewUser = {
   /** ID of the avatar; 0 for none */
   avatar_id: number
@@ -1921,6 +1965,37 @@ export type Part = {
   text: string
 }
 
+export type Passkey = {
+  created_at: string
+  id: number
+  /** Time of the last use; null before the first */
+  last_used: string | null
+  name: string
+  /** 1 if it can be on several devices of the user, 0 if it is on one */
+  synced: 0 | 1
+  updated_at: string
+  /** 0 if it is for another host name than that of server.public_url */
+  usable: 0 | 1
+  /** grows with every change of the record */
+  version: number
+}
+
+export type PasskeyOptions = {
+  /** PublicKeyCredentialRequestOptions as JSON, for PublicKeyCredential.parseRequestOptionsFromJSON of a browser; null if passkeys can't be used here: they need server.public_url in the configuration */
+  public_key: unknown
+}
+
+export type PasskeyPage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Passkey[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
 export type Permission = {
   created_at: string
   icon: string
@@ -2061,8 +2136,22 @@ export type Reason = {
   params?: Record<string, unknown>
 }
 
+export type Reauth = {
+  /** Field that POST requires: that of your strongest factor */
+  method: "password" | "otp" | "passkey"
+  /** For method passkey: PublicKeyCredentialRequestOptions as JSON, to ask a browser for it; null otherwise */
+  public_key: unknown
+  /** Time until which no confirmation is required; it may have passed */
+  until: string
+}
+
+export type ReauthDone = {
+  /** Time until which no confirmation is required */
+  until: string
+}
+
 export type RecoveryCodes = {
-  /** Recovery codes, each of which replaces a code of the authenticator app once; they are shown once */
+  /** Recovery codes, each of which replaces the second factor once; they are shown once. Empty if there are some already */
   recovery_codes: string[]
 }
 
@@ -2191,25 +2280,23 @@ export type Registration = {
   device_token?: string
   /** Time at which the session expires, or login_token; an idle session expires earlier */
   expires_at?: string
-  /** Token for POST /admin/login/totp, if the user has a second factor: the password was right, and a code is required; empty otherwise */
+  /** Token for POST /admin/login/totp or /admin/login/passkey, if the user has a second factor: the password was right, and the factor is required; empty otherwise */
   login_token?: string
+  /** With login_token: what completes the sign-in, the strongest first: passkey, otp or recovery. A recovery code is sent like a code */
+  methods?: string[]
   must_change_password?: 0 | 1
+  /** With login_token: PublicKeyCredentialRequestOptions as JSON, to ask a browser for a passkey; null without one */
+  public_key?: unknown
   /** Token of the session, to be sent in the header Authorization: Bearer <token>; empty if it is in a cookie, or if login_token is not empty */
   token?: string
 }
 
-export type RemoveAuthenticatorApp = {
-  /** Code of the authenticator app, or a recovery code */
-  otp: string
-  /** Current password */
-  password: string
-}
-
-export type ReplaceRecoveryCodes = {
-  /** Code of the authenticator app, or a recovery code */
-  otp: string
-  /** Current password */
-  password: string
+export type RenamePasskey = {
+  name?: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type ReplayEventsToWebhook = {
@@ -2479,11 +2566,6 @@ export type SetRolePermissions = {
   version?: number
 }
 
-export type SetUpAuthenticatorApp = {
-  /** Current password */
-  password: string
-}
-
 export type Setting = {
   created_at: string
   describe: string
@@ -2566,6 +2648,17 @@ export type SignInOnPage = {
   password: string
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
+}
+
+export type SignInWithPasskey = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it */
+  credential: Record<string, unknown>
+  /** Token of an earlier sign-in from this device; of the first step, the same */
+  device_token?: string
+  /** login_token from the response to the first step, to complete a sign-in with a password; empty to sign in with the passkey alone */
+  login_token?: string
 }
 
 export type SignOutOnPage = {
@@ -3017,8 +3110,6 @@ export type UpdateOwnAccount = {
   fields?: UserFieldsInput
   mobile?: string
   nickname?: string
-  /** Current password; required to change email */
-  password?: string
   /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3297,8 +3388,6 @@ export type VerifyOwnAppEmail = {
 export type VerifyOwnEmailAddress = {
   /** New address, which replaces the present one once it is confirmed; absent to confirm the present one */
   email?: string
-  /** Current password; required to change email */
-  password?: string
 }
 
 export type Webhook = {
@@ -3527,6 +3616,9 @@ export type Api = {
     '/.reeve/callback': { body: undefined; answer: unknown }
     '/admin/account/key': { body: undefined; answer: ApiKeyPage }
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: ApiKey }
+    '/admin/account/passkey': { body: undefined; answer: PasskeyPage }
+    '/admin/account/passkey-options': { body: undefined; answer: NewPasskeyOptions }
+    [path: `/admin/account/passkey/${number}`]: { body: undefined; answer: Passkey }
     '/admin/account/totp': { body: undefined; answer: SecondFactor }
     '/admin/dept': { body: undefined; answer: DeptTree }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Dept }
@@ -3541,9 +3633,11 @@ export type Api = {
     '/admin/list-export': { body: undefined; answer: unknown }
     [path: `/admin/list/${number}`]: { body: undefined; answer: User }
     [path: `/admin/list/${number}/data`]: { body: undefined; answer: unknown }
+    '/admin/login/passkey': { body: undefined; answer: PasskeyOptions }
     '/admin/loginlog': { body: undefined; answer: LoginLogPage }
     '/admin/permission/effective': { body: undefined; answer: Effective }
     '/admin/permission/explain': { body: undefined; answer: Explanation }
+    '/admin/reauth': { body: undefined; answer: Reauth }
     '/admin/role': { body: undefined; answer: RolePage }
     [path: `/admin/role/${number}`]: { body: undefined; answer: Role }
     '/admin/rule': { body: undefined; answer: PermissionTree }
@@ -3635,8 +3729,9 @@ export type Api = {
   POST: {
     '/admin/account/key': { body: CreateOwnAPIKey; answer: KeyWithToken }
     [path: `/admin/account/key/${number}/rotate`]: { body: RotateOwnAPIKey; answer: KeyWithToken }
-    '/admin/account/recovery': { body: ReplaceRecoveryCodes; answer: RecoveryCodes }
-    '/admin/account/totp': { body: SetUpAuthenticatorApp; answer: AuthenticatorApp }
+    '/admin/account/passkey': { body: AddPasskey; answer: NewPasskey }
+    '/admin/account/recovery': { body: undefined; answer: RecoveryCodes }
+    '/admin/account/totp': { body: undefined; answer: AuthenticatorApp }
     '/admin/avatar': { body: undefined; answer: Avatar }
     '/admin/dept': { body: CreateDept; answer: Dept }
     '/admin/email': { body: VerifyOwnEmailAddress; answer: MailQueued }
@@ -3651,10 +3746,12 @@ export type Api = {
     [path: `/admin/list/${number}/invite`]: { body: InviteUser; answer: OneTimeLink }
     [path: `/admin/list/${number}/reset-link`]: { body: CreatePasswordResetLink; answer: OneTimeLink }
     '/admin/login': { body: SignIn; answer: Login }
+    '/admin/login/passkey': { body: SignInWithPasskey; answer: Login }
     '/admin/login/totp': { body: CompleteSignInWithCode; answer: Login }
     '/admin/logout': { body: undefined; answer: Record<string, never> }
     '/admin/password/forgot': { body: RequestPasswordReset; answer: Record<string, never> }
     '/admin/password/link': { body: SetPasswordWithLink; answer: LinkUsed }
+    '/admin/reauth': { body: ConfirmIdentity; answer: ReauthDone }
     '/admin/role': { body: CreateRole; answer: Role }
     '/admin/rule': { body: CreatePermission; answer: Permission }
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
@@ -3713,6 +3810,7 @@ export type Api = {
   }
   PUT: {
     [path: `/admin/account/key/${number}`]: { body: UpdateOwnAPIKey; answer: ApiKey }
+    [path: `/admin/account/passkey/${number}`]: { body: RenamePasskey; answer: Passkey }
     '/admin/account/totp': { body: ConfirmAuthenticatorApp; answer: RecoveryCodes }
     [path: `/admin/dept/${number}`]: { body: UpdateDept; answer: Dept }
     '/admin/info': { body: UpdateOwnAccount; answer: User }
@@ -3752,7 +3850,9 @@ export type Api = {
   DELETE: {
     '/admin/account/key': { body: undefined; answer: Record<string, never> }
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: Record<string, never> }
-    '/admin/account/totp': { body: RemoveAuthenticatorApp; answer: Record<string, never> }
+    '/admin/account/passkey': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/account/passkey/${number}`]: { body: undefined; answer: Record<string, never> }
+    '/admin/account/totp': { body: undefined; answer: Record<string, never> }
     '/admin/dept': { body: undefined; answer: Record<string, never> }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/invite': { body: undefined; answer: Record<string, never> }
@@ -3761,7 +3861,7 @@ export type Api = {
     [path: `/admin/key/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/list': { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
-    [path: `/admin/list/${number}/totp`]: { body: undefined; answer: Record<string, never> }
+    [path: `/admin/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
     '/admin/role': { body: undefined; answer: Record<string, never> }
     [path: `/admin/role/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/rule': { body: undefined; answer: Record<string, never> }

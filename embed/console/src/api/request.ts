@@ -35,6 +35,10 @@ export class Failure extends Error {
   }
 }
 
+// unconfirmed reports whether a request failed because the user did not want to confirm who it
+// is, which needs no message.
+export const unconfirmed = (cause: unknown): boolean => cause instanceof Failure && cause.code === 'reauth_required'
+
 export type Query = Record<string, string | number | boolean | string[] | undefined | null>
 
 type Options = {
@@ -48,11 +52,13 @@ type Options = {
 }
 
 // The rest of the console registers here how to show failures, and what to do when the
-// password must be changed or the server is unreachable; the sign-in page needs none of
-// it.
+// password must be changed, the user has to confirm who it is or the server is
+// unreachable; the sign-in page needs none of it.
 export const hooks = {
   failed: (_: Failure): void => {},
   mustChange: (): void => {},
+  // confirm asks the user to confirm who it is, and reports whether it has.
+  confirm: (): Promise<boolean> => Promise.resolve(false),
   // lost reports whether the server is unreachable and a message already says so.
   lost: (): Promise<boolean> => Promise.resolve(false),
   // fault returns the console's own text for a field fault, or the server's.
@@ -79,25 +85,36 @@ export const giveReason = (text: string): void => {
   reason = text.trim()
 }
 
-async function send(method: Method, path: Path, o: Options): Promise<Response> {
+// reasonFor returns the reason to send, and forgets it once it is used.
+function reasonFor(method: Method): string {
+  if (method === 'GET') return ''
+  const given = reason
+  reason = ''
+  return given
+}
+
+async function send(method: Method, path: Path, o: Options, why: string): Promise<Response> {
   const headers: Record<string, string> = { 'Accept-Language': language() }
   if (token()) headers.Authorization = `Bearer ${token()}`
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
   if (o.range) headers.Range = o.range
-  if (reason && method !== 'GET') {
-    headers['X-Reason'] = encodeURIComponent(reason)
-    reason = ''
-  }
+  if (why) headers['X-Reason'] = encodeURIComponent(why)
+  const ended = method === 'GET' ? undefined : begin()
+  let entry: string | null = null
   try {
-    return await fetch(address(path, o.query), {
+    const response = await fetch(address(path, o.query), {
       method,
       headers,
       signal: o.signal,
       body: o.form ?? (o.body === undefined ? undefined : JSON.stringify(o.body)),
     })
+    entry = response.headers.get('Reeve-Entry')
+    return response
   } catch (cause) {
     if (o.signal?.aborted) throw cause
     throw new Failure(0, navigator.onLine ? 'unreachable' : 'offline', '', show.error)
+  } finally {
+    ended?.(entry)
   }
 }
 
@@ -114,19 +131,48 @@ export function failureIn(status: number, text: string): Failure {
 
 const failureOf = async (response: Response) => failureIn(response.status, await response.text().catch(() => ''))
 
+let asking: Promise<boolean> | undefined
+let confirmations = 0 // how often the user has confirmed who it is
+
+// confirm asks the user to confirm who it is, once for all requests that wait for it.
+function confirm(): Promise<boolean> {
+  asking ??= hooks
+    .confirm()
+    .then((confirmed) => {
+      if (confirmed) confirmations++
+      return confirmed
+    })
+    .finally(() => {
+      asking = undefined
+    })
+  return asking
+}
+
+// answer sends a request, and throws a Failure unless it succeeds. If the server requires that
+// the user first confirms who it is, the user is asked, and the request is sent once more.
+async function answer(method: Method, path: Path, o: Options): Promise<Response> {
+  const why = reasonFor(method)
+  const before = confirmations
+  const response = await send(method, path, o, why)
+  if (response.ok) return response
+  const failure = await failureOf(response)
+  if (!unconfirmed(failure)) throw failure
+  o.signal?.throwIfAborted()
+  if (confirmations === before && !(await confirm())) throw failure
+  const repeated = await send(method, path, o, why)
+  if (!repeated.ok) throw await failureOf(repeated)
+  return repeated
+}
+
 // Failures that may mean that the whole server is unreachable.
 const unanswered = new Set(['offline', 'unreachable', 'busy'])
 
 // request calls the API and returns the data of the response. It always throws a Failure,
 // and shows it unless the caller does.
 export async function request<T>(method: Method, path: Path, o: Options = {}): Promise<T> {
-  const ended = method === 'GET' ? undefined : begin()
-  let entry: string | null = null
   try {
-    const response = await send(method, path, o)
-    entry = response.headers.get('Reeve-Entry')
-    if (!response.ok) throw await failureOf(response)
-    const seq = /-(\d+)$/.exec(entry ?? '')?.[1] // after the generation
+    const response = await answer(method, path, o)
+    const seq = /-(\d+)$/.exec(response.headers.get('Reeve-Entry') ?? '')?.[1] // after the generation
     if (seq) o.entry?.(Number(seq))
     return ((await response.json()) as Envelope<T>).data
   } catch (cause) {
@@ -140,12 +186,10 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
       void hooks.lost().then((away) => {
         if (!o.quiet && !(away && method === 'GET')) hooks.failed(cause)
       })
-    } else if (!o.quiet) {
+    } else if (!o.quiet && !unconfirmed(cause)) {
       hooks.failed(cause)
     }
     throw cause
-  } finally {
-    ended?.(entry)
   }
 }
 
@@ -155,22 +199,23 @@ export const post = <P extends Path<'POST'>>(path: P, body?: Body<'POST', P>, o:
 export const put = <P extends Path<'PUT'>>(path: P, body?: Body<'PUT', P>, o: Options = {}) => request<Answer<'PUT', P>>('PUT', path, { ...o, body })
 export const del = <P extends Path<'DELETE'>>(path: P, query?: Query, o: Options = {}) => request<Answer<'DELETE', P>>('DELETE', path, { ...o, query })
 
+// confirmFirst asks the user to confirm who it is, if that would be required within a moment, and
+// reports whether the user has: for what must not be interrupted later.
+export async function confirmFirst(): Promise<boolean> {
+  const { until } = await get('/admin/reauth')
+  return Date.parse(until) > Date.now() + 30_000 || confirm()
+}
+
 // open starts to read a stream that is too large to hold in memory. The caller shows
 // failures.
-export async function open(path: Path<'GET'>, signal: AbortSignal): Promise<Response> {
-  const response = await send('GET', path, { signal })
-  if (!response.ok) throw await failureOf(response)
-  return response
-}
+export const open = (path: Path<'GET'>, signal: AbortSignal): Promise<Response> => answer('GET', path, { signal })
 
 // download fetches bytes that need the token, which a link cannot carry.
 export async function download(path: Path<'GET'>, query?: Query, o: Options = {}): Promise<{ blob: Blob; name: string }> {
-  const response = await send('GET', path, { ...o, query })
-  if (!response.ok) {
-    const failure = await failureOf(response)
-    if (!o.quiet) hooks.failed(failure)
-    throw failure
-  }
+  const response = await answer('GET', path, { ...o, query }).catch((cause: unknown) => {
+    if (cause instanceof Failure && !o.quiet && !unconfirmed(cause)) hooks.failed(cause)
+    throw cause
+  })
   const disposition = response.headers.get('Content-Disposition') ?? ''
   const exact = /filename\*=UTF-8''([^;]+)/.exec(disposition)?.[1]
   const plain = /filename="([^"]*)"/.exec(disposition)?.[1]

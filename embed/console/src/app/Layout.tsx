@@ -11,6 +11,7 @@ import { useBack } from '../ui/useBack'
 import { useNews } from '../ui/useNews'
 import { useWider } from '../ui/useWider'
 import { type Account, AccountContext } from './account'
+import { Confirmation } from './Confirmation'
 import './frame.css'
 import { Head } from './Head'
 import { useKeys } from './keys'
@@ -132,6 +133,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
         </div>
       </div>
       {docked}
+      <Confirmation />
       {over === 'palette' && <Palette places={all} onClose={() => setOver(undefined)} onHelp={() => setOver('help')} />}
       {over === 'help' && <Help places={all} onClose={() => setOver(undefined)} />}
     </>

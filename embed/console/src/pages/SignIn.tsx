@@ -13,7 +13,7 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
   const [home, setHome] = useState<Partial<Home> & Pick<Home, 'title' | 'logo'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
   const [forgot, setForgot] = useState<{ Form: ComponentType<{ onBack: () => void }> }>()
-  const [second, setSecond] = useState<Second>() // the password was right, and a code is needed
+  const [second, setSecond] = useState<Second>() // the password was right, and the second factor is required
   useEffect(() => {
     get('/api/home', {}, { quiet: true }).then(
       (answer) => {
@@ -116,7 +116,19 @@ function Help({ home, onForgot }: { home: Partial<Home>; onForgot: (form: Compon
 }
 
 // Second is the second step of a sign-in.
-type Second = { Form: ComponentType<{ login: string; onDone: (login: Login) => void; onBack: () => void }>; login: string; password: string }
+type Second = { Form: ComponentType<{ login: Login; onDone: (login: Login) => void; onBack: () => void }>; login: Login; password: string }
+
+// Passkey is the part for a sign-in with a passkey alone.
+type Passkey = { Part: ComponentType<{ options: unknown; onDone: (login: Login) => void; onProblem: (text: string) => void }>; options: unknown }
+
+// passkeys loads that part, if the browser and the server have passkeys.
+async function passkeys(): Promise<Passkey | undefined> {
+  if (typeof PublicKeyCredential === 'undefined') return undefined
+  const { public_key: options } = await get('/admin/login/passkey', {}, { quiet: true })
+  if (!options) return undefined
+  const [{ Alone }] = await Promise.all([import('./factor/Alone'), learn('factor')])
+  return { Part: Alone, options }
+}
 
 // enter opens the page that was asked for, unless the password must be changed first.
 function enter(login: Login, mustChange: () => void): void {
@@ -132,7 +144,11 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
+  const [passkey, setPasskey] = useState<Passkey>()
   const ended = new URLSearchParams(location.search).has('back')
+  useEffect(() => {
+    passkeys().then(setPasskey, () => {}) // the password is enough
+  }, [])
 
   async function submit(event: FormEvent) {
     event.preventDefault()
@@ -142,7 +158,7 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
       const login = await post('/admin/login', { username, password }, { quiet: true })
       if (login.login_token) {
         const [{ Code }] = await Promise.all([import('./factor/Code'), learn('factor')])
-        onSecond({ Form: Code, login: login.login_token, password })
+        onSecond({ Form: Code, login, password })
       } else enter(login, () => mustChange(password))
     } catch (cause) {
       setProblem(said(cause))
@@ -156,7 +172,7 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
       {ended && !problem && <p className="hint">{t('sign_in.ended')}</p>}
       <label>
         {t('sign_in.username')}
-        <input name="username" autoComplete="username" autoFocus required value={username} onChange={(e) => setUsername(e.target.value)} />
+        <input name="username" autoComplete="username webauthn" autoFocus required value={username} onChange={(e) => setUsername(e.target.value)} />
       </label>
       <Secret label={t('sign_in.password')} name="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.target.value)} />
       <p className="problem" role="alert">
@@ -166,6 +182,9 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
       <button className="primary" disabled={busy}>
         {t('sign_in')}
       </button>
+      {passkey && (
+        <passkey.Part options={passkey.options} onDone={(login) => enter(login, () => location.replace('/console/password'))} onProblem={setProblem} />
+      )}
       {children}
     </form>
   )

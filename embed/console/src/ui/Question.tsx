@@ -1,4 +1,4 @@
-import { Alert, Form, Modal } from 'antd'
+import { Alert, Form, Modal, type ModalProps } from 'antd'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Failure } from '../api/request'
 import { t } from '../i18n'
@@ -12,11 +12,13 @@ type Props<V extends object> = {
   run: (values: V) => Promise<void> // makes quiet requests: failures are shown here
   onClose: () => void
   onClosed?: () => void // it is closed, and the focus is back
+  name?: string // of the form, if another one may have the same fields
+  modal?: Pick<ModalProps, 'afterOpenChange' | 'focusable' | 'zIndex'>
   children: ReactNode
 }
 
 // Question is a dialog with a small form.
-export function Question<V extends object>({ open, title, ok, initial, run, onClose, onClosed, children }: Props<V>) {
+export function Question<V extends object>({ open, title, ok, initial, run, onClose, onClosed, name, modal, children }: Props<V>) {
   const [form] = Form.useForm<V>()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
@@ -44,6 +46,7 @@ export function Question<V extends object>({ open, title, ok, initial, run, onCl
 
   return (
     <Modal
+      {...modal}
       title={title}
       open={open}
       onCancel={onClose}
@@ -55,7 +58,7 @@ export function Question<V extends object>({ open, title, ok, initial, run, onCl
       destroyOnHidden
     >
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}
-      <Form<V> form={form} layout="vertical" requiredMark="optional" initialValues={initial} onFinish={(values) => void submit(values)}>
+      <Form<V> form={form} name={name} layout="vertical" requiredMark="optional" initialValues={initial} onFinish={(values) => void submit(values)}>
         {children}
         <button type="submit" hidden />
       </Form>

@@ -4,7 +4,6 @@ export const account = {
   'account.factor': 'Second factor',
   'account.nickname': 'Display name',
   'account.email': 'Email',
-  'account.email_password': 'To change your email, enter your current password.',
   'account.verified': 'Verified',
   'account.verify': 'Verify',
   'account.verify.not': 'Not verified.',

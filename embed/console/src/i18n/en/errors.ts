@@ -2,6 +2,7 @@
 export const errors = {
   'error.not_found': 'Not found, or already deleted.',
   'error.stale': 'Someone else changed this. Reload to see the latest version.',
+  'error.reauth_required': 'Not done: you didn’t confirm that it’s you.',
   // Faults of fields by code, where the server’s text is not the best; the others are as the
   // server sends them.
   'fault.required': 'Required',

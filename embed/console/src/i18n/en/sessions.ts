@@ -20,6 +20,8 @@ export const sessions = {
   'loginlog.reason.disabled': 'user disabled',
   'loginlog.reason.pending': 'registration not confirmed',
   'loginlog.reason.wrong_code': 'wrong code',
+  'loginlog.reason.wrong_passkey': 'wrong passkey',
+  'loginlog.reason.challenge_expired': 'passkey used too late',
   'loginlog.reason.rate_limited': 'too many attempts under other names',
   'sessions.app_user': 'App user',
   'sessions.empty': 'No active sessions.',

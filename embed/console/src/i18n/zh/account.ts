@@ -6,7 +6,6 @@ export const account: Record<keyof typeof en, string> = {
   'account.factor': '双重验证',
   'account.nickname': '昵称',
   'account.email': '邮箱',
-  'account.email_password': '修改邮箱需要输入当前密码。',
   'account.verified': '已验证',
   'account.verify': '验证',
   'account.verify.not': '未验证。',

@@ -36,6 +36,9 @@ export const builtins: Record<string, string> = {
   'given.Requests per minute of each API key that has no limit of its own': '未单独设置上限的 API 密钥每分钟可发送的请求数',
   'given.Personal API keys': '个人 API 密钥',
   'given.Allow users to create API keys that have their own permissions': '允许用户创建拥有其本人权限的 API 密钥',
+  'given.Confirm again after': '重新确认间隔',
+  'given.Ask users to confirm who they are for sensitive operations if their last confirmation is older than this many minutes':
+    '执行敏感操作时，如果距上次确认身份已超过此分钟数，要求用户重新确认身份',
   'given.Registration': '注册',
   'given.Allow people to register as app users': '允许自行注册为应用用户',
   'given.Idle timeout of app users': '应用用户空闲超时',

@@ -3,6 +3,7 @@ import type { errors as en } from '../en/errors'
 export const errors: Record<keyof typeof en, string> = {
   'error.not_found': '该记录不存在或已被删除。',
   'error.stale': '其他人已修改此记录，请重新加载。',
+  'error.reauth_required': '未执行：您没有确认身份。',
   'fault.required': '必填',
   'fault.not_empty': '必填',
   'fault.length': '请输入 {min} 到 {max} 个字符',

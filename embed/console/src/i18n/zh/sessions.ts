@@ -22,6 +22,8 @@ export const sessions: Record<keyof typeof en, string> = {
   'loginlog.reason.disabled': '用户已停用',
   'loginlog.reason.pending': '注册尚未确认',
   'loginlog.reason.wrong_code': '验证码错误',
+  'loginlog.reason.wrong_passkey': '通行密钥错误',
+  'loginlog.reason.challenge_expired': '通行密钥操作超时',
   'loginlog.reason.rate_limited': '以其他名称尝试次数过多',
   'sessions.app_user': '应用用户',
   'sessions.empty': '暂无会话。',

@@ -1,5 +1,4 @@
 import { Alert, Button, Flex, Form, Input, Radio, Typography } from 'antd'
-import Password from 'antd/es/input/Password'
 import { useEffect, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { User } from '../../api/types'
@@ -15,7 +14,6 @@ import { Picture } from './Picture'
 import { Verify } from './Verify'
 
 type Fields = Pick<User, 'nickname' | 'email' | 'mobile' | 'sex'>
-type Values = Fields & { password?: string } // required when the email changes
 
 const fieldsOf = ({ nickname, email, mobile, sex }: User): Fields => ({ nickname, email, mobile, sex })
 
@@ -27,7 +25,7 @@ export function Profile() {
   } = useAccount()
   const { done } = useAct()
   const md = useWider('md')
-  const [form] = Form.useForm<Values>()
+  const [form] = Form.useForm<Fields>()
   const custom = useForms().own
   const valuesOf = (of: User): Fields => ({ ...fieldsOf(of), ...textsOf(custom, of.fields) })
   const [loaded, setLoaded] = useState(user) // what the form was filled with
@@ -48,7 +46,7 @@ export function Profile() {
   const typed = Form.useWatch('email', form)
   const another = typed !== undefined && typed.trim() !== loaded.email
 
-  async function save(values: Values) {
+  async function save(values: Fields) {
     setBusy(true)
     setProblem('')
     try {
@@ -83,7 +81,7 @@ export function Profile() {
       style={{ flexDirection: md ? 'row-reverse' : 'column', paddingTop: 8 }}
     >
       <Picture user={user} onChange={reload} />
-      <Form<Values>
+      <Form<Fields>
         form={form}
         layout="vertical"
         requiredMark={false}
@@ -118,11 +116,6 @@ export function Profile() {
           <Input inputMode="email" autoComplete="email" />
         </Form.Item>
         {!another && <Verify user={user} />}
-        {another && (
-          <Form.Item name="password" label={t('password.old')} extra={t('account.email_password')} rules={[{ required: true, message: t('form.required') }]}>
-            <Password autoComplete="current-password" />
-          </Form.Item>
-        )}
         <Form.Item name="mobile" label={t('account.mobile')}>
           <Input type="tel" autoComplete="tel" />
         </Form.Item>

@@ -46,6 +46,7 @@ const actions = [
   'webhook_skip',
   'rotate_key',
   'read_secrets',
+  'reauth',
   'backup',
   'restore',
   'start',

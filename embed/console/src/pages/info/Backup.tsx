@@ -1,7 +1,7 @@
 import { DownloadOutlined } from '@ant-design/icons'
 import { Alert, Button, Flex, Progress, Typography } from 'antd'
 import { useRef, useState } from 'react'
-import { Failure } from '../../api/request'
+import { Failure, unconfirmed } from '../../api/request'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { words } from '../../ui/words'
@@ -22,7 +22,7 @@ export function Backup() {
     try {
       if (await saveBackup(now.signal, (bytes, of) => setGot({ bytes, of }))) done(t('backup.done'))
     } catch (cause) {
-      if (!now.signal.aborted) setProblem(cause instanceof Failure ? words(cause) : t('backup.broken'))
+      if (!now.signal.aborted && !unconfirmed(cause)) setProblem(cause instanceof Failure ? words(cause) : t('backup.broken'))
     } finally {
       setGot(undefined)
     }

@@ -1,6 +1,6 @@
 import { App } from 'antd'
 import { useCallback, useRef, useState } from 'react'
-import { Failure, put } from '../../api/request'
+import { Failure, put, unconfirmed } from '../../api/request'
 import type { Setting } from '../../api/types'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
@@ -27,6 +27,7 @@ export function useSave({ groups, load, lead }: Props) {
   const name = (s: Setting) => `${keys.get(s.group_id)}.${s.key}`
 
   function refused(cause: unknown, settings: Setting[]): void {
+    if (unconfirmed(cause)) return
     if (!(cause instanceof Failure)) throw cause
     const at = settings.filter((s) => cause.errors[`values.${name(s)}`])
     setFaults(Object.fromEntries(at.map((s) => [s.id, cause.errors[`values.${name(s)}`]!])))

@@ -6,7 +6,7 @@ import { given, maybe, t } from '../../i18n'
 
 // States are fields of 0 and 1 that are enabled or disabled; other flags are yes or no.
 const states = ['status', 'switch']
-const flags = ['show', 'public', 'must_change_password', 'required', 'searchable', 'filterable', 'unique', 'listed', 'deleted']
+const flags = ['show', 'public', 'must_change_password', 'required', 'searchable', 'filterable', 'unique', 'listed', 'deleted', 'backup_eligible', 'confirmed']
 
 type Named = Pick<LogField, 'labels'> & { name: string }
 
@@ -15,7 +15,7 @@ function text({ name, labels }: Named, value: unknown): string {
   if (value === undefined || value === null || value === '') return ''
   const label = labels?.[String(value)]
   if (label) return given(label)
-  if (/(^|_)id$/.test(name) || name.endsWith('_ids')) return value === 0 ? '' : `#${String(value)}`
+  if (typeof value === 'number' && (/(^|_)id$/.test(name) || name.endsWith('_ids'))) return value === 0 ? '' : `#${String(value)}`
   if (states.includes(name) && typeof value === 'number') return t(value ? 'enabled' : 'disabled')
   if (flags.includes(name)) return t(value ? 'yes' : 'no')
   if (typeof value === 'string' && name.endsWith('_at')) return dayjs(value).format('YYYY-MM-DD HH:mm:ss')

@@ -1,6 +1,6 @@
 import { App } from 'antd'
 import { useNavigate } from 'react-router'
-import { Failure, post } from '../../api/request'
+import { Failure, post, unconfirmed } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useAct } from '../useAct'
@@ -21,7 +21,7 @@ export function useUndo() {
       done(t(job && job.state !== 'done' ? 'undone.running' : 'undone'), undefined, look)
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
-      void message.error(t('undone.not', { why: cause.code === 'changed_since' ? t('undone.changed') : words(cause) }))
+      if (!unconfirmed(cause)) void message.error(t('undone.not', { why: cause.code === 'changed_since' ? t('undone.changed') : words(cause) }))
       throw cause
     } finally {
       tellBack()

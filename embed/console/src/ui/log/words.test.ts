@@ -52,6 +52,13 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
     'ada created 2 one-time links',
   ],
   ['a mailed invitation', { changes: [change('create', 'link', undefined)] }, 'ada created one-time link 3', 'ada 新建了一次性链接 3'],
+  [
+    'a passkey with the recovery codes that come along',
+    { changes: [change('create', 'recovery_code', undefined), change('create', 'passkey', 'Laptop')] },
+    'ada created the passkey Laptop',
+    'ada 新建了通行密钥 Laptop',
+  ],
+  ['recovery codes', { changes: [change('update', 'recovery_code', undefined)] }, 'ada changed recovery codes 3'],
   ['a new record', { changes: [change('create', 'role', 'Editor')] }, 'ada created the role Editor', 'ada 新建了角色 Editor'],
   [
     'permissions',
@@ -93,6 +100,7 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
   ['a skipped event', { action: 'webhook_skip', details: { webhook: 3, event: 'g-9' } }, 'ada skipped the event g-9 of webhook 3'],
   ['a new secret', { action: 'webhook_secret', details: { webhook: 3 } }, 'ada rotated the secret of webhook 3', 'ada 轮换了 Webhook 3 的密钥'],
   ['a new key', { changes: [change('create', 'key', 'deploy')] }, 'ada created the API key deploy', 'ada 新建了API 密钥 deploy'],
+  ['a confirmation', { action: 'reauth' }, 'ada confirmed their identity', 'ada 确认了身份'],
   ['a rotated key', { action: 'rotate_key', details: { key: 3 } }, 'ada rotated API key 3'],
   [
     'secrets that were read',

@@ -1,0 +1,380 @@
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Passkeys (WebAuthn). A browser signs a challenge of this server with a passkey, for the host name of the public URL
+// only. The server keeps nothing but the challenges that were used, until they expire.
+
+const (
+	challengeRandom = 16 // bytes
+	ceremonyLife    = 5 * time.Minute
+	signInLife      = time.Hour // a browser offers passkeys for as long as the sign-in page is open
+)
+
+// The purposes of challenges.
+const (
+	toSignIn  = "sign in"
+	toFinish  = "second factor"
+	toConfirm = "confirm"
+	toAdd     = "add"
+)
+
+// ErrNoPasskeys is returned where passkeys can't be used.
+var ErrNoPasskeys = errs.New(errs.Conflict, "passkeys need server.public_url in the configuration, with https and a host name, or with localhost").Coded("passkeys_unavailable")
+
+// relyingParty returns what passkeys are for: the host name of the public URL. It is nil if browsers have no passkeys
+// there: they require HTTPS, but for localhost, and a host name.
+func relyingParty(publicURL string) *webauthn.WebAuthn {
+	u, err := url.Parse(publicURL)
+	if err != nil || u.Hostname() == "" {
+		return nil
+	}
+	host := u.Hostname()
+	if _, err := netip.ParseAddr(host); err == nil {
+		return nil
+	}
+	if local := host == "localhost" || strings.HasSuffix(host, ".localhost"); u.Scheme != "https" && !local {
+		return nil
+	}
+	party, err := webauthn.New(&webauthn.Config{
+		RPID: host, RPDisplayName: "Reeve", RPOrigins: []string{u.Scheme + "://" + u.Host},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementPreferred, UserVerification: protocol.VerificationPreferred,
+		},
+	})
+	if err != nil {
+		return nil
+	}
+	return party
+}
+
+// HasPasskeys reports whether passkeys can be used.
+func (a *Auth) HasPasskeys() bool { return a.party != nil }
+
+// IsUsable reports whether a passkey is for the present host name.
+func (a *Auth) IsUsable(p *store.Passkey) bool {
+	return a.party != nil && p.RPID == a.party.Config.RPID
+}
+
+// usablePasskeys returns the passkeys of a person that can be used.
+func (a *Auth) usablePasskeys(tx *store.Tx, who store.Account) (usable []*store.Passkey, err error) {
+	if who.App || a.party == nil {
+		return nil, nil
+	}
+	all, err := store.PasskeysOf(tx, who.ID)
+	for _, p := range all {
+		if a.IsUsable(p) {
+			usable = append(usable, p)
+		}
+	}
+	return usable, err
+}
+
+// holder is a user in the form of the library.
+type holder struct {
+	id          store.ID
+	name        string
+	credentials []webauthn.Credential
+}
+
+func (h *holder) WebAuthnID() []byte                         { return userHandle(h.id) }
+func (h *holder) WebAuthnName() string                       { return h.name }
+func (h *holder) WebAuthnDisplayName() string                { return h.name }
+func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
+
+// userHandle identifies a user in a device, which must not learn the username without need.
+func userHandle(id store.ID) []byte { return binary.BigEndian.AppendUint64(nil, uint64(id)) }
+
+func holderOf(who store.ID, name string, passkeys []*store.Passkey) *holder {
+	h := &holder{id: who, name: name}
+	for _, p := range passkeys {
+		h.credentials = append(h.credentials, credentialOf(p))
+	}
+	return h
+}
+
+func credentialOf(p *store.Passkey) webauthn.Credential {
+	id, _ := base64.RawURLEncoding.DecodeString(p.CredentialID)
+	c := webauthn.Credential{
+		ID: id, PublicKey: p.PublicKey,
+		Flags:         webauthn.CredentialFlags{UserPresent: true, BackupEligible: bool(p.BackupEligible), BackupState: bool(p.BackedUp)},
+		Authenticator: webauthn.Authenticator{AAGUID: p.AAGUID, SignCount: uint32(p.SignCount)},
+	}
+	for _, t := range p.Transports {
+		c.Transport = append(c.Transport, protocol.AuthenticatorTransport(t))
+	}
+	return c
+}
+
+// passkeyChallenge returns a challenge for a purpose, bound to what the response must come with.
+func (a *Auth) passkeyChallenge(purpose, bound string, life time.Duration) protocol.URLEncodedBase64 {
+	random := make([]byte, challengeRandom)
+	rand.Read(random) // never fails: crypto/rand ends the program instead
+	text := binary.BigEndian.AppendUint64(random, uint64(a.counters.now().Add(life).Unix()))
+	return append(text, a.signChallenge(text, purpose, bound)...)
+}
+
+func (a *Auth) signChallenge(text []byte, purpose, bound string) []byte {
+	return keyed(a.challenges.key, "passkey\x00"+purpose+"\x00"+bound+"\x00"+string(text))
+}
+
+var errOldChallenge = errs.New(errs.Unauthenticated, "this took too long, or was used already; try again").Coded("challenge_expired")
+
+// checkChallenge checks the challenge in a response, and returns its expiry.
+func (a *Auth) checkChallenge(encoded, purpose, bound string) (expires time.Time, err error) {
+	text, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil || len(text) != challengeRandom+8+sha256.Size {
+		return expires, errOldChallenge
+	}
+	body, mac := text[:challengeRandom+8], text[challengeRandom+8:]
+	expires = time.Unix(int64(binary.BigEndian.Uint64(body[challengeRandom:])), 0)
+	if !hmac.Equal(mac, a.signChallenge(body, purpose, bound)) || !a.counters.now().Before(expires) {
+		return expires, errOldChallenge
+	}
+	return expires, nil
+}
+
+// assertion is a verified response of a passkey, which usePasskey uses up.
+type assertion struct {
+	passkey  store.ID
+	count    int64
+	backedUp bool
+}
+
+// use records the use of the passkey in the transaction that it allows.
+func (p *assertion) use(tx *store.Tx) error {
+	return store.UsePasskey(tx, p.passkey, p.count, p.backedUp)
+}
+
+// requestPasskey returns the options with which a browser asks for a passkey, of one user or, with none, of anybody.
+func (a *Auth) requestPasskey(purpose, bound string, life time.Duration, passkeys []*store.Passkey) (json.RawMessage, error) {
+	verification := protocol.VerificationPreferred
+	if purpose == toSignIn {
+		verification = protocol.VerificationRequired
+	}
+	options := protocol.PublicKeyCredentialRequestOptions{
+		Challenge: a.passkeyChallenge(purpose, bound, life), Timeout: int(life.Milliseconds()),
+		RelyingPartyID: a.party.Config.RPID, UserVerification: verification,
+	}
+	for _, p := range passkeys {
+		c := credentialOf(p)
+		options.AllowedCredentials = append(options.AllowedCredentials, c.Descriptor())
+	}
+	return json.Marshal(options)
+}
+
+// SignInOptions returns the options with which a browser offers to sign in with a passkey; nil if passkeys can't be used.
+func (a *Auth) SignInOptions() (json.RawMessage, error) {
+	if a.party == nil {
+		return nil, nil
+	}
+	return a.requestPasskey(toSignIn, "", signInLife, nil)
+}
+
+// parseAssertion parses the response of a browser.
+func (a *Auth) parseAssertion(credential json.RawMessage) (*protocol.ParsedCredentialAssertionData, error) {
+	if a.party == nil {
+		return nil, ErrNoPasskeys
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential)
+	if err != nil {
+		return nil, errs.Field(errs.Invalid, "credential", "must be the response of a passkey (PublicKeyCredential as JSON)")
+	}
+	return parsed, nil
+}
+
+// verifyAssertion verifies the response of a passkey of a user. The challenge can't be used again then.
+func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialAssertionData, purpose, bound string) (*assertion, error) {
+	challenge := parsed.Response.CollectedClientData.Challenge
+	expires, err := a.checkChallenge(challenge, purpose, bound)
+	if err != nil {
+		return nil, err
+	}
+	var passkeys []*store.Passkey
+	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
+		passkeys, err = a.usablePasskeys(tx, store.Account{ID: user})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	verification := protocol.VerificationPreferred
+	if purpose == toSignIn {
+		verification = protocol.VerificationRequired
+	}
+	who := holderOf(user, "", passkeys)
+	c, err := a.party.ValidateLogin(who, webauthn.SessionData{
+		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(), UserVerification: verification,
+	}, parsed)
+	if err != nil || c.Authenticator.CloneWarning {
+		return nil, store.ErrWrongPasskey
+	}
+	if a.challenges.remember("passkey "+challenge, a.counters.now(), expires) != nil {
+		return nil, errOldChallenge
+	}
+	encoded := base64.RawURLEncoding.EncodeToString(c.ID)
+	for _, p := range passkeys {
+		if p.CredentialID == encoded {
+			return &assertion{p.ID, int64(c.Authenticator.SignCount), c.Flags.BackupState}, nil
+		}
+	}
+	return nil, store.ErrWrongPasskey
+}
+
+// LoginPasskey signs a user in with a passkey alone, which has to verify the user with a fingerprint or the like; or it
+// completes a pending sign-in. in has no name and password.
+func (a *Auth) LoginPasskey(in Attempt, pending string, credential json.RawMessage) (g *Grant, username string, err error) {
+	defer func() { a.stats.login(in.App, err) }()
+	parsed, err := a.parseAssertion(credential)
+	if err != nil {
+		return nil, "", err
+	}
+	proof := loginProof{}
+	var who store.Account
+	purpose := toSignIn
+	if pending != "" {
+		p, err := a.pending.try(pending, in.App, markClient(in), a.counters.now())
+		if err != nil {
+			return nil, "", err
+		}
+		who, username, purpose = p.account, p.name, toFinish
+		proof.hash, proof.fresh = p.hash, p.fresh
+	} else if who, username, err = a.ownerOf(parsed.RawID); err != nil {
+		return nil, "", err
+	}
+	in.Username = username
+	device := a.useDevice(in.Device)
+	defer device.end()
+	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error { return device.find(tx, who) }); err != nil {
+		return nil, username, err
+	}
+	at, err := a.beginFactor(who, in.Addr, device.valid(), in.Observe)
+	if err != nil {
+		a.throttled.count(in)
+		return nil, username, err
+	}
+	if proof.passkey, err = a.verifyAssertion(who.ID, parsed, purpose, pending); err == nil {
+		g, err = a.grant(who, proof, in, device)
+	}
+	switch {
+	case err == nil:
+		at.succeeded()
+		a.pending.end(pending)
+	case errs.Is(err, errs.Unauthenticated):
+		err = a.failed(in, &candidate{account: who}, errs.Of(err).Code, device, err)
+	default:
+		at.withdraw()
+	}
+	return g, username, err
+}
+
+// ownerOf returns the user of a passkey.
+func (a *Auth) ownerOf(credential []byte) (who store.Account, username string, err error) {
+	return who, username, a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		p, err := store.PasskeyByCredential.Get(tx, base64.RawURLEncoding.EncodeToString(credential))
+		if errs.Is(err, errs.NotFound) || err == nil && !a.IsUsable(p) {
+			return store.ErrWrongPasskey
+		}
+		if err == nil {
+			who = store.Account{ID: p.UserID}
+			username, err = who.Username(tx)
+		}
+		return err
+	})
+}
+
+// PasskeyOptions returns the options with which a browser makes a passkey for a signed-in user; nil if passkeys can't be
+// used. site is the name of the server there.
+func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session, site string) (options json.RawMessage, err error) {
+	if a.party == nil {
+		return nil, nil
+	}
+	passkeys, err := a.usablePasskeys(tx, s.account)
+	if err != nil {
+		return nil, err
+	}
+	who := holderOf(s.account.ID, s.Actor.Username, passkeys)
+	var exclude []protocol.CredentialDescriptor
+	for _, c := range who.credentials {
+		exclude = append(exclude, c.Descriptor())
+	}
+	made, _, err := a.party.BeginRegistration(who, webauthn.WithExclusions(exclude), webauthn.WithRegistrationRelyingPartyName(site),
+		func(o *protocol.PublicKeyCredentialCreationOptions) error {
+			o.Challenge = a.passkeyChallenge(toAdd, s.bound(), ceremonyLife)
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(made.Response)
+}
+
+// bound is what challenges are bound to that a session is given.
+func (s *Session) bound() string { return strconv.FormatUint(uint64(s.ID), 10) }
+
+// AddPasskey stores the passkey that a browser has made for a signed-in user. It returns recovery codes with the first
+// factor. in is the client, after which it is named by default.
+func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.RawMessage) (p *store.Passkey, codes []string, err error) {
+	if a.party == nil {
+		return nil, nil, ErrNoPasskeys
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(credential)
+	if err != nil {
+		return nil, nil, errs.Field(errs.Invalid, "credential", "must be a new passkey (PublicKeyCredential as JSON)")
+	}
+	challenge := parsed.Response.CollectedClientData.Challenge
+	expires, err := a.checkChallenge(challenge, toAdd, s.bound())
+	if err != nil {
+		return nil, nil, err
+	}
+	who := &holder{id: s.account.ID, name: s.Actor.Username}
+	c, err := a.party.CreateCredential(who, webauthn.SessionData{
+		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
+		UserVerification: protocol.VerificationPreferred, CredParams: webauthn.CredentialParametersDefault(),
+	}, parsed)
+	if err != nil {
+		return nil, nil, store.ErrWrongPasskey
+	}
+	if a.challenges.remember("passkey "+challenge, a.counters.now(), expires) != nil {
+		return nil, nil, errOldChallenge
+	}
+	if name == "" {
+		row := logRow(in, "")
+		name = strings.TrimSpace(row.Browser + " " + row.OS)
+	}
+	codes, err = a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
+		return a.db.Update(s.Actor, func(tx *store.Tx) error {
+			p = &store.Passkey{
+				UserID: s.account.ID, Name: name, RPID: a.party.Config.RPID, CredentialID: base64.RawURLEncoding.EncodeToString(c.ID),
+				PublicKey: c.PublicKey, AAGUID: c.Authenticator.AAGUID, Transports: []string{},
+				BackupEligible: store.Flag(c.Flags.BackupEligible), BackedUp: store.Flag(c.Flags.BackupState), SignCount: int64(c.Authenticator.SignCount),
+			}
+			for _, t := range c.Transport {
+				p.Transports = append(p.Transports, string(t))
+			}
+			if err := store.AddPasskey(tx, p); err != nil {
+				return err
+			}
+			return write(tx)
+		})
+	})
+	return p, codes, err
+}

@@ -1,0 +1,130 @@
+package auth
+
+import (
+	"encoding/json"
+	"net/netip"
+	"time"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// The ways in which a user confirms who it is during a session, see store.Proof.
+const (
+	ByPassword = "password"
+	ByCode     = "otp"
+	ByPasskey  = "passkey"
+	ByRecovery = "recovery" // with a recovery code, sent as otp
+)
+
+// Confirmation is what a user confirms it with. The way that ProofMethod returns has to be among them.
+type Confirmation struct {
+	Password *string
+	Code     *string         // of the authenticator app, or a recovery code
+	Passkey  json.RawMessage // response of a passkey; nil for none
+}
+
+// ProofMethod returns the way in which the user of a session has to confirm who it is: with the strongest factor. A
+// recovery code replaces it. options are for asking a browser for a passkey; nil unless that is the way.
+func (a *Auth) ProofMethod(tx *store.Tx, s *Session) (method string, options json.RawMessage, err error) {
+	passkeys, err := a.usablePasskeys(tx, s.account)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(passkeys) > 0 {
+		options, err = a.requestPasskey(toConfirm, s.bound(), ceremonyLife, passkeys)
+		return ByPasskey, options, err
+	}
+	has, err := store.HasFactor(tx, s.account)
+	if has {
+		return ByCode, nil, err
+	}
+	return ByPassword, nil, err
+}
+
+// Prove renews the proof of a session, see store.RequireProof. On a full disk, it is renewed in memory only.
+func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.Time, err error) {
+	var method string
+	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {
+		method, _, err = a.ProofMethod(tx, s)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case method == ByPasskey && in.Passkey != nil:
+		err = a.proving(s, addr, func() error { return a.proveByPasskey(s, in.Passkey) })
+	case method == ByCode && in.Code != nil, method == ByPasskey && in.Code != nil && len(plainCode(*in.Code)) != codeDigits:
+		err = a.proving(s, addr, func() error { return a.proveByCode(s, *in.Code) })
+	case method == ByPassword && in.Password != nil:
+		if err = a.Confirm(s, addr, *in.Password); err == nil {
+			err = a.renewProof(s, func(*store.Tx) error { return nil })
+		}
+		if errs.Is(err, errs.Full) {
+			err = nil
+		}
+	default:
+		err = errs.Field(errs.Invalid, method, "is required to confirm that it is you").Coded("proof_method")
+	}
+	if err != nil {
+		return 0, err
+	}
+	s.Actor.Proof.Renew(store.TimeOf(time.Now()))
+	err = a.db.View(s.Actor, func(tx *store.Tx) error { until = s.Actor.Proof.Until(tx); return nil })
+	return until, err
+}
+
+// proveByCode uses up a code and renews the proof of a session.
+func (a *Auth) proveByCode(s *Session, code string) error {
+	err := a.renewProof(s, func(tx *store.Tx) error { return a.useFactor(tx, s.account, code) })
+	if !errs.Is(err, errs.Full) {
+		return err
+	}
+	var step int64
+	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {
+		step, err = a.heldStep(tx, s.account, code)
+		return err
+	})
+	if err == nil && !a.held.useStep(s.account, step) {
+		err = store.ErrWrongCode
+	}
+	return err
+}
+
+// proveByPasskey verifies the response of a passkey and renews the proof of a session.
+func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage) error {
+	parsed, err := a.parseAssertion(credential)
+	if err != nil {
+		return err
+	}
+	p, err := a.verifyAssertion(s.account.ID, parsed, toConfirm, s.bound())
+	if err == nil {
+		err = a.renewProof(s, p.use)
+	}
+	if errs.Is(err, errs.Full) {
+		return nil
+	}
+	switch errs.Of(err).Code { // the session is not in doubt
+	case store.ErrWrongPasskey.Code:
+		return errs.Field(errs.Invalid, "passkey", "is not accepted").Coded("wrong_passkey")
+	case errOldChallenge.Code:
+		return errs.Field(errs.Invalid, "passkey", "took too long, or was used already").Coded("challenge_expired")
+	}
+	return err
+}
+
+// renewProof stores that a user has confirmed a session now, in the transaction of the check.
+func (a *Auth) renewProof(s *Session, check func(tx *store.Tx) error) error {
+	return a.db.Update(s.Actor, func(tx *store.Tx) error {
+		if err := check(tx); err != nil {
+			return err
+		}
+		tx.LogAction("reauth", nil)
+		if s.isHeld() {
+			return nil
+		}
+		_, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error { s.ProvedAt = tx.Now(); return nil })
+		return err
+	})
+}

@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'react'
+import { get, hooks } from '../api/request'
+import type { Reauth } from '../api/types'
+import { learn } from '../i18n'
+import { late } from './late'
+
+const Confirm = late(async () => (await Promise.all([import('../pages/factor/Confirm'), learn('factor')]))[0].Confirm)
+
+type Asked = {
+  how: Reauth
+  from: Element | null // had the focus
+  answer: (confirmed: boolean) => void
+  confirmed?: boolean // absent while it is asked
+}
+
+// closed waits until a question that has just been answered is gone, and the focus back.
+async function closed(): Promise<void> {
+  for (let n = 0; n < 25 && document.querySelector('.ant-modal-confirm'); n++) await new Promise((next) => setTimeout(next, 20))
+}
+
+// Confirmation asks the user to confirm who it is when a request requires it.
+export function Confirmation() {
+  const [asked, setAsked] = useState<Asked>()
+  useEffect(() => {
+    hooks.confirm = async () => {
+      const how = await get('/admin/reauth').catch(() => undefined) // already shown
+      if (!how) return false
+      await closed()
+      return new Promise((answer) => setAsked({ how, from: document.activeElement, answer }))
+    }
+  }, [])
+  // The focus returns at once: what the repeated request opens returns it to the same place.
+  useEffect(() => {
+    if (asked?.confirmed === undefined) return
+    if (asked.from instanceof HTMLElement) asked.from.focus({ preventScroll: true })
+    asked.answer(asked.confirmed)
+  }, [asked])
+
+  const end = (confirmed: boolean) => setAsked((now) => (now && now.confirmed === undefined ? { ...now, confirmed } : now))
+  if (!asked) return null
+  return (
+    <Confirm
+      open={asked.confirmed === undefined}
+      how={asked.how}
+      onConfirmed={() => end(true)}
+      onClose={() => end(false)}
+      onClosed={() => setAsked(undefined)} // the next one lies above what has opened since
+    />
+  )
+}

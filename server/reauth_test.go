@@ -1,0 +1,157 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// stale makes the last proof of the sessions of a user old.
+func (in *instance) stale(name string) {
+	in.t.Helper()
+	in.update(func(tx *store.Tx) error {
+		u, err := store.UserByName.Get(tx, name)
+		if err != nil {
+			return err
+		}
+		open, err := store.SessionsOf(tx, store.Account{ID: u.ID})
+		for _, id := range open {
+			if err == nil {
+				_, err = store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { s.ProvedAt = tx.Now().Add(-time.Hour); return nil })
+			}
+		}
+		return err
+	})
+}
+
+func (in *instance) reauth(as string) {
+	in.t.Helper()
+	in.ok("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, as)
+}
+
+// sensitive are the operations that require a recent proof.
+var sensitive = []string{
+	"GET /system/backup",
+	"PUT /admin/list/:id/password", "PUT /user/list/:id/password", "POST /admin/list/:id/reset-link", "POST /user/list/:id/reset-link",
+	"POST /admin/list/:id/erase", "POST /user/list/:id/erase", "DELETE /admin/list/:id/factor",
+	"POST /admin/account/totp", "DELETE /admin/account/totp", "POST /admin/account/recovery",
+	"POST /admin/account/passkey", "DELETE /admin/account/passkey/:id", "DELETE /admin/account/passkey",
+	"POST /admin/key", "PUT /admin/key/:id", "POST /admin/key/:id/rotate", "POST /admin/key/:id/adopt", "POST /admin/key/:id/resume",
+	"POST /admin/account/key", "PUT /admin/account/key/:id", "POST /admin/account/key/:id/rotate",
+	"POST /system/webhook", "PUT /system/webhook/:id", "POST /system/webhook/:id/adopt", "POST /system/webhook/:id/secret",
+}
+
+func TestSensitiveOperationsRequireAConfirmation(t *testing.T) {
+	t.Parallel()
+	in := withGoodBodies(t)
+	_, in.tokens["personal key"] = in.key(1, personalKey)
+	in.stale("admin")
+	before := in.dump()
+	for _, name := range sensitive {
+		rt := routeNamed(t, name)
+		url := urlOf(&rt)
+		if good, ok := goodBodies[name]; ok {
+			url = good.url
+		}
+		in.call(rt.Method, url, goodBodies[name].body, "owner").brief(403, "reauth_required")
+		if name != "GET /system/backup" { // which has a permission of its own for keys
+			in.call(rt.Method, url, goodBodies[name].body, "personal key").brief(403, "key_not_allowed")
+		}
+	}
+	in.unchanged(before)
+	for _, rt := range routes() {
+		if rt.confirmed && !strings.Contains(strings.Join(sensitive, "|")+"|", rt.name()+"|") {
+			t.Errorf("add %s to sensitive", rt.name())
+		}
+	}
+	in.ok("GET", "/admin/reauth", "", "owner").brief(200, `"method":"password"`)
+	in.call("POST", "/admin/reauth", `{"password":"wrong"}`, "owner").names(422, "password")
+	in.call("POST", "/admin/reauth", `{}`, "owner").names(422, "password")
+	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "personal key").brief(403, "key_not_allowed")
+	in.reauth("owner")
+	in.ok("PUT", "/admin/list/2/password", goodBodies["PUT /admin/list/:id/password"].body, "owner")
+	in.ok("GET", "/system/audit?pageSize=100", "", "owner").brief(200, `"action":"reauth"`)
+	in.flush()
+	in.ok("GET", "/system/monitor/auth?type=confirmed", "", "owner").brief(200, `"result":"success"`, `"result":"failed"`)
+}
+
+func routeNamed(t *testing.T, name string) Route {
+	t.Helper()
+	for _, rt := range routes() {
+		if rt.name() == name {
+			return rt
+		}
+	}
+	t.Fatalf("there is no route %s", name)
+	return Route{}
+}
+
+// TestWhatChangesDecidesWhetherToConfirm for operations that are harmless otherwise.
+func TestWhatChangesDecidesWhetherToConfirm(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.turnMailOn()
+	clerk := in.member("clerk", 0)
+	in.appUser("customer")
+	user := fmt.Sprint("/admin/list/", clerk)
+	for _, c := range []struct{ method, url, body, harmless string }{
+		{"PUT", user, `{"role_ids":[1]}`, `{"role_ids":[]}`},
+		{"PUT", user, `{"email":"new@example.org"}`, `{"nickname":"New"}`},
+		{"PUT", "/user/list/1", `{"email":"new@example.org"}`, `{"nickname":"New"}`},
+		{"PUT", "/admin/info", `{"email":"me@example.org"}`, `{"nickname":"Me"}`},
+		{"POST", "/admin/email", `{"email":"other@example.org"}`, ""},
+		{"PUT", "/system/setting", `{"values":{"security.login_tries":6}}`, `{"values":{"site.title":"Mine"}}`},
+		{"PUT", "/system/setting", `{"values":{"mail.host":"mail.example.org"}}`, `{"values":{"security.login_tries":6}}`}, // which it has already
+		{"PUT", "/system/setting", `{"values":{"mail.password":"secret"}}`, ""},
+		{"POST", "/admin/list", `{"username":"second","role_ids":[1],"password":"long enough it is"}`, `{"username":"third","password":"long enough it is"}`},
+		{"POST", "/admin/role", `{"name":"Chooser","grant_role_ids":[1]}`, `{"name":"Other"}`},
+		{"DELETE", user, "", ""}, // an owner by now
+	} {
+		in.stale("admin")
+		if c.harmless != "" {
+			in.ok(c.method, c.url, c.harmless, "owner")
+		}
+		before := in.dump()
+		in.call(c.method, c.url, c.body, "owner").brief(403, "reauth_required")
+		in.unchanged(before)
+		in.reauth("owner")
+		in.ok(c.method, c.url, c.body, "owner")
+	}
+}
+
+// TestUndoRequiresTheConfirmationOfWhatItDoes.
+func TestUndoRequiresTheConfirmationOfWhatItDoes(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	clerk := in.member("clerk", 0)
+	in.ok("PUT", fmt.Sprint("/admin/list/", clerk), `{"role_ids":[1]}`, "owner")
+	entry := in.db.LogHead().Seq
+	in.stale("admin")
+	in.ok("GET", fmt.Sprint("/system/audit/", entry), "", "owner").brief(200, `"possible":0`, "confirm first")
+	in.call("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner").brief(403, "reauth_required")
+	in.reauth("owner")
+	in.ok("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner")
+}
+
+// TestAProofLastsAsLongAsTheRequest, also if it gets old meanwhile.
+func TestAJobKeepsTheProofOfItsStart(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	csv := func(n int) string {
+		var b strings.Builder
+		b.WriteString("username,roles\n")
+		for i := range 1500 { // more than one step
+			fmt.Fprintf(&b, "user%d_%d,owner\n", n, i)
+		}
+		return b.String()
+	}
+	in.stale("admin")
+	before := in.dump()
+	in.upload("/admin/list-import", csv(1), "owner").brief(403, "reauth_required")
+	_ = before
+	in.reauth("owner")
+	in.upload("/admin/list-import", csv(2), "owner").brief(200)
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// Passkey is a public key of a user, whose private key is in a device or a password manager (WebAuthn).
+type Passkey struct {
+	Ident
+	UserID         ID       `json:"user_id"`
+	Name           string   `json:"name" log:"personal"`
+	RPID           string   `json:"rp_id"`         // host name that the passkey is for
+	CredentialID   string   `json:"credential_id"` // base64url without padding
+	PublicKey      []byte   `json:"public_key"`    // COSE key
+	AAGUID         []byte   `json:"aaguid"`        // model of the authenticator; zeros if it is not told
+	Transports     []string `json:"transports"`
+	BackupEligible Flag     `json:"backup_eligible"`    // whether it can be synchronized between devices
+	BackedUp       Flag     `json:"backed_up" log:"-"`  // whether it is
+	SignCount      int64    `json:"sign_count" log:"-"` // of the last use; 0 if the authenticator does not count
+	LastUsed       Time     `json:"last_used" log:"-"`  // 0 for never
+	Versioned
+}
+
+// MaxPasskeys is the number of passkeys of a user.
+const MaxPasskeys = 20
+
+// Passkeys and their indexes. They are deleted with the user.
+var (
+	Passkeys            = kv.NewCollection[Passkey]("passkey")
+	PasskeyByUser       = kv.NewRef(Passkeys, "user_id", Users, func(p *Passkey) ID { return p.UserID }, kv.Cascade)
+	PasskeyByCredential = kv.NewUnique(Passkeys, "credential_id", func(p *Passkey) string { return p.CredentialID })
+
+	_ = Passkeys.Authorize(func(tx *Tx, p *Passkey) error { return authorizeFactor(tx, Account{ID: p.UserID}) }).
+		Constraint(func(tx *Tx, _, new *Passkey) error {
+			if new == nil {
+				return nil
+			}
+			return ownFactor(tx, Account{ID: new.UserID})
+		})
+)
+
+// PasskeysOf returns the passkeys of a user, the oldest first.
+func PasskeysOf(tx *Tx, user ID) (all []*Passkey, err error) {
+	for p, err := range PasskeyByUser.All(tx, user) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// AddPasskey stores a new passkey.
+func AddPasskey(tx *Tx, p *Passkey) error {
+	if n, err := PasskeyByUser.Count(tx, p.UserID); err != nil || n >= MaxPasskeys {
+		if err == nil {
+			err = errs.New(errs.Conflict, "you have %d passkeys, which is the most; remove one first", n).Coded("too_many_passkeys")
+		}
+		return err
+	}
+	return Passkeys.Create(tx, p)
+}
+
+// ErrWrongPasskey is returned for an unknown passkey, and for one whose signature is wrong.
+var ErrWrongPasskey = errs.New(errs.Unauthenticated, "this passkey is not accepted").Coded("wrong_passkey")
+
+// UsePasskey records the use of a passkey with the count that it has signed, which an authenticator that counts
+// increases with each use: otherwise it is a copy, or a response that was used before.
+func UsePasskey(tx *Tx, id ID, count int64, backedUp bool) error {
+	_, err := Passkeys.UpdateQuietly(tx, id, func(p *Passkey) error {
+		if (count != 0 || p.SignCount != 0) && count <= p.SignCount {
+			return ErrWrongPasskey
+		}
+		p.SignCount, p.BackedUp, p.LastUsed = count, Flag(backedUp), tx.Now()
+		return nil
+	})
+	if errs.Is(err, errs.NotFound) {
+		return ErrWrongPasskey
+	}
+	return err
+}
+
+// RemovePasskey removes a passkey of a user, and the recovery codes with the last factor.
+func RemovePasskey(tx *Tx, user, id ID) error {
+	p, err := Passkeys.Get(tx, id)
+	if err == nil && p.UserID != user {
+		err = Passkeys.NotFound(id)
+	}
+	if err == nil {
+		err = Passkeys.Delete(tx, id)
+	}
+	if err != nil {
+		return err
+	}
+	return dropCodes(tx, Account{ID: user})
+}
