@@ -405,8 +405,11 @@ func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange bool, 
 		}
 		return bool(u.MustChangePassword), nil
 	}
-	u, err := store.Users.UpdateQuietly(tx, account.ID, func(u *store.User) error {
+	u, err := store.Users.UpdateQuietly(tx, account.ID, func(u *store.User) (err error) {
 		u.LoginIP, u.LoginTime = ip, tx.Now()
+		if u.FactorDue, err = store.DueAtSignIn(tx, u); err != nil {
+			return err
+		}
 		return wrongUnlessEnabled(u.Status)
 	})
 	if err != nil {

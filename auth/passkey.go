@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -330,6 +331,12 @@ func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session, site string) (options js
 // bound is what challenges are bound to that a session is given.
 func (s *Session) bound() string { return strconv.FormatUint(uint64(s.ID), 10) }
 
+// withoutVersion returns the words of the name of a program that have no digits.
+func withoutVersion(name string) string {
+	words := strings.Fields(name)
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return strings.ContainsAny(word, "0123456789") }), " ")
+}
+
 // AddPasskey stores the passkey that a browser has made for a signed-in user. It returns recovery codes with the first
 // factor. in is the client, after which it is named by default.
 func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.RawMessage) (p *store.Passkey, codes []string, err error) {
@@ -358,7 +365,8 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.R
 	}
 	if name == "" {
 		row := logRow(in, "")
-		name = strings.TrimSpace(row.Browser + " " + row.OS)
+		name = strings.TrimSpace(withoutVersion(row.Browser) + ", " + withoutVersion(row.OS))
+		name = strings.Trim(name, ", ")
 	}
 	codes, err = a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
 		return a.db.Update(s.Actor, func(tx *store.Tx) error {

@@ -21,7 +21,10 @@ func (in *instance) add(s *Session, p *passkeytest.Authenticator) (codes []strin
 	in.t.Helper()
 	var options json.RawMessage
 	in.view(func(tx *store.Tx) (err error) { options, err = in.PasskeyOptions(tx, s, "Reeve"); return err })
-	_, codes, err = in.AddPasskey(s, "", Attempt{Addr: home, UserAgent: "curl/8"}, p.Create(options))
+	added, codes, err := in.AddPasskey(s, "", Attempt{Addr: home, UserAgent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"}, p.Create(options))
+	if err == nil && added.Name != "Chrome, Linux" {
+		in.t.Errorf("it is called %q", added.Name)
+	}
 	return codes, err
 }
 

@@ -385,7 +385,7 @@ func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error
 	if err != nil {
 		return nil, store.Account{}, err
 	}
-	return &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword)}, store.Account{ID: u.ID}, nil
+	return &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword), FactorDue: u.FactorDue}, store.Account{ID: u.ID}, nil
 }
 
 func idleLimit(tx *store.Tx, app bool) time.Duration {

@@ -45,7 +45,7 @@ func introspect(req *Request, in *introspectIn) (out *introspection, err error) 
 		if errs.Is(err, errs.Unauthenticated) {
 			return nil
 		}
-		if err != nil || session.Actor.MustChange {
+		if err != nil || session.Actor.MustChange || session.Actor.MustAddFactor(tx) {
 			return err
 		}
 		a := session.Actor
@@ -195,6 +195,8 @@ func (req *Request) checked(tx *store.Tx, in *checkIn) (c checkedCaller, err err
 		c.refused = "user_disabled"
 	case c.actor.MustChange:
 		c.refused = "password_change_required"
+	case c.actor.MustAddFactor(tx):
+		c.refused = "factor_required"
 	}
 	return c, err
 }

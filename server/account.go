@@ -12,6 +12,7 @@ var accountRoutes = []Route{
 	small(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/admin/login", public, "Sign in", login)))),
 	bySession(beforePasswordChange(action("POST", "/admin/logout", signedIn, "Sign out", logout))),
 	byPerson(beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo))),
+	bySession(enrolling(write("PUT", "/admin/account/notice", signedIn, "Dismiss your notices", dropNotices))),
 	bySession(action("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),
 	bySession(small(rateLimited(beforePasswordChange(action("PUT", "/admin/password", signedIn, "Change your own password", changePassword))))),
 }
@@ -113,10 +114,12 @@ func logout(req *Request, _ *none) (nothing, error) {
 }
 
 type infoOut struct {
-	Info   *user                             `json:"info"`
-	Menus  Encoded[[]node[store.Permission]] `json:"menus" doc:"Tree of the enabled, visible menus and pages that the user may open"`
-	Access []string                          `json:"access" doc:"Keys of the permissions that the user holds"`
-	Since  store.Time                        `json:"installed_at" doc:"Time at which this server was installed"`
+	Info    *user                             `json:"info"`
+	Menus   Encoded[[]node[store.Permission]] `json:"menus" doc:"Tree of the enabled, visible menus and pages that the user may open"`
+	Access  []string                          `json:"access" doc:"Keys of the permissions that the user holds"`
+	Due     store.Time                        `json:"factor_due" null:"true" doc:"Time from which the user can do nothing before setting up a second factor; null if none is required, or there is one"`
+	Notices []store.Notice                    `json:"notices" doc:"What has happened to the account while the user may not have looked, the oldest first; until PUT /admin/account/notice"`
+	Since   store.Time                        `json:"installed_at" doc:"Time at which this server was installed"`
 }
 
 func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
@@ -136,7 +139,15 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &infoOut{own, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), install.CreatedAt}, nil
+	return &infoOut{own, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), orEmpty(u.Notices), install.CreatedAt}, nil
+}
+
+type noticesSeen struct {
+	Until store.Time `json:"until" check:"required" doc:"Time of the last notice that the user has read"`
+}
+
+func dropNotices(tx *store.Tx, req *Request, in *noticesSeen) (nothing, error) {
+	return nothing{}, store.DropNotices(tx, req.Actor.ID, in.Until)
 }
 
 type infoIn struct {

@@ -321,6 +321,13 @@ func builtinTexts(t *testing.T) map[string]bool {
 	for _, setting := range words.Settings {
 		texts[setting.Title], texts[setting.Describe] = true, true
 	}
+	for _, b := range store.Builtins {
+		for _, o := range b.Options {
+			if o.Label != strings.ToUpper(o.Label) { // no abbreviation
+				texts[o.Label] = true
+			}
+		}
+	}
 	return texts
 }
 

@@ -104,7 +104,7 @@ func downloadSigned(req *Request, in *signedLinkIn, w http.ResponseWriter) error
 		expires, err := strconv.ParseInt(in.Expires, 10, 64)
 		if err != nil || !req.s.links.signed(in.Signature, in.texts(session.Actor.ID)...) ||
 			tx.Now() > store.Time(expires) || tx.Now().Add(linkTime) < store.Time(expires) ||
-			session.Actor.App || session.Actor.MustChange || !session.Actor.HasPermission(tx, "file.list.download") {
+			session.Actor.App || session.Actor.MustChange || session.Actor.MustAddFactor(tx) || !session.Actor.HasPermission(tx, "file.list.download") {
 			return dead
 		}
 		tx.ActAs(session.Actor)

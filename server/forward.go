@@ -132,7 +132,7 @@ type forwardedUser struct {
 // forwardedBy returns the user of a session who has some permissions.
 func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUser, error) {
 	a := session.Actor
-	if a.App || a.MustChange {
+	if a.App || a.MustChange || a.MustAddFactor(tx) {
 		return nil, store.ErrSessionEnded
 	}
 	for key := range strings.SplitSeq(need, ",") {

@@ -22,7 +22,7 @@ var mailRoutes = []Route{
 // mailOut is a mail in responses.
 type mailOut struct {
 	store.Ident
-	Purpose   string     `json:"purpose" enum:"mail_purpose" doc:"Purpose: invitation, password_reset, email_verification, email_change, registration, or the notice email_changed"`
+	Purpose   string     `json:"purpose" enum:"mail_purpose" doc:"Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed and factor_removed"`
 	UserID    store.ID   `json:"user_id" doc:"ID of the user to whom it is sent; 0 for an app user"`
 	AppUserID store.ID   `json:"app_user_id" doc:"ID of the app user to whom it is sent; 0 for a user"`
 	Username  string     `json:"username"`

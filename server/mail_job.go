@@ -52,7 +52,7 @@ func (o *outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	}
 	job := &mailJob{purpose: m.Purpose, language: m.Language, id: fmt.Sprintf("%d.%d@%s", m.ID, m.NextAt, o.host())}
 	job.data = mail.Data{Site: store.SiteTitle.Get(tx), Name: p.name(), Username: p.username, Contact: store.SiteContact.Get(tx), Email: p.email}
-	if job.to, err = addressOf(tx, m); err != nil || job.to == "" || m.Purpose == store.EmailChanged {
+	if job.to, err = addressOf(tx, m); err != nil || job.to == "" || store.IsNotice(m.Purpose) {
 		return job, err
 	}
 	if m.Purpose == store.Registration {

@@ -98,6 +98,7 @@ var notes = map[string]string{
 	"signInWithPasskey":              "With login_token, it completes a sign-in with a password. Without, it is a sign-in of its own, for which the passkey has to verify the user, with a fingerprint or the like. The response is that of a sign-in.",
 	"getOptionsForNewPasskey":        "For navigator.credentials.create() of a browser, within 5 minutes.",
 	"addPasskey":                     "From then on, sign-ins with the password ask for a second factor. Returns ten recovery codes with the first factor, once.",
+	"dismissNotices":                 "Those up to a time, which notices of GET /admin/info have.",
 	"removePasskeys":                 "The recovery codes end with the last factor.",
 	"removePasskey":                  "The recovery codes end with the last factor.",
 	"removeAuthenticatorApp":         "Without a passkey, the password is then enough to sign in, and the recovery codes end, too.",

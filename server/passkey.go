@@ -11,13 +11,13 @@ import (
 var passkeyRoutes = []Route{
 	read("/admin/login/passkey", public, "Get the options to sign in with a passkey", readSignInOptions),
 	limited(maxCredential, rateLimited(action("POST", "/admin/login/passkey", public, "Sign in with a passkey", loginPasskey))),
-	bySession(diskList("/admin/account/passkey", signedIn, "List your passkeys", &ownPasskeys)),
-	bySession(read("/admin/account/passkey-options", signedIn, "Get the options for a new passkey", readPasskeyOptions)),
-	reveals(confirmed(limited(maxCredential, bySession(action("POST", "/admin/account/passkey", signedIn, "Add a passkey", addPasskey))))),
-	bySession(write("PUT", "/admin/account/passkey/:id", signedIn, "Rename your passkey", renamePasskey)),
-	bySession(get("/admin/account/passkey/:id", signedIn, "Get your passkey", &ownPasskeys)),
-	confirmed(bySession(write("DELETE", "/admin/account/passkey/:id", signedIn, "Remove your passkey", removePasskey))),
-	confirmed(bySession(deleteSeveral("/admin/account/passkey", signedIn, "Remove your passkeys", removePasskey))),
+	enrolling(bySession(diskList("/admin/account/passkey", signedIn, "List your passkeys", &ownPasskeys))),
+	enrolling(bySession(read("/admin/account/passkey-options", signedIn, "Get the options for a new passkey", readPasskeyOptions))),
+	enrolling(reveals(confirmed(limited(maxCredential, bySession(action("POST", "/admin/account/passkey", signedIn, "Add a passkey", addPasskey)))))),
+	enrolling(bySession(write("PUT", "/admin/account/passkey/:id", signedIn, "Rename your passkey", renamePasskey))),
+	enrolling(bySession(get("/admin/account/passkey/:id", signedIn, "Get your passkey", &ownPasskeys))),
+	enrolling(confirmed(bySession(write("DELETE", "/admin/account/passkey/:id", signedIn, "Remove your passkey", removePasskey)))),
+	enrolling(confirmed(bySession(deleteSeveral("/admin/account/passkey", signedIn, "Remove your passkeys", removePasskey)))),
 }
 
 // maxCredential limits a body with the response of a passkey.

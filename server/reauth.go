@@ -10,8 +10,8 @@ import (
 // Operations that would harm most if somebody else used the session require that its user has confirmed who it is
 // within the last minutes: see confirmed, and store.RequireProof for those that depend on what changes.
 var reauthRoutes = []Route{
-	bySession(read("/admin/reauth", signedIn, "Get how to confirm your identity", readReauth)),
-	bySession(limited(maxCredential, rateLimited(action("POST", "/admin/reauth", signedIn, "Confirm your identity", reauth)))),
+	enrolling(bySession(read("/admin/reauth", signedIn, "Get how to confirm your identity", readReauth))),
+	enrolling(bySession(limited(maxCredential, rateLimited(action("POST", "/admin/reauth", signedIn, "Confirm your identity", reauth))))),
 }
 
 // confirmed requires a recent proof, see store.Proof. API keys can't give one: they need a permission of their own, or

@@ -235,6 +235,9 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	if actor.MustChange && !rt.before {
 		return errs.New(errs.Denied, "change the password first").Coded("password_change_required")
 	}
+	if !rt.before && !rt.enrols && actor.Key == nil && actor.MustAddFactor(tx) {
+		return errs.New(errs.Denied, "set up a second factor first").Coded("factor_required")
+	}
 	access := rt.Access
 	if key := actor.Key; key != nil {
 		if rt.keys == byNoKey || rt.keys == byPersonalKey && !key.Personal {

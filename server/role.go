@@ -15,15 +15,16 @@ var roleRoutes = []Route{
 // role is a role in responses.
 type role struct {
 	store.Ident
-	Name         string     `json:"name"`
-	Description  string     `json:"description"`
-	Sort         int64      `json:"sort"`
-	Status       store.Flag `json:"status"`
-	DataScope    string     `json:"data_scope" enum:"data_scope" doc:"Data scope: all, dept_tree, dept, self or custom"`
-	DeptIDs      []store.ID `json:"dept_ids" doc:"IDs of the departments of the data scope custom"`
-	GrantRoleIDs []store.ID `json:"grant_role_ids" doc:"IDs of the roles that users with this role can assign without having them"`
-	RuleIDs      []store.ID `json:"rule_ids" doc:"IDs of the permissions that the role grants; the owner role grants all, whatever the list"`
-	UserCount    int        `json:"user_count"`
+	Name          string     `json:"name"`
+	Description   string     `json:"description"`
+	Sort          int64      `json:"sort"`
+	Status        store.Flag `json:"status"`
+	DataScope     string     `json:"data_scope" enum:"data_scope" doc:"Data scope: all, dept_tree, dept, self or custom"`
+	DeptIDs       []store.ID `json:"dept_ids" doc:"IDs of the departments of the data scope custom"`
+	GrantRoleIDs  []store.ID `json:"grant_role_ids" doc:"IDs of the roles that users with this role can assign without having them"`
+	RuleIDs       []store.ID `json:"rule_ids" doc:"IDs of the permissions that the role grants; the owner role grants all, whatever the list"`
+	RequireFactor store.Flag `json:"require_factor" doc:"1 if users with the role must have a second factor"`
+	UserCount     int        `json:"user_count"`
 	store.Versioned
 }
 
@@ -31,7 +32,7 @@ func roleOf(tx *store.Tx, _ *Request, r *store.Role) (*role, error) {
 	n, err := store.UserByRole.Count(tx, r.ID)
 	return &role{
 		Ident: r.Ident, Name: r.Name, Description: r.Description, Sort: r.Sort, Status: r.Status, DataScope: r.DataScope,
-		DeptIDs: r.DeptIDs, GrantRoleIDs: r.GrantRoleIDs, RuleIDs: r.RuleIDs, UserCount: n, Versioned: r.Versioned,
+		DeptIDs: r.DeptIDs, GrantRoleIDs: r.GrantRoleIDs, RuleIDs: r.RuleIDs, RequireFactor: r.RequireFactor, UserCount: n, Versioned: r.Versioned,
 	}, err
 }
 
@@ -51,13 +52,14 @@ var roles = Resource[store.Role, *role]{
 }
 
 type roleIn struct {
-	Name         *string     `json:"name" check:"create,min=1,max=64" doc:"Name of the role; unique, ignoring case"`
-	Description  *string     `json:"description" check:"max=1000,text"`
-	Sort         *int64      `json:"sort" check:"min=-1000000,max=1000000"`
-	Status       *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new role; 0 disabled"`
-	DataScope    *string     `json:"data_scope" check:"enum=data_scope" doc:"Data scope; self for a new role"`
-	DeptIDs      *[]store.ID `json:"dept_ids" check:"max=1000" doc:"IDs of the departments of the data scope custom"`
-	GrantRoleIDs *[]store.ID `json:"grant_role_ids" check:"max=100" doc:"IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions"`
+	Name          *string     `json:"name" check:"create,min=1,max=64" doc:"Name of the role; unique, ignoring case"`
+	Description   *string     `json:"description" check:"max=1000,text"`
+	Sort          *int64      `json:"sort" check:"min=-1000000,max=1000000"`
+	Status        *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new role; 0 disabled"`
+	DataScope     *string     `json:"data_scope" check:"enum=data_scope" doc:"Data scope; self for a new role"`
+	DeptIDs       *[]store.ID `json:"dept_ids" check:"max=1000" doc:"IDs of the departments of the data scope custom"`
+	GrantRoleIDs  *[]store.ID `json:"grant_role_ids" check:"max=100" doc:"IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions"`
+	RequireFactor *store.Flag `json:"require_factor" doc:"1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one"`
 }
 
 type grantIn struct {

@@ -34,6 +34,7 @@ type Route struct {
 	out         reflect.Type  // type of the data in the response
 	list        *listInfo     // declaration of a list; nil for other routes
 	before      bool          // whether it is usable while the password must be changed
+	enrols      bool          // whether it is usable while a second factor must be set up, as before is
 	rateLimited bool          // whether it rejects wrong credentials and too many attempts
 	closable    bool          // whether a setting can close it
 	seeks       bool          // whether it looks for something that may not exist, although its path names nothing

@@ -9,12 +9,18 @@ import (
 // The second factor of users: a code of an authenticator app, which a sign-in asks for after the password.
 var factorRoutes = []Route{
 	small(rateLimited(action("POST", "/admin/login/totp", public, "Complete a sign-in with a code", loginCode))),
-	bySession(read("/admin/account/totp", signedIn, "Get your own second factor", readFactor)),
-	reveals(confirmed(bySession(action("POST", "/admin/account/totp", signedIn, "Set up an authenticator app", beginTOTP)))),
-	reveals(bySession(small(rateLimited(action("PUT", "/admin/account/totp", signedIn, "Confirm your authenticator app", confirmTOTP))))),
-	confirmed(bySession(action("DELETE", "/admin/account/totp", signedIn, "Remove your authenticator app", removeTOTP))),
-	reveals(confirmed(bySession(action("POST", "/admin/account/recovery", signedIn, "Replace your recovery codes", renewRecovery)))),
+	enrolling(bySession(read("/admin/account/totp", signedIn, "Get your own second factor", readFactor))),
+	enrolling(reveals(confirmed(bySession(action("POST", "/admin/account/totp", signedIn, "Set up an authenticator app", beginTOTP))))),
+	enrolling(reveals(bySession(small(rateLimited(action("PUT", "/admin/account/totp", signedIn, "Confirm your authenticator app", confirmTOTP)))))),
+	enrolling(confirmed(bySession(action("DELETE", "/admin/account/totp", signedIn, "Remove your authenticator app", removeTOTP)))),
+	enrolling(reveals(confirmed(bySession(action("POST", "/admin/account/recovery", signedIn, "Replace your recovery codes", renewRecovery))))),
 	confirmed(bySession(write("DELETE", "/admin/list/:id/factor", "admin.list.factor", "Remove a user's second factor", removeFactor))),
+}
+
+// enrolling lets a route be used while a second factor must be set up.
+func enrolling(rt Route) Route {
+	rt.enrols = true
+	return rt
 }
 
 type codeIn struct {

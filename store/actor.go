@@ -19,6 +19,7 @@ type Actor struct {
 	RoleIDs    []ID
 	DeptID     ID
 	MustChange bool // must change the password first
+	FactorDue  Time // until when a second factor must be set up; 0 for never
 
 	// Key is the API key that acts for the user; nil for the user. RoleIDs are then those of the key.
 	Key *KeyLimit
@@ -82,10 +83,10 @@ func currentActor(tx *Tx, p Principal) (Principal, error) {
 	if err != nil {
 		return nil, endedIfNone(err)
 	}
-	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) && bool(u.MustChangePassword) == a.MustChange {
+	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) && bool(u.MustChangePassword) == a.MustChange && u.FactorDue == a.FactorDue {
 		return a, nil
 	}
-	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword), Proof: a.Proof}, nil
+	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword), FactorDue: u.FactorDue, Proof: a.Proof}, nil
 }
 
 // ErrSessionEnded rejects a request whose session has ended, or whose user was disabled or

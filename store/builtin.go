@@ -20,12 +20,13 @@ type Builtin struct {
 	Options    []Option
 	Optional   bool // the value can be empty
 
-	name     string // "group.key"
-	security bool   // changing the value requires SecurityPermission
-	owner    bool   // changing the value requires the owner role
-	keep     bool   // the value can only be raised; only the configuration file can lower it
-	email    bool   // the value is an e-mail address
-	domains  bool   // the value is a list of domains
+	name     string                              // "group.key"
+	security bool                                // changing the value requires SecurityPermission
+	owner    bool                                // changing the value requires the owner role
+	guard    func(tx *Tx, old, new string) error // further rule of a change; nil for none
+	keep     bool                                // the value can only be raised; only the configuration file can lower it
+	email    bool                                // the value is an e-mail address
+	domains  bool                                // the value is a list of domains
 }
 
 // SecurityPermission is required to change a security setting, in addition to the permission of
@@ -121,6 +122,12 @@ func forOwners[S interface{ builtin() *Builtin }](s S) S {
 
 func (b *Builtin) builtin() *Builtin { return b }
 
+// guarded marks a setting as a security setting whose changes have a further rule.
+func guarded(guard func(tx *Tx, old, new string) error, s *TextSetting) *TextSetting {
+	s.security, s.guard = true, guard
+	return s
+}
+
 func toggle(group, key, def string) *SwitchSetting {
 	return &SwitchSetting{declare(Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}})}
 }
@@ -187,6 +194,9 @@ var (
 	AppRegistrationChallenge = securedToggle("app", "registration_challenge", "0")
 	AppRegistrationDomains   = domains(optional(text("app", "registration_domains", "", 1000)))
 	AppPages                 = securedToggle("app", "pages", "0")
+
+	RequireFactor   = guarded(mayChangeRequireFactor, choice("security", "require_factor", FactorForNobody, Option{"Nobody", FactorForNobody}, Option{"Owners", FactorForOwners}, Option{"Everybody", FactorForAll}))
+	FactorGraceDays = secured(number("security", "factor_grace_days", 7, 0, 90))
 
 	ReauthMinutes = secured(number("security", "reauth_minutes", 10, 1, 24*60))
 )
@@ -282,6 +292,11 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 	}
 	if _, err := normalizeBuiltin(b, new, new.Values); err != nil {
 		return errs.Field(errs.Invalid, "values", "%s", err)
+	}
+	if b.guard != nil && new.Values != old.Values {
+		if err := b.guard(tx, old.Values, new.Values); err != nil {
+			return err
+		}
 	}
 	if b.keep && lower(new.Values, old.Values) {
 		return errs.Field(errs.Invalid, "values", "can only be increased; for less than %s, set %s in the configuration file", old.Values, b.Name())

@@ -44,6 +44,11 @@ func followEmail(tx *Tx, who Account, old, new string) error {
 	if err := deleteLinks(tx, who, EmailVerification, EmailChange); err != nil || old == "" || new == "" || !MailEnabled.Get(tx) {
 		return err
 	}
+	return queueNotice(tx, EmailChanged, who, old)
+}
+
+// queueNotice queues a mail that tells a person something, in the language of the last one.
+func queueNotice(tx *Tx, purpose string, who Account, email string) error {
 	language := "en"
 	all, err := mailsOf(tx, who)
 	if len(all) > 0 {
@@ -52,5 +57,5 @@ func followEmail(tx *Tx, who Account, old, new string) error {
 	if err != nil {
 		return err
 	}
-	return QueueMail(tx, EmailChanged, who, old, language)
+	return QueueMail(tx, purpose, who, email, language)
 }

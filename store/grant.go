@@ -227,6 +227,11 @@ func constrainRole(tx *Tx, old, new *Role) error {
 	if err := checkRoleChange(tx, new); err != nil {
 		return err
 	}
+	if before := old != nil && bool(old.RequireFactor); before != bool(new.RequireFactor) {
+		if err := mayRequireFactor(tx, !before); err != nil {
+			return err
+		}
+	}
 	if err := roleNames(tx, new); err != nil { // after the ceiling, because it reveals which departments exist
 		return err
 	}

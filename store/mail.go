@@ -46,6 +46,12 @@ const (
 // EmailChanged is the purpose of the notice to an address that is no longer that of the user.
 const EmailChanged = "email_changed"
 
+// FactorRemoved is the purpose of the notice to a user whose second factor somebody else has removed.
+const FactorRemoved = "factor_removed"
+
+// IsNotice reports whether mails of a purpose have no link.
+func IsNotice(purpose string) bool { return purpose == EmailChanged || purpose == FactorRemoved }
+
 // Limits of mails.
 const (
 	maxQueued     = 20_000
@@ -137,7 +143,7 @@ func QueueMail(tx *Tx, purpose string, who Account, email, language string) erro
 // queue makes the first attempt to send a mail due.
 func (m *Mail) queue(tx *Tx, language string) {
 	life := linkLife
-	if m.Purpose == Invitation || m.Purpose == EmailChanged {
+	if m.Purpose == Invitation || IsNotice(m.Purpose) {
 		life = invitationTry
 	}
 	m.Language, m.State, m.Attempts, m.NextAt, m.SentAt = language, MailQueued, 0, tx.Now(), 0
@@ -148,7 +154,7 @@ func (m *Mail) queue(tx *Tx, language string) {
 func RetryMail(tx *Tx, id ID) (*Mail, error) {
 	return Mails.Update(tx, id, func(m *Mail) error {
 		m.queue(tx, m.Language)
-		if m.Purpose == EmailChanged {
+		if IsNotice(m.Purpose) {
 			return nil
 		}
 		_, err := LinkOf(tx, m.Purpose, m.Account())

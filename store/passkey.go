@@ -59,7 +59,10 @@ func AddPasskey(tx *Tx, p *Passkey) error {
 		}
 		return err
 	}
-	return Passkeys.Create(tx, p)
+	if err := Passkeys.Create(tx, p); err != nil {
+		return err
+	}
+	return followFactor(tx, Account{ID: p.UserID})
 }
 
 // ErrWrongPasskey is returned for an unknown passkey, and for one whose signature is wrong.
@@ -93,5 +96,5 @@ func RemovePasskey(tx *Tx, user, id ID) error {
 	if err != nil {
 		return err
 	}
-	return dropCodes(tx, Account{ID: user})
+	return factorRemoved(tx, Account{ID: user})
 }

@@ -16,6 +16,8 @@ type Role struct {
 	DeptIDs      []ID   `json:"dept_ids"`
 	GrantRoleIDs []ID   `json:"grant_role_ids"`
 	RuleIDs      []ID   `json:"rule_ids"`
+
+	RequireFactor Flag `json:"require_factor"` // whether users with the role must have a second factor
 	Versioned
 }
 

@@ -71,8 +71,7 @@ func totpPlace(who Account) string { return "totp " + who.Person() }
 
 // ownFactor requires that a factor is added or changed by its person, or by the program for the person.
 func ownFactor(tx *Tx, who Account) error {
-	actor := ActorOf(tx)
-	if actor.system || actor.App == who.App && actor.ID == who.ID && actor.Key == nil {
+	if ActorOf(tx).system || ownActor(tx, who) {
 		return nil
 	}
 	return errs.New(errs.Denied, "only the users themselves can set up their second factor").Coded("factor_not_yours")
@@ -159,11 +158,16 @@ func (t *TOTP) Reveal(tx *Tx) (string, error) { return tx.Unseal(totpPlace(t.Acc
 
 // UseTOTP records that the code of a time step was used, and confirms the authenticator app.
 func UseTOTP(tx *Tx, id ID, step int64) error {
-	_, err := TOTPs.UpdateQuietly(tx, id, func(t *TOTP) error {
+	added := false
+	t, err := TOTPs.UpdateQuietly(tx, id, func(t *TOTP) error {
+		added = !bool(t.Confirmed)
 		t.Confirmed, t.LastStep, t.LastUsed = true, step, tx.Now()
 		return nil
 	})
-	return err
+	if err != nil || !added {
+		return err
+	}
+	return followFactor(tx, t.Account())
 }
 
 // ErrWrongCode is returned for a code that a person's second factor does not have, or that was used.
@@ -221,13 +225,16 @@ func RemoveTOTP(tx *Tx, who Account) (had bool, err error) {
 	if err := ignoreMissing(err); err != nil {
 		return false, err
 	}
-	return had, dropCodes(tx, who)
+	return had, factorRemoved(tx, who)
 }
 
-// dropCodes removes recovery codes that replace nothing.
-func dropCodes(tx *Tx, who Account) error {
+// factorRemoved removes recovery codes that replace nothing.
+func factorRemoved(tx *Tx, who Account) error {
 	has, err := HasFactor(tx, who)
 	if err != nil || has {
+		return err
+	}
+	if err := followFactor(tx, who); err != nil {
 		return err
 	}
 	c, err := RecoveryCodesOf(tx, who)
@@ -254,6 +261,26 @@ func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
 			return false, err
 		}
 	}
-	_, err = RemoveTOTP(tx, who)
-	return had, err
+	if _, err = RemoveTOTP(tx, who); err != nil || !had || who.App || ownActor(tx, who) {
+		return had, err
+	}
+	return true, tellFactorRemoved(tx, who)
+}
+
+// ownActor reports whether the actor is a person in a session.
+func ownActor(tx *Tx, who Account) bool {
+	a := ActorOf(tx)
+	return a.App == who.App && a.ID == who.ID && a.Key == nil
+}
+
+// tellFactorRemoved tells a user that somebody else has removed the second factor.
+func tellFactorRemoved(tx *Tx, who Account) error {
+	if err := addNotice(tx, who.ID, FactorRemoved); err != nil || !MailEnabled.Get(tx) {
+		return err
+	}
+	email, err := who.Email(tx)
+	if err != nil || email == "" {
+		return err
+	}
+	return queueNotice(tx, FactorRemoved, who, "")
 }

@@ -24,6 +24,9 @@ type User struct {
 	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
 
+	Notices   []Notice `json:"notices,omitempty" log:"-"` // what the user is told at the next sign-in
+	FactorDue Time     `json:"factor_due" log:"-"`        // until when the user must have a second factor, see followFactor; 0 for never
+
 	Fields     FieldValues `json:"fields" log:"personal"`
 	FieldMarks FieldMarks  `json:"field_marks,omitempty" log:"-"`
 	Versioned

@@ -49,7 +49,7 @@ func TestConsoleSecondFactor(t *testing.T) {
 	p.expect(422, "/admin/account/totp")
 	p.fill("Then enter the 6-digit code that the app shows.", "000000")
 	p.click("button", "Turn on")
-	p.see("is wrong, or was used already")
+	p.see("Wrong code, or it was used already")
 	p.fill("Then enter the 6-digit code that the app shows.", codeOf(t, secret, false))
 	p.click("button", "Turn on")
 

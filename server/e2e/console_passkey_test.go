@@ -92,7 +92,7 @@ func TestConsolePasskeys(t *testing.T) {
 	d.fill("Recovery code", "aaaa-aaaa-aaaa-aaaa")
 	p.expect(422, "/admin/reauth")
 	d.click("button", "Confirm")
-	d.see("is wrong, or was used already")
+	d.see("Wrong code, or it was used already")
 	p.looksGood("passkey-confirm-code")
 	d.click("button", "Use a passkey instead")
 	d.click("button", "Use passkey")

@@ -10,7 +10,7 @@ import (
 )
 
 // names are the messages, each of which has a text in every language.
-var names = []string{"invitation", "password_reset", "email_verification", "email_change", "email_changed", "registration", "registration_known", "test"}
+var names = []string{"invitation", "password_reset", "email_verification", "email_change", "email_changed", "factor_removed", "registration", "registration_known", "test"}
 
 // languages are the languages of the messages.
 var languages = []string{"en", "zh"}

@@ -24,6 +24,8 @@ var accountMessages = []entry{
 	{"totp_exists", "an authenticator app is set up already; remove it first", "", "已设置身份验证器；请先移除"},
 	{"totp_not_begun", "no authenticator app is being set up; begin with POST on this path", "", "没有正在设置的身份验证器；请先用 POST 请求此路径"},
 	{"factor_not_yours", "only the users themselves can set up their second factor", "", "双重验证只能由用户本人设置"},
+	{"factor_required", "set up a second factor first", "", "请先设置双重验证"},
+	{"factor_first", "set up your own second factor before you require one of others", "", "要求他人启用双重验证之前，请先为自己设置"},
 	{"reauth_required", "confirm first that it is you, with POST /admin/reauth", "", "请先通过 POST /admin/reauth 确认您的身份"},
 	{"wrong_passkey", "this passkey is not accepted", "", "不接受此通行密钥"},
 	{"challenge_expired", "this took too long, or was used already; try again", "", "操作超时或已被使用，请重试"},

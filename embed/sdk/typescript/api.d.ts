@@ -632,6 +632,8 @@ export type CreateRole = {
   grant_role_ids?: number[]
   /** Name of the role; unique, ignoring case */
   name: string
+  /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
+  require_factor?: 0 | 1
   sort?: number
   /** Status: 1 enabled, the default of a new role; 0 disabled */
   status?: 0 | 1
@@ -912,6 +914,11 @@ export type DictPage = {
   pageSize: number
   /** Number of matching records */
   total: number
+}
+
+export type DismissNotices = {
+  /** Time of the last notice that the user has read */
+  until: string
 }
 
 export type Effective = {
@@ -1245,11 +1252,15 @@ export type ImportUsers = {
 export type Info = {
   /** Keys of the permissions that the user holds */
   access: string[]
+  /** Time from which the user can do nothing before setting up a second factor; null if none is required, or there is one */
+  factor_due: string | null
   info: User
   /** Time at which this server was installed */
   installed_at: string
   /** Tree of the enabled, visible menus and pages that the user may open */
   menus: PermissionNode[]
+  /** What has happened to the account while the user may not have looked, the oldest first; until PUT /admin/account/notice */
+  notices: Notice[]
 }
 
 export type IntrospectToken = {
@@ -1657,8 +1668,8 @@ export type Mail = {
   last_at: string | null
   /** Time of the next attempt; null unless it is queued */
   next_at: string | null
-  /** Purpose: invitation, password_reset, email_verification, email_change, registration, or the notice email_changed */
-  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "registration"
+  /** Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed and factor_removed */
+  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "factor_removed" | "registration"
   /** What the mail server has said to the last attempt, or why it could not be reached */
   response: string
   /** Time at which the mail server has accepted it; null if it has not */
@@ -1832,6 +1843,12 @@ export type NewUser = {
   username: string
   /** grows with every change of the record */
   version: number
+}
+
+export type Notice = {
+  at: string
+  /** What has happened: factor_removed, if somebody else has removed the second factor */
+  kind: string
 }
 
 export type NpmClient = {
@@ -2428,6 +2445,8 @@ export type Role = {
   grant_role_ids: number[]
   id: number
   name: string
+  /** 1 if users with the role must have a second factor */
+  require_factor: 0 | 1
   /** IDs of the permissions that the role grants; the owner role grants all, whatever the list */
   rule_ids: number[]
   sort: number
@@ -3202,6 +3221,8 @@ export type UpdateRole = {
   grant_role_ids?: number[]
   /** Name of the role; unique, ignoring case */
   name?: string
+  /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
+  require_factor?: 0 | 1
   sort?: number
   /** Status: 1 enabled, the default of a new role; 0 disabled */
   status?: 0 | 1
@@ -3810,6 +3831,7 @@ export type Api = {
   }
   PUT: {
     [path: `/admin/account/key/${number}`]: { body: UpdateOwnAPIKey; answer: ApiKey }
+    '/admin/account/notice': { body: DismissNotices; answer: Record<string, never> }
     [path: `/admin/account/passkey/${number}`]: { body: RenamePasskey; answer: Passkey }
     '/admin/account/totp': { body: ConfirmAuthenticatorApp; answer: RecoveryCodes }
     [path: `/admin/dept/${number}`]: { body: UpdateDept; answer: Dept }

@@ -57,6 +57,7 @@ type Options = {
 export const hooks = {
   failed: (_: Failure): void => {},
   mustChange: (): void => {},
+  mustAddFactor: (): void => {},
   // confirm asks the user to confirm who it is, and reports whether it has.
   confirm: (): Promise<boolean> => Promise.resolve(false),
   // lost reports whether the server is unreachable and a message already says so.
@@ -181,6 +182,8 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
       end(true)
     } else if (cause.code === 'password_change_required') {
       hooks.mustChange()
+    } else if (cause.code === 'factor_required') {
+      hooks.mustAddFactor()
     } else if (unanswered.has(cause.code)) {
       // A read is repeated when the server is back.
       void hooks.lost().then((away) => {

@@ -62,6 +62,7 @@ function Notices() {
       }
     }
     hooks.mustChange = () => location.replace('/console/password')
+    hooks.mustAddFactor = () => location.replace('/console/') // whose layout asks for it
     hooks.fault = faultText
   }, [message, notification])
   return null

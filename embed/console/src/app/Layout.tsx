@@ -24,6 +24,13 @@ const Palette = late(async () => (await Promise.all([import('./Palette'), learn(
 const PhoneMenu = late(async () => (await import('./PhoneMenu')).PhoneMenu)
 const Help = late(async () => (await import('./Help')).Help)
 
+const FactorDue = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].FactorDue)
+const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].AccountNotices)
+const MustAdd = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].MustAdd)
+
+// overdue reports whether the user can do nothing before setting up a second factor.
+const overdue = ({ factor_due: due }: Info) => due !== null && Date.parse(due) <= Date.now()
+
 const folded = 'reeve.folded'
 
 // Layout is the frame of every page: menus and header. It loads the account and the site's
@@ -31,12 +38,20 @@ const folded = 'reeve.folded'
 export function Layout({ children }: { children: ReactNode }) {
   const [info, setInfo] = useState<Info>()
   const [home, setHome] = useState<Home>()
-  const reload = useCallback(async () => setInfo((await early()?.catch(() => undefined)) ?? (await get('/admin/info'))), [])
+  const load = useCallback(async () => {
+    const info = (await early()?.catch(() => undefined)) ?? (await get('/admin/info'))
+    setInfo(info)
+    return !overdue(info)
+  }, [])
+  const reload = useCallback(async () => void (await load()), [load])
   const begin = useCallback(() => {
     // biome-ignore lint/nursery/useReactCompiler: the state is set once the server has answered
-    reload().then(listen, () => {}) // already shown; the page stays empty
+    load().then(
+      (free) => free && listen(),
+      () => {},
+    ) // already shown; the page stays empty
     get('/api/home', {}, { quiet: true }).then(setHome, () => {}) // a missing site name is not worth an error
-  }, [reload])
+  }, [load])
   useEffect(begin, [begin])
   useBack(begin)
 
@@ -51,6 +66,20 @@ export function Layout({ children }: { children: ReactNode }) {
   }, [info, reload])
 
   if (!account) return <Spin fullscreen />
+  if (overdue(account.info))
+    return (
+      <AccountContext.Provider value={account}>
+        <MustAdd
+          onDone={async () => {
+            const free = await load()
+            if (free) begin()
+            return free
+          }}
+          onClose={() => {}}
+        />
+        <Confirmation />
+      </AccountContext.Provider>
+    )
   return (
     <AccountContext.Provider value={account}>
       <Frame account={account} home={home}>
@@ -64,6 +93,8 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const [drawer, setDrawer] = useState<boolean>() // undefined until first opened
   const [narrow, setNarrow] = useState(localStorage.getItem(folded) === '1')
   const [over, setOver] = useState<'palette' | 'help'>()
+  const [told, setTold] = useState(true) // whether to show what has happened to the account
+  const [due, setDue] = useState(true) // whether to remind of a second factor that is required later
   const md = useWider('md')
   const { token } = theme.useToken()
   const { pathname: path, search } = useLocation()
@@ -128,6 +159,8 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
           </header>
           {/* data-at is the address that is drawn by now, for who drives the page from outside. */}
           <main id="main" className="frame-main" tabIndex={-1} data-at={path + search}>
+            {told && account.info.notices.length > 0 && <AccountNotices onClose={() => setTold(false)} />}
+            {due && account.info.factor_due && path !== '/account/factor' && <FactorDue at={account.info.factor_due} onClose={() => setDue(false)} />}
             {children}
           </main>
         </div>

@@ -12,6 +12,7 @@ export const errors = {
   'fault.max_length': 'Use at most {max} characters',
   'fault.email': 'Enter a valid email address',
   'fault.phone': 'Enter a valid phone number',
+  'fault.otp_wrong': 'Wrong code, or it was used already',
   'fault.password_wrong': 'Wrong current password',
   'fault.password_same': 'Must differ from the current password',
   'fault.password_common': 'Too common. Choose another password.',

@@ -13,6 +13,7 @@ export const mail = {
   'mail.purpose.password_reset': 'Password reset',
   'mail.purpose.email_verification': 'Email verification',
   'mail.purpose.email_change': 'New email address',
+  'mail.purpose.factor_removed': 'Notice of a removed second factor',
   'mail.purpose.email_changed': 'Notice of a changed address',
   'mail.purpose.registration': 'Registration',
   'mail.purpose.registration_known': 'Registration with a known address',

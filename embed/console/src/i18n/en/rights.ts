@@ -124,6 +124,8 @@ export const rights = {
   'role.give': 'Roles members can assign',
   'role.give.help': 'Members can assign these roles without having them.',
   'role.give.beyond': '{name} (includes permissions you don’t have)',
+  'role.factor': 'Require a second factor',
+  'role.factor.help': 'Members must set one up within the days given in the settings; then they can’t do anything else until they have.',
   'role.locked': 'You can’t grant a permission you don’t have.',
   'role.owner': 'The owner role has every permission, including future ones, and can’t be changed.',
   'role.beyond': 'You can’t edit this role: it includes permissions you don’t have.',

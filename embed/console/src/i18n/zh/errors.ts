@@ -11,6 +11,7 @@ export const errors: Record<keyof typeof en, string> = {
   'fault.max_length': '最多输入 {max} 个字符',
   'fault.email': '请输入有效的邮箱地址',
   'fault.phone': '请输入有效的电话号码',
+  'fault.otp_wrong': '验证码错误，或已被使用',
   'fault.password_wrong': '当前密码不正确',
   'fault.password_same': '不能与当前密码相同',
   'fault.password_common': '过于常见，请换一个密码',

@@ -15,6 +15,7 @@ export const mail: Record<keyof typeof en, string> = {
   'mail.purpose.password_reset': '密码重置',
   'mail.purpose.email_verification': '邮箱验证',
   'mail.purpose.email_change': '更换邮箱',
+  'mail.purpose.factor_removed': '双重验证移除通知',
   'mail.purpose.email_changed': '邮箱变更通知',
   'mail.purpose.registration': '注册',
   'mail.purpose.registration_known': '使用已有邮箱注册',

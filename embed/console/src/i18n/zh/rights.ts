@@ -126,6 +126,8 @@ export const rights: Record<keyof typeof en, string> = {
   'role.give': '成员可分配的角色',
   'role.give.help': '成员可以分配这些角色，无需自己拥有。',
   'role.give.beyond': '{name}（包含您没有的权限）',
+  'role.factor': '要求双重验证',
+  'role.factor.help': '成员必须在设置规定的天数内启用；逾期后，在启用之前无法进行其他操作。',
   'role.locked': '您不能授予自己没有的权限。',
   'role.owner': '所有者角色拥有全部权限（包括将来新增的），不能修改。',
   'role.beyond': '您不能编辑此角色：它包含您没有的权限。',

@@ -29,7 +29,7 @@ export function Recovery({ codes, onClose }: { codes: string[]; onClose: () => v
       }
     >
       <p style={{ marginTop: 0 }}>{t('factor.recovery.text')}</p>
-      <ul style={{ columns: '20ch 2', listStyle: 'none', padding: 0 }}>
+      <ul style={{ columns: '180px 2', listStyle: 'none', padding: 0 }}>
         {codes.map((code) => (
           <li key={code}>
             <code>{code}</code>

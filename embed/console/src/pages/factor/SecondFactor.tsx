@@ -32,7 +32,7 @@ export function SecondFactor() {
   return (
     <Flex vertical gap={32} style={{ maxWidth: 560, paddingTop: 8 }}>
       <Typography.Text type="secondary">{t('factor.about')}</Typography.Text>
-      <Section title={t('passkey')}>
+      <Section title={t('passkey.title')}>
         <Passkeys passkeys={passkeys.data} options={options.public_key} only={app.enabled === 0} reload={reload} onCodes={setCodes} />
       </Section>
       <Section title={t('factor.app')}>

@@ -12,7 +12,7 @@ import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
 import { useEditor } from '../../ui/useEditor'
 
-type Values = Pick<Role, 'name' | 'description' | 'sort'> & { status: boolean; data_scope?: Role['data_scope']; dept_ids?: number[] }
+type Values = Pick<Role, 'name' | 'description' | 'sort'> & { status: boolean; require_factor: boolean; data_scope?: Role['data_scope']; dept_ids?: number[] }
 
 type Props = {
   edits?: { role?: Role } // undefined while it is closed
@@ -41,7 +41,7 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
       open={Boolean(edits)}
       save={save}
       onClose={onClose}
-      {...form({ name: '', description: '', sort: 0, status: true })}
+      {...form({ name: '', description: '', sort: 0, status: true, require_factor: false })}
     >
       <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
         <Input maxLength={64} />
@@ -73,6 +73,9 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
           </Form.Item>
         </>
       )}
+      <Form.Item name="require_factor" label={t('role.factor')} extra={t('role.factor.help')} valuePropName="checked">
+        <Switch />
+      </Form.Item>
       <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
         <Switch />
       </Form.Item>
@@ -99,4 +102,10 @@ function Departments({ value = [], onChange }: { value?: number[]; onChange?: (i
   )
 }
 
-const valuesOf = ({ name, description, sort, status }: Role): Values => ({ name, description, sort, status: status === 1 })
+const valuesOf = ({ name, description, sort, status, require_factor }: Role): Values => ({
+  name,
+  description,
+  sort,
+  status: status === 1,
+  require_factor: require_factor === 1,
+})

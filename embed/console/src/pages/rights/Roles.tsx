@@ -71,8 +71,8 @@ export function Roles() {
     if (removed) await list.reload()
   }
 
-  async function restore({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, rule_ids }: Role) {
-    const { id } = await post('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids })
+  async function restore({ description, name, sort, status, data_scope, dept_ids, grant_role_ids, rule_ids, require_factor }: Role) {
+    const { id } = await post('/admin/role', { description, name, sort, status, data_scope, dept_ids, grant_role_ids, require_factor })
     await put(`/admin/role/${id}/rule`, { rule_ids })
     await list.reload()
   }

@@ -2,7 +2,7 @@ import { Checkbox, Input, InputNumber, Radio, Select, Skeleton, Switch } from 'a
 import TextArea from 'antd/es/input/TextArea'
 import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
-import { learn, t } from '../../i18n'
+import { given, learn, t } from '../../i18n'
 import { Color } from './Color'
 import { Image } from './Image'
 import { Json } from './Json'
@@ -35,7 +35,7 @@ export function Control(all: ControlProps) {
   const hint = (name: string) => of.props.find((p) => p.name === name)?.value
   const limit = Number(hint('maxlength')) || undefined
   const length = { maxLength: limit, count: limit ? { show: true } : undefined }
-  const options = of.options.map((o) => ({ value: o.value, label: o.label }))
+  const options = of.options.map((o) => ({ value: o.value, label: given(o.label) }))
   const width = { width: '100%' }
   const wrapped = { maxWidth: '100%', overflowWrap: 'anywhere', overflow: 'clip', overflowClipMargin: 4 } as const // some texts can't be wrapped
   switch (of.type) {

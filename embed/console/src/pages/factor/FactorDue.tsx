@@ -1,0 +1,85 @@
+import { Alert, App, Button, Flex, Typography } from 'antd'
+import dayjs from 'dayjs'
+import relative from 'dayjs/plugin/relativeTime'
+import { useNavigate } from 'react-router'
+import { put } from '../../api/request'
+import { useAccount } from '../../app/account'
+import { signOut } from '../../app/Head'
+import { maybe, t } from '../../i18n'
+import { Time } from '../../ui/Time'
+import { SecondFactor } from './SecondFactor'
+
+dayjs.extend(relative)
+
+// FactorDue reminds of a second factor that is required later.
+export function FactorDue({ at, onClose }: { at: string; onClose: () => void }) {
+  const navigate = useNavigate()
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      closable={{ onClose, 'aria-label': t('close') }}
+      style={{ marginBottom: 16 }}
+      title={t('factor.due', { when: dayjs(at).fromNow() })}
+      action={
+        <Button size="small" onClick={() => void navigate('/account/factor')}>
+          {t('factor.due.set_up')}
+        </Button>
+      }
+    />
+  )
+}
+
+// AccountNotices tells what has happened to the account while the user may not have looked.
+export function AccountNotices({ onClose }: { onClose: () => void }) {
+  const { info, reload } = useAccount()
+  const last = info.notices.at(-1)
+  if (!last) return null
+  async function dismiss(until: string) {
+    onClose()
+    await put('/admin/account/notice', { until })
+    await reload()
+  }
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      closable={{ onClose: () => void dismiss(last.at), 'aria-label': t('close') }}
+      style={{ marginBottom: 16 }}
+      title={t('notice.title')}
+      description={info.notices.map((notice) => (
+        <div key={notice.at}>
+          {maybe(`notice.${notice.kind}`) ?? notice.kind} <Time at={notice.at} />
+        </div>
+      ))}
+    />
+  )
+}
+
+// MustAdd is what a user sees who can do nothing before setting up a second factor. onDone loads the account again, and
+// reports whether there is one.
+export function MustAdd({ onDone }: { onDone: () => Promise<boolean>; onClose: () => void }) {
+  const { message } = App.useApp()
+  return (
+    <main style={{ maxWidth: 640, margin: '0 auto', padding: 24 }}>
+      <Typography.Title level={1} style={{ fontSize: 20 }}>
+        {t('factor.must')}
+      </Typography.Title>
+      <p>{t('factor.must.text')}</p>
+      <SecondFactor />
+      <Flex gap={8} style={{ marginTop: 32 }}>
+        <Button
+          type="primary"
+          onClick={() =>
+            void onDone().then((done) => {
+              if (!done) void message.warning(t('factor.must.not_yet'))
+            })
+          }
+        >
+          {t('factor.must.on')}
+        </Button>
+        <Button onClick={signOut}>{t('sign_out')}</Button>
+      </Flex>
+    </main>
+  )
+}
