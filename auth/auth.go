@@ -70,6 +70,7 @@ type Auth struct {
 	fingerprints []byte // key of the fingerprint HMAC
 	forwarding   *forwarding
 	challenges   *challenges
+	ceremonies   *challenges // those of passkeys
 	pending      *pendingLogins
 	party        *webauthn.WebAuthn // what passkeys are for; nil if they can't be used
 }
@@ -91,7 +92,7 @@ func New(db *store.DB, options Options) (*Auth, error) {
 		if err == nil {
 			a.hasher = newHasher(install.PasswordKey, options.Cost)
 			a.fingerprints = fingerprintKey(install.PasswordKey)
-			a.challenges = newChallenges(install.PasswordKey)
+			a.challenges, a.ceremonies = newChallenges(install.PasswordKey), newChallenges(install.PasswordKey)
 		}
 		return err
 	})
@@ -130,6 +131,7 @@ func (a *Auth) Run(ctx context.Context, fail func(error)) {
 func (a *Auth) tidy() error {
 	a.counters.sweep()
 	a.challenges.sweep(a.counters.now())
+	a.ceremonies.sweep(a.counters.now())
 	a.pending.sweep(a.counters.now())
 	used := a.saveUse(a.sessions.unsaved(store.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))

@@ -114,9 +114,9 @@ func (a *Auth) RemoveTOTP(s *Session) error {
 }
 
 // proving runs a check of a signed-in user's code that fails with ErrWrongCode for a wrong one, which is rate-limited
-// together with the codes of sign-ins.
+// apart from the codes of sign-ins.
 func (a *Auth) proving(s *Session, addr netip.Addr, check func() error) error {
-	at, err := a.beginFactor(s.account, addr, false, nil)
+	at, err := a.beginFactor(sessionFactor, s.account, addr, false, nil)
 	if err != nil {
 		return err
 	}
@@ -134,13 +134,20 @@ func (a *Auth) proving(s *Session, addr netip.Addr, check func() error) error {
 
 const wrongCode = "wrong_code"
 
+// The kinds of attempts that are counted apart.
+const (
+	signInFactor  = "factor"
+	sessionFactor = "confirm" // in a session, which others can't disturb
+	passkeyFactor = "passkey"
+)
+
 // beginFactor counts an attempt at the second factor of an account. known reports whether it comes from a device of the
 // account.
-func (a *Auth) beginFactor(who store.Account, addr netip.Addr, known bool, observe func(CounterOp)) (at *throttleCheck, err error) {
+func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, known bool, observe func(CounterOp)) (at *throttleCheck, err error) {
 	var wait time.Duration
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		at = newThrottleCheck(tracedCounters{a.counters, observe}, "factor:"+realm(who.App), who.ID.String(), addr, window)
+		at = newThrottleCheck(tracedCounters{a.counters, observe}, kind+":"+realm(who.App), who.ID.String(), addr, window)
 		at.addr = "" // only those who know the password get here
 		wait = at.begin(store.LoginTries.Get(tx), func() bool { return known })
 		return nil

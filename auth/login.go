@@ -182,7 +182,7 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error { return device.find(tx, p.account) }); err != nil {
 		return nil, p.name, err
 	}
-	at, err := a.beginFactor(p.account, in.Addr, device.valid(), in.Observe)
+	at, err := a.beginFactor(signInFactor, p.account, in.Addr, device.valid(), in.Observe)
 	if err != nil {
 		a.throttled.count(in)
 		return nil, p.name, err

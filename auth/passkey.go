@@ -67,9 +67,6 @@ func relyingParty(publicURL string) *webauthn.WebAuthn {
 	return party
 }
 
-// HasPasskeys reports whether passkeys can be used.
-func (a *Auth) HasPasskeys() bool { return a.party != nil }
-
 // IsUsable reports whether a passkey is for the present host name.
 func (a *Auth) IsUsable(p *store.Passkey) bool {
 	return a.party != nil && p.RPID == a.party.Config.RPID
@@ -134,15 +131,16 @@ func (a *Auth) passkeyChallenge(purpose, bound string, life time.Duration) proto
 }
 
 func (a *Auth) signChallenge(text []byte, purpose, bound string) []byte {
-	return keyed(a.challenges.key, "passkey\x00"+purpose+"\x00"+bound+"\x00"+string(text))
+	return keyed(a.ceremonies.key, "passkey\x00"+purpose+"\x00"+bound+"\x00"+string(text))
 }
 
 var errOldChallenge = errs.New(errs.Unauthenticated, "this took too long, or was used already; try again").Coded("challenge_expired")
 
 // checkChallenge checks the challenge in a response, and returns its expiry.
 func (a *Auth) checkChallenge(encoded, purpose, bound string) (expires time.Time, err error) {
-	text, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil || len(text) != challengeRandom+8+sha256.Size {
+	const size = challengeRandom + 8 + sha256.Size
+	text, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
+	if err != nil || len(text) != size || len(encoded) != base64.RawURLEncoding.EncodedLen(size) { // only one form, since it is used once
 		return expires, errOldChallenge
 	}
 	body, mac := text[:challengeRandom+8], text[challengeRandom+8:]
@@ -151,6 +149,15 @@ func (a *Auth) checkChallenge(encoded, purpose, bound string) (expires time.Time
 		return expires, errOldChallenge
 	}
 	return expires, nil
+}
+
+// useChallenge records the use of a challenge, once.
+func (a *Auth) useChallenge(challenge string, expires time.Time) error {
+	err := a.ceremonies.remember(challenge, a.counters.now(), expires)
+	if err == errSolution {
+		return errOldChallenge
+	}
+	return err
 }
 
 // assertion is a verified response of a passkey, which usePasskey uses up.
@@ -228,8 +235,8 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 	if err != nil || c.Authenticator.CloneWarning {
 		return nil, store.ErrWrongPasskey
 	}
-	if a.challenges.remember("passkey "+challenge, a.counters.now(), expires) != nil {
-		return nil, errOldChallenge
+	if err := a.useChallenge(challenge, expires); err != nil {
+		return nil, err
 	}
 	encoded := base64.RawURLEncoding.EncodeToString(c.ID)
 	for _, p := range passkeys {
@@ -267,24 +274,26 @@ func (a *Auth) LoginPasskey(in Attempt, pending string, credential json.RawMessa
 	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error { return device.find(tx, who) }); err != nil {
 		return nil, username, err
 	}
-	at, err := a.beginFactor(who, in.Addr, device.valid(), in.Observe)
-	if err != nil {
-		a.throttled.count(in)
-		return nil, username, err
-	}
 	if proof.passkey, err = a.verifyAssertion(who.ID, parsed, purpose, pending); err == nil {
 		g, err = a.grant(who, proof, in, device)
 	}
 	switch {
 	case err == nil:
-		at.succeeded()
 		a.pending.end(pending)
 	case errs.Is(err, errs.Unauthenticated):
-		err = a.failed(in, &candidate{account: who}, errs.Of(err).Code, device, err)
-	default:
-		at.withdraw()
+		err = a.refused(in, who, device, err)
 	}
 	return g, username, err
+}
+
+// refused logs a passkey that was refused. The number of such rows is limited, apart from the attempts at other factors,
+// since anybody can send them who knows the name of a passkey.
+func (a *Auth) refused(in Attempt, who store.Account, device *deviceUse, refusal error) error {
+	if _, err := a.beginFactor(passkeyFactor, who, in.Addr, device.valid(), in.Observe); err != nil {
+		a.throttled.count(in)
+		return err
+	}
+	return a.failed(in, &candidate{account: who}, errs.Of(refusal).Code, device, refusal)
 }
 
 // ownerOf returns the user of a passkey.
@@ -328,6 +337,17 @@ func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session, site string) (options js
 	return json.Marshal(made.Response)
 }
 
+// ofPasskey returns an error about a passkey as that of a field, for a signed-in user, whose session is not in doubt.
+func ofPasskey(field string, err error) error {
+	switch errs.Of(err).Code {
+	case store.ErrWrongPasskey.Code:
+		return errs.Field(errs.Invalid, field, "is not accepted").Coded("wrong_passkey")
+	case errOldChallenge.Code:
+		return errs.Field(errs.Invalid, field, "took too long, or was used already").Coded("challenge_expired")
+	}
+	return err
+}
+
 // bound is what challenges are bound to that a session is given.
 func (s *Session) bound() string { return strconv.FormatUint(uint64(s.ID), 10) }
 
@@ -350,7 +370,7 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.R
 	challenge := parsed.Response.CollectedClientData.Challenge
 	expires, err := a.checkChallenge(challenge, toAdd, s.bound())
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, ofPasskey("credential", err)
 	}
 	who := &holder{id: s.account.ID, name: s.Actor.Username}
 	c, err := a.party.CreateCredential(who, webauthn.SessionData{
@@ -358,10 +378,10 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.R
 		UserVerification: protocol.VerificationPreferred, CredParams: webauthn.CredentialParametersDefault(),
 	}, parsed)
 	if err != nil {
-		return nil, nil, store.ErrWrongPasskey
+		return nil, nil, ofPasskey("credential", store.ErrWrongPasskey)
 	}
-	if a.challenges.remember("passkey "+challenge, a.counters.now(), expires) != nil {
-		return nil, nil, errOldChallenge
+	if err := a.useChallenge(challenge, expires); err != nil {
+		return nil, nil, ofPasskey("credential", err)
 	}
 	if name == "" {
 		row := logRow(in, "")

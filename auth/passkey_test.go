@@ -143,7 +143,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		if err := in.alone(&copied); !refusedPasskey(err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := in.add(in.opened(), func() *passkeytest.Authenticator { a := authenticator(); change(a); return a }()); name != "a copy" && name != "another credential" && !refusedPasskey(err) {
+		if _, err := in.add(in.opened(), func() *passkeytest.Authenticator { a := authenticator(); change(a); return a }()); name != "a copy" && name != "another credential" && errs.Of(err).Fields["credential"].Empty() {
 			t.Errorf("%s: added: %v", name, err)
 		}
 	}
@@ -302,4 +302,42 @@ func TestWherePasskeysCanBeUsed(t *testing.T) {
 	if _, _, err := in.AddPasskey(in.opened(), "", Attempt{}, nil); errs.Of(err).Code != "passkeys_unavailable" {
 		t.Errorf("without a public URL: %v", err)
 	}
+}
+
+// TestAChallengeHasOneForm, so that it works once in no other form either.
+func TestAChallengeHasOneForm(t *testing.T) {
+	in := start(t)
+	challenge := in.passkeyChallenge(toSignIn, "", signInLife).String()
+	if _, err := in.checkChallenge(challenge, toSignIn, ""); err != nil {
+		t.Fatal(err)
+	}
+	last := challenge[len(challenge)-1:]
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	next := letters[strings.Index(letters, last)+1 : strings.Index(letters, last)+2] // differs in bits that no byte has
+	for _, other := range []string{challenge + "\n", "\r" + challenge, challenge[:10] + "\n" + challenge[10:], challenge[:len(challenge)-1] + next, challenge + "=", ""} {
+		if _, err := in.checkChallenge(other, toSignIn, ""); err == nil {
+			t.Errorf("%q is accepted", other)
+		}
+	}
+	if _, err := in.checkChallenge(challenge, toConfirm, "1"); err == nil {
+		t.Error("another purpose is accepted")
+	}
+}
+
+// TestStrangersDontDisturbOtherFactors: whoever knows the name of a passkey can send wrong responses.
+func TestStrangersDontDisturbOtherFactors(t *testing.T) {
+	in := start(t)
+	p, recovery := in.withPasskey()
+	wrong := *p
+	wrong.Origin = "https://evil.example"
+	for range 30 {
+		if err := in.alone(&wrong); err == nil {
+			t.Fatal("accepted")
+		}
+	}
+	must(t, in.alone(p))
+	must(t, in.complete(in.pendingToken(), recovery[0]))
+	s := in.opened()
+	_, err := in.Prove(s, home, Confirmation{Code: &recovery[1]})
+	must(t, err)
 }

@@ -54,7 +54,7 @@ func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.
 	}
 	switch {
 	case method == ByPasskey && in.Passkey != nil:
-		err = a.proving(s, addr, func() error { return a.proveByPasskey(s, in.Passkey) })
+		err = a.proveByPasskey(s, in.Passkey)
 	case method == ByCode && in.Code != nil, method == ByPasskey && in.Code != nil && len(plainCode(*in.Code)) != codeDigits:
 		err = a.proving(s, addr, func() error { return a.proveByCode(s, *in.Code) })
 	case method == ByPassword && in.Password != nil:
@@ -105,13 +105,7 @@ func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage) error {
 	if errs.Is(err, errs.Full) {
 		return nil
 	}
-	switch errs.Of(err).Code { // the session is not in doubt
-	case store.ErrWrongPasskey.Code:
-		return errs.Field(errs.Invalid, "passkey", "is not accepted").Coded("wrong_passkey")
-	case errOldChallenge.Code:
-		return errs.Field(errs.Invalid, "passkey", "took too long, or was used already").Coded("challenge_expired")
-	}
-	return err
+	return ofPasskey("passkey", err)
 }
 
 // renewProof stores that a user has confirmed a session now, in the transaction of the check.

@@ -66,6 +66,9 @@ func (req *Request) undoInfo(e *audit.Entry) (undoInfo, error) {
 		if err == nil {
 			err = validatePlan(tx, plan)
 		}
+		if errs.Of(err).Code == store.ErrReauth.Code { // it is possible once the user has confirmed who it is
+			err = nil
+		}
 		if !errs.Is(err, errs.Denied) && !errs.Is(err, errs.NotFound) {
 			info.Records, info.Lost = len(plan.Steps), append(info.Lost, plan.Lost...)
 		}

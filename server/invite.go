@@ -283,7 +283,7 @@ func inviteAll(req *Request, in *inviteMany, app bool, selected func(*store.Tx) 
 // inviteOne invites one of several people, or skips them.
 func (req *Request) inviteOne(tx *store.Tx, in *inviteMany, who store.Account, out *invitedMany) error {
 	p, err := req.invitable(tx, who, bool(in.Send))
-	if e := errs.Of(err); err != nil && e.Kind != errs.Internal {
+	if e := errs.Of(err); err != nil && e.Kind != errs.Internal && e.Code != store.ErrReauth.Code {
 		out.Skipped = append(out.Skipped, skipped{who.ID, p.username, e.Code, e.Msg.In(req.language())})
 		return nil
 	}

@@ -122,3 +122,17 @@ func TestWithoutAPublicURLThereAreNoPasskeys(t *testing.T) {
 	in.call("POST", "/admin/account/passkey", `{"credential":{}}`, "owner").brief(409, "passkeys_unavailable")
 	in.call("POST", "/admin/login/passkey", `{"credential":{}}`, "nobody").brief(409, "passkeys_unavailable")
 }
+
+// TestARefusedPasskeyEndsNoSession: the console signs out after a 401.
+func TestARefusedPasskeyEndsNoSession(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	made := newAuthenticator().Create(in.ok("GET", "/admin/account/passkey-options", "", "owner").options())
+	add := func(credential []byte) *reply {
+		return in.call("POST", "/admin/account/passkey", fmt.Sprintf(`{"credential":%s}`, credential), "owner")
+	}
+	add(made).brief(200)
+	add(made).names(422, "credential") // again
+	elsewhere := passkeytest.New("https://evil.example", "reeve.example.org")
+	add(elsewhere.Create(in.ok("GET", "/admin/account/passkey-options", "", "owner").options())).names(422, "credential")
+}

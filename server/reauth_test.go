@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,9 @@ func TestWhatChangesDecidesWhetherToConfirm(t *testing.T) {
 	clerk := in.member("clerk", 0)
 	in.appUser("customer")
 	user := fmt.Sprint("/admin/list/", clerk)
+	guestID := fmt.Sprint(in.guest("guest", ""))
+	guest := "/admin/list/" + guestID
+	strict := fmt.Sprint("/admin/role/", in.role("Strict", func(r *store.Role) { r.RequireFactor = true }))
 	for _, c := range []struct{ method, url, body, harmless string }{
 		{"PUT", user, `{"role_ids":[1]}`, `{"role_ids":[]}`},
 		{"PUT", user, `{"email":"new@example.org"}`, `{"nickname":"New"}`},
@@ -106,7 +110,11 @@ func TestWhatChangesDecidesWhetherToConfirm(t *testing.T) {
 		{"PUT", "/system/setting", `{"values":{"security.login_tries":6}}`, `{"values":{"site.title":"Mine"}}`},
 		{"PUT", "/system/setting", `{"values":{"mail.host":"mail.example.org"}}`, `{"values":{"security.login_tries":6}}`}, // which it has already
 		{"PUT", "/system/setting", `{"values":{"mail.password":"secret"}}`, ""},
-		{"POST", "/admin/list", `{"username":"second","role_ids":[1],"password":"long enough it is"}`, `{"username":"third","password":"long enough it is"}`},
+		{"POST", "/admin/list", `{"username":"second","password":"long enough it is"}`, ""},
+		{"POST", "/admin/list", `{"username":"third"}`, ""}, // with a generated password
+		{"POST", guest + "/invite", `{"send":0}`, ""},
+		{"POST", "/admin/invite?ids=" + guestID, `{"copy":1}`, ""},
+		{"PUT", strict, `{"status":0}`, `{"description":"Strict"}`},
 		{"POST", "/admin/role", `{"name":"Chooser","grant_role_ids":[1]}`, `{"name":"Other"}`},
 		{"DELETE", user, "", ""}, // an owner by now
 	} {
@@ -130,13 +138,31 @@ func TestUndoRequiresTheConfirmationOfWhatItDoes(t *testing.T) {
 	in.ok("PUT", fmt.Sprint("/admin/list/", clerk), `{"role_ids":[1]}`, "owner")
 	entry := in.db.LogHead().Seq
 	in.stale("admin")
-	in.ok("GET", fmt.Sprint("/system/audit/", entry), "", "owner").brief(200, `"possible":0`, "confirm first")
+	in.ok("GET", fmt.Sprint("/system/audit/", entry), "", "owner").brief(200, `"possible":1`)
 	in.call("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner").brief(403, "reauth_required")
 	in.reauth("owner")
 	in.ok("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner")
 }
 
-// TestAProofLastsAsLongAsTheRequest, also if it gets old meanwhile.
+// TestARequestKeepsTheProofOfItsStart, so that a long download can end.
+func TestARequestKeepsTheProofOfItsStart(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.stale("admin")
+	rt := routeNamed(t, "GET /system/backup")
+	req := in.server.newRequest(httptest.NewRecorder(), in.request("GET", "/system/backup", "", "owner"))
+	in.view(func(tx *store.Tx) error {
+		if err := in.server.admit(tx, &rt, req); err != nil { // what runs again and again
+			t.Error(err)
+		}
+		if err := req.prove(tx, &rt); err != store.ErrReauth {
+			t.Errorf("at the start: %v", err)
+		}
+		return nil
+	})
+}
+
+// TestAJobKeepsTheProofOfItsStart, also if it gets old meanwhile.
 func TestAJobKeepsTheProofOfItsStart(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -149,9 +175,7 @@ func TestAJobKeepsTheProofOfItsStart(t *testing.T) {
 		return b.String()
 	}
 	in.stale("admin")
-	before := in.dump()
 	in.upload("/admin/list-import", csv(1), "owner").brief(403, "reauth_required")
-	_ = before
 	in.reauth("owner")
 	in.upload("/admin/list-import", csv(2), "owner").brief(200)
 }

@@ -134,6 +134,9 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	}
 	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		err := s.admit(tx, rt, req)
+		if err == nil {
+			err = req.prove(tx, rt)
+		}
 		if limited := req.limitRate(tx); limited != nil { // refused requests count, too
 			err = limited
 		}
@@ -196,9 +199,6 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	if err := rt.permit(tx, req.Actor); err != nil {
 		return err
 	}
-	if err := rt.prove(tx, req.Actor); err != nil {
-		return err
-	}
 	req.mon.authorized = true
 	return nil
 }
@@ -255,11 +255,13 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 }
 
 // prove requires a recent proof if the route does. It runs only when the request begins, so that a long one can end.
-func (rt *Route) prove(tx *store.Tx, actor *store.Actor) error {
-	if !rt.confirmed || actor.Key != nil {
+func (req *Request) prove(tx *store.Tx, rt *Route) error {
+	if !rt.confirmed || req.Actor.Key != nil {
 		return nil
 	}
-	return store.RequireProof(tx)
+	err := store.RequireProof(tx)
+	req.mon.authorized = err == nil
+	return err
 }
 
 // renew authorizes a request again that waits for something, and returns the present actor.

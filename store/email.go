@@ -12,10 +12,7 @@ func mayChangeEmail(tx *Tx, who Account) error {
 	if err := mayGetLinks(tx, who); err != nil {
 		return err
 	}
-	if actor := ActorOf(tx); actor.App || actor.Key != nil {
-		return nil
-	}
-	return RequireProof(tx)
+	return requireSessionProof(tx)
 }
 
 // mayGetLinks returns an error if the actor could get a link that the actor may not make by changing the address of a

@@ -91,6 +91,15 @@ func followFactor(tx *Tx, who Account) error {
 	return err
 }
 
+// mayChangeRoleFactor returns an error if the actor may not change whether a role requires a second factor.
+func mayChangeRoleFactor(tx *Tx, old, new *Role) error {
+	requires := func(r *Role) bool { return r != nil && bool(r.Status) && bool(r.RequireFactor) }
+	if requires(old) == requires(new) {
+		return nil
+	}
+	return mayRequireFactor(tx, requires(new))
+}
+
 func mayChangeRequireFactor(tx *Tx, _, new string) error {
 	return mayRequireFactor(tx, new != FactorForNobody)
 }

@@ -206,7 +206,7 @@ func authorizeRole(tx *Tx, old *Role) error {
 // constrainRole checks the new values of a role, and that they are within the actor's ceiling.
 func constrainRole(tx *Tx, old, new *Role) error {
 	if new == nil {
-		return nil
+		return mayChangeRoleFactor(tx, old, nil)
 	}
 	for _, ids := range []*[]ID{&new.RuleIDs, &new.DeptIDs, &new.GrantRoleIDs} {
 		*ids = Distinct(*ids)
@@ -227,10 +227,8 @@ func constrainRole(tx *Tx, old, new *Role) error {
 	if err := checkRoleChange(tx, new); err != nil {
 		return err
 	}
-	if before := old != nil && bool(old.RequireFactor); before != bool(new.RequireFactor) {
-		if err := mayRequireFactor(tx, !before); err != nil {
-			return err
-		}
+	if err := mayChangeRoleFactor(tx, old, new); err != nil {
+		return err
 	}
 	if err := roleNames(tx, new); err != nil { // after the ceiling, because it reveals which departments exist
 		return err
@@ -399,6 +397,9 @@ func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	u, err := Users.Get(tx, h.UserID)
 	if err == nil && !own {
 		err = checkUserChange(tx, u)
+	}
+	if err == nil && !own && new != nil { // whoever chooses a password could sign in with it, which is a proof
+		err = requireSessionProof(tx)
 	}
 	if err == nil && imported {
 		err = OwnerHash(u.RoleIDs)

@@ -123,7 +123,10 @@ func constrainLink(tx *Tx, _, new *Link) error {
 	if new == nil {
 		return nil
 	}
-	return mayLink(tx, new)
+	if err := mayLink(tx, new); err != nil || new.AppUserID != 0 || !new.SetsPassword() {
+		return err
+	}
+	return requireSessionProof(tx) // whoever gets the link could sign in with it, which is a proof
 }
 
 func mayLink(tx *Tx, l *Link) error {

@@ -50,6 +50,14 @@ func RequireProof(tx *Tx) error {
 	return nil
 }
 
+// requireSessionProof is RequireProof for people: an API key does it with the permission alone.
+func requireSessionProof(tx *Tx) error {
+	if a := ActorOf(tx); a.App || a.Key != nil {
+		return nil
+	}
+	return RequireProof(tx)
+}
+
 // requireOwnerProof requires a recent proof for giving the owner role to a user, or taking it away.
 func requireOwnerProof(tx *Tx, old, new *User) error {
 	owner := func(u *User) bool { return u != nil && slices.Contains(u.RoleIDs, OwnerRole) }

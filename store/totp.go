@@ -282,5 +282,8 @@ func tellFactorRemoved(tx *Tx, who Account) error {
 	if err != nil || email == "" {
 		return err
 	}
-	return queueNotice(tx, FactorRemoved, who, "")
+	if err = queueNotice(tx, FactorRemoved, who, ""); errs.Is(err, errs.Busy) {
+		return nil // the queue is full, and the notice is stored
+	}
+	return err
 }

@@ -336,7 +336,7 @@ func TestConsoleRoles(t *testing.T) {
 	p.dialog().see("immediately for 1 member.")
 	p.dialog().see("Removed: 1")
 	p.confirm("Save")
-	eventually(t, "have one less", func() bool { return len(read().RuleIDs) == 11 })
+	eventually(t, "have one less", func() bool { return len(read().RuleIDs) == 12 })
 	p.click("button", "Undo")
 	eventually(t, "have it back", func() bool { return slices.Contains(read().RuleIDs, c.permissions("admin.dept.query")[0]) })
 
