@@ -148,7 +148,7 @@ func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, know
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		at = newThrottleCheck(tracedCounters{a.counters, observe}, kind+":"+realm(who.App), who.ID.String(), addr, window)
-		at.addr = "" // only those who know the password get here
+		at.addr = "" // the limits by account are enough
 		wait = at.begin(store.LoginTries.Get(tx), func() bool { return known })
 		return nil
 	})

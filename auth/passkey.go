@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -160,7 +159,7 @@ func (a *Auth) useChallenge(challenge string, expires time.Time) error {
 	return err
 }
 
-// assertion is a verified response of a passkey, which usePasskey uses up.
+// assertion is a verified response of a passkey.
 type assertion struct {
 	passkey  store.ID
 	count    int64
@@ -172,15 +171,19 @@ func (p *assertion) use(tx *store.Tx) error {
 	return store.UsePasskey(tx, p.passkey, p.count, p.backedUp)
 }
 
+// verification returns whether a passkey has to verify its user: if nothing else does.
+func verification(purpose string) protocol.UserVerificationRequirement {
+	if purpose == toSignIn {
+		return protocol.VerificationRequired
+	}
+	return protocol.VerificationPreferred
+}
+
 // requestPasskey returns the options with which a browser asks for a passkey, of one user or, with none, of anybody.
 func (a *Auth) requestPasskey(purpose, bound string, life time.Duration, passkeys []*store.Passkey) (json.RawMessage, error) {
-	verification := protocol.VerificationPreferred
-	if purpose == toSignIn {
-		verification = protocol.VerificationRequired
-	}
 	options := protocol.PublicKeyCredentialRequestOptions{
 		Challenge: a.passkeyChallenge(purpose, bound, life), Timeout: int(life.Milliseconds()),
-		RelyingPartyID: a.party.Config.RPID, UserVerification: verification,
+		RelyingPartyID: a.party.Config.RPID, UserVerification: verification(purpose),
 	}
 	for _, p := range passkeys {
 		c := credentialOf(p)
@@ -197,14 +200,14 @@ func (a *Auth) SignInOptions() (json.RawMessage, error) {
 	return a.requestPasskey(toSignIn, "", signInLife, nil)
 }
 
-// parseAssertion parses the response of a browser.
-func (a *Auth) parseAssertion(credential json.RawMessage) (*protocol.ParsedCredentialAssertionData, error) {
+// parseAssertion parses the response of a browser. field is the name of the input field for errors.
+func (a *Auth) parseAssertion(field string, credential json.RawMessage) (*protocol.ParsedCredentialAssertionData, error) {
 	if a.party == nil {
 		return nil, ErrNoPasskeys
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential)
 	if err != nil {
-		return nil, errs.Field(errs.Invalid, "credential", "must be the response of a passkey (PublicKeyCredential as JSON)")
+		return nil, errs.Field(errs.Invalid, field, "must be the response of a passkey (PublicKeyCredential as JSON)")
 	}
 	return parsed, nil
 }
@@ -224,13 +227,9 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 	if err != nil {
 		return nil, err
 	}
-	verification := protocol.VerificationPreferred
-	if purpose == toSignIn {
-		verification = protocol.VerificationRequired
-	}
 	who := holderOf(user, "", passkeys)
 	c, err := a.party.ValidateLogin(who, webauthn.SessionData{
-		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(), UserVerification: verification,
+		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(), UserVerification: verification(purpose),
 	}, parsed)
 	if err != nil || c.Authenticator.CloneWarning {
 		return nil, store.ErrWrongPasskey
@@ -251,7 +250,7 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 // completes a pending sign-in. in has no name and password.
 func (a *Auth) LoginPasskey(in Attempt, pending string, credential json.RawMessage) (g *Grant, username string, err error) {
 	defer func() { a.stats.login(in.App, err) }()
-	parsed, err := a.parseAssertion(credential)
+	parsed, err := a.parseAssertion("credential", credential)
 	if err != nil {
 		return nil, "", err
 	}
@@ -311,32 +310,6 @@ func (a *Auth) ownerOf(credential []byte) (who store.Account, username string, e
 	})
 }
 
-// PasskeyOptions returns the options with which a browser makes a passkey for a signed-in user; nil if passkeys can't be
-// used. site is the name of the server there.
-func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session, site string) (options json.RawMessage, err error) {
-	if a.party == nil {
-		return nil, nil
-	}
-	passkeys, err := a.usablePasskeys(tx, s.account)
-	if err != nil {
-		return nil, err
-	}
-	who := holderOf(s.account.ID, s.Actor.Username, passkeys)
-	var exclude []protocol.CredentialDescriptor
-	for _, c := range who.credentials {
-		exclude = append(exclude, c.Descriptor())
-	}
-	made, _, err := a.party.BeginRegistration(who, webauthn.WithExclusions(exclude), webauthn.WithRegistrationRelyingPartyName(site),
-		func(o *protocol.PublicKeyCredentialCreationOptions) error {
-			o.Challenge = a.passkeyChallenge(toAdd, s.bound(), ceremonyLife)
-			return nil
-		})
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(made.Response)
-}
-
 // ofPasskey returns an error about a passkey as that of a field, for a signed-in user, whose session is not in doubt.
 func ofPasskey(field string, err error) error {
 	switch errs.Of(err).Code {
@@ -350,59 +323,3 @@ func ofPasskey(field string, err error) error {
 
 // bound is what challenges are bound to that a session is given.
 func (s *Session) bound() string { return strconv.FormatUint(uint64(s.ID), 10) }
-
-// withoutVersion returns the words of the name of a program that have no digits.
-func withoutVersion(name string) string {
-	words := strings.Fields(name)
-	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return strings.ContainsAny(word, "0123456789") }), " ")
-}
-
-// AddPasskey stores the passkey that a browser has made for a signed-in user. It returns recovery codes with the first
-// factor. in is the client, after which it is named by default.
-func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.RawMessage) (p *store.Passkey, codes []string, err error) {
-	if a.party == nil {
-		return nil, nil, ErrNoPasskeys
-	}
-	parsed, err := protocol.ParseCredentialCreationResponseBytes(credential)
-	if err != nil {
-		return nil, nil, errs.Field(errs.Invalid, "credential", "must be a new passkey (PublicKeyCredential as JSON)")
-	}
-	challenge := parsed.Response.CollectedClientData.Challenge
-	expires, err := a.checkChallenge(challenge, toAdd, s.bound())
-	if err != nil {
-		return nil, nil, ofPasskey("credential", err)
-	}
-	who := &holder{id: s.account.ID, name: s.Actor.Username}
-	c, err := a.party.CreateCredential(who, webauthn.SessionData{
-		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
-		UserVerification: protocol.VerificationPreferred, CredParams: webauthn.CredentialParametersDefault(),
-	}, parsed)
-	if err != nil {
-		return nil, nil, ofPasskey("credential", store.ErrWrongPasskey)
-	}
-	if err := a.useChallenge(challenge, expires); err != nil {
-		return nil, nil, ofPasskey("credential", err)
-	}
-	if name == "" {
-		row := logRow(in, "")
-		name = strings.TrimSpace(withoutVersion(row.Browser) + ", " + withoutVersion(row.OS))
-		name = strings.Trim(name, ", ")
-	}
-	codes, err = a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
-		return a.db.Update(s.Actor, func(tx *store.Tx) error {
-			p = &store.Passkey{
-				UserID: s.account.ID, Name: name, RPID: a.party.Config.RPID, CredentialID: base64.RawURLEncoding.EncodeToString(c.ID),
-				PublicKey: c.PublicKey, AAGUID: c.Authenticator.AAGUID, Transports: []string{},
-				BackupEligible: store.Flag(c.Flags.BackupEligible), BackedUp: store.Flag(c.Flags.BackupState), SignCount: int64(c.Authenticator.SignCount),
-			}
-			for _, t := range c.Transport {
-				p.Transports = append(p.Transports, string(t))
-			}
-			if err := store.AddPasskey(tx, p); err != nil {
-				return err
-			}
-			return write(tx)
-		})
-	})
-	return p, codes, err
-}

@@ -120,3 +120,70 @@ func (p *pendingLogins) expire(now time.Time) {
 		}
 	}
 }
+
+// suspend returns the pending sign-in of a user whose second factor is asked for next.
+func (a *Auth) suspend(l pendingLogin) (*Grant, error) {
+	now := a.counters.now()
+	token, err := a.pending.add(l, now)
+	if err != nil {
+		return nil, err
+	}
+	g := &Grant{Pending: token, ExpiresAt: store.TimeOf(now.Add(pendingLife))}
+	return g, a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		passkeys, err := a.usablePasskeys(tx, l.account)
+		if err == nil && len(passkeys) > 0 {
+			g.Methods = append(g.Methods, ByPasskey)
+			g.Options, err = a.requestPasskey(toFinish, token, pendingLife, passkeys)
+		}
+		if err != nil {
+			return err
+		}
+		has, err := store.HasTOTP(tx, l.account)
+		if has {
+			g.Methods = append(g.Methods, ByCode)
+		}
+		if err != nil {
+			return err
+		}
+		c, err := store.RecoveryCodesOf(tx, l.account)
+		if err == nil && len(c.Hashes) > 0 {
+			g.Methods = append(g.Methods, ByRecovery)
+		}
+		if errs.Is(err, errs.NotFound) {
+			err = nil
+		}
+		return err
+	})
+}
+
+// LoginCode completes a pending sign-in with a code of the user's authenticator app, or a recovery code. It is for the
+// client that has begun it. in has no name and password.
+func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username string, err error) {
+	defer func() { a.stats.login(in.App, err) }()
+	p, err := a.pending.try(pending, in.App, markClient(in), a.counters.now())
+	if err != nil {
+		return nil, "", err
+	}
+	in.Username = p.name
+	device := a.useDevice(in.Device)
+	defer device.end()
+	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error { return device.find(tx, p.account) }); err != nil {
+		return nil, p.name, err
+	}
+	at, err := a.beginFactor(signInFactor, p.account, in.Addr, device.valid(), in.Observe)
+	if err != nil {
+		a.throttled.count(in)
+		return nil, p.name, err
+	}
+	g, err = a.grant(p.account, loginProof{hash: p.hash, fresh: p.fresh, code: &code}, in, device)
+	switch {
+	case err == nil:
+		at.succeeded()
+		a.pending.end(pending)
+	case errs.Of(err).Code == wrongCode:
+		err = a.failed(in, &candidate{account: p.account}, wrongCode, device, err)
+	default:
+		at.withdraw()
+	}
+	return g, p.name, err
+}

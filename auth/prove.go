@@ -94,7 +94,7 @@ func (a *Auth) proveByCode(s *Session, code string) error {
 
 // proveByPasskey verifies the response of a passkey and renews the proof of a session.
 func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage) error {
-	parsed, err := a.parseAssertion(credential)
+	parsed, err := a.parseAssertion("passkey", credential)
 	if err != nil {
 		return err
 	}

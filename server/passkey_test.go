@@ -83,7 +83,7 @@ func TestPasskeys(t *testing.T) {
 		t.Errorf("confirming: %+v", how)
 	}
 	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "owner").names(422, "passkey")
-	in.call("POST", "/admin/reauth", `{"passkey":{"id":"x"}}`, "owner").names(422, "credential")
+	in.call("POST", "/admin/reauth", `{"passkey":{"id":"x"}}`, "owner").names(422, "passkey")
 	in.ok("POST", "/admin/reauth", fmt.Sprintf(`{"passkey":%s}`, p.Get(how.PublicKey)), "owner")
 	in.ok("DELETE", path, "", "owner")
 	alone(0).brief(401, "wrong_passkey")

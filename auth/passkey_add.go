@@ -1,0 +1,95 @@
+package auth
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// PasskeyOptions returns the options with which a browser makes a passkey for a signed-in user; nil if passkeys can't be
+// used. site is the name of the server there.
+func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session, site string) (options json.RawMessage, err error) {
+	if a.party == nil {
+		return nil, nil
+	}
+	passkeys, err := a.usablePasskeys(tx, s.account)
+	if err != nil {
+		return nil, err
+	}
+	who := holderOf(s.account.ID, s.Actor.Username, passkeys)
+	var exclude []protocol.CredentialDescriptor
+	for _, c := range who.credentials {
+		exclude = append(exclude, c.Descriptor())
+	}
+	made, _, err := a.party.BeginRegistration(who, webauthn.WithExclusions(exclude), webauthn.WithRegistrationRelyingPartyName(site),
+		func(o *protocol.PublicKeyCredentialCreationOptions) error {
+			o.Challenge = a.passkeyChallenge(toAdd, s.bound(), ceremonyLife)
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(made.Response)
+}
+
+// withoutVersion returns the words of the name of a program that have no digits.
+func withoutVersion(name string) string {
+	words := strings.Fields(name)
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return strings.ContainsAny(word, "0123456789") }), " ")
+}
+
+// AddPasskey stores the passkey that a browser has made for a signed-in user. It returns recovery codes with the first
+// factor. in is the client, after which it is named by default.
+func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.RawMessage) (p *store.Passkey, codes []string, err error) {
+	if a.party == nil {
+		return nil, nil, ErrNoPasskeys
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(credential)
+	if err != nil {
+		return nil, nil, errs.Field(errs.Invalid, "credential", "must be a new passkey (PublicKeyCredential as JSON)")
+	}
+	challenge := parsed.Response.CollectedClientData.Challenge
+	expires, err := a.checkChallenge(challenge, toAdd, s.bound())
+	if err != nil {
+		return nil, nil, ofPasskey("credential", err)
+	}
+	who := &holder{id: s.account.ID, name: s.Actor.Username}
+	c, err := a.party.CreateCredential(who, webauthn.SessionData{
+		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
+		UserVerification: protocol.VerificationPreferred, CredParams: webauthn.CredentialParametersDefault(),
+	}, parsed)
+	if err != nil {
+		return nil, nil, ofPasskey("credential", store.ErrWrongPasskey)
+	}
+	if err := a.useChallenge(challenge, expires); err != nil {
+		return nil, nil, ofPasskey("credential", err)
+	}
+	if name == "" {
+		row := logRow(in, "")
+		name = strings.TrimSpace(withoutVersion(row.Browser) + ", " + withoutVersion(row.OS))
+		name = strings.Trim(name, ", ")
+	}
+	codes, err = a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
+		return a.db.Update(s.Actor, func(tx *store.Tx) error {
+			p = &store.Passkey{
+				UserID: s.account.ID, Name: name, RPID: a.party.Config.RPID, CredentialID: base64.RawURLEncoding.EncodeToString(c.ID),
+				PublicKey: c.PublicKey, AAGUID: c.Authenticator.AAGUID, Transports: []string{},
+				BackupEligible: store.Flag(c.Flags.BackupEligible), BackedUp: store.Flag(c.Flags.BackupState), SignCount: int64(c.Authenticator.SignCount),
+			}
+			for _, t := range c.Transport {
+				p.Transports = append(p.Transports, string(t))
+			}
+			if err := store.AddPasskey(tx, p); err != nil {
+				return err
+			}
+			return write(tx)
+		})
+	})
+	return p, codes, err
+}
