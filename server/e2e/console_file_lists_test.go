@@ -58,7 +58,9 @@ func TestConsoleFilesChosen(t *testing.T) {
 		t.Errorf("in the trash are %v", got)
 	}
 	p.click("button", "Undo")
-	p.see("3.txt")
+	for n := range 4 { // the console restores one file after the other
+		p.see(fmt.Sprintf("%d.txt", n))
+	}
 	if got := c.filesAt("/file/list?public=0"); len(got) != 4 {
 		t.Errorf("there are %v", got)
 	}
