@@ -80,6 +80,42 @@ func (a *Auth) RenewRecovery(s *Session) (codes []string, err error) {
 	})
 }
 
+// RenewRecoveryByCode replaces the recovery codes of a signed-in app user, who proves the second factor with one of its
+// codes.
+func (a *Auth) RenewRecoveryByCode(s *Session, addr netip.Addr, code string) (codes []string, err error) {
+	return a.withCodes(s, true, func(write func(tx *store.Tx) error) error { return a.byCode(s, addr, code, write) })
+}
+
+// RemoveTOTPByCode removes the authenticator app of a signed-in app user, who proves it with one of its codes, or with a
+// recovery code.
+func (a *Auth) RemoveTOTPByCode(s *Session, addr netip.Addr, code string) error {
+	return a.byCode(s, addr, code, func(tx *store.Tx) error {
+		_, err := store.RemoveTOTP(tx, s.account)
+		return err
+	})
+}
+
+// byCode uses up a code of the second factor in the transaction of the change that it allows.
+func (a *Auth) byCode(s *Session, addr netip.Addr, code string, change func(tx *store.Tx) error) error {
+	return a.proving(s, addr, func() error {
+		return a.db.Update(s.Actor, func(tx *store.Tx) error {
+			has, err := store.HasFactor(tx, s.account)
+			if err == nil && !has {
+				err = errNoApp
+			}
+			if err == nil {
+				err = a.useFactor(tx, s.account, code)
+			}
+			if err != nil {
+				return err
+			}
+			return change(tx)
+		})
+	})
+}
+
+var errNoApp = errs.New(errs.Conflict, "no authenticator app is set up").Coded("no_factor")
+
 // withCodes makes recovery codes in the transaction of a change, and returns them. If there are some already, it keeps
 // them and returns none, unless renew is set.
 func (a *Auth) withCodes(s *Session, renew bool, change func(write func(tx *store.Tx) error) error) (codes []string, err error) {
@@ -107,7 +143,7 @@ func (a *Auth) RemoveTOTP(s *Session) error {
 	return a.db.Update(s.Actor, func(tx *store.Tx) error {
 		had, err := store.RemoveTOTP(tx, s.account)
 		if err == nil && !had {
-			err = errs.New(errs.Conflict, "no authenticator app is set up").Coded("no_factor")
+			err = errNoApp
 		}
 		return err
 	})

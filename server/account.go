@@ -81,7 +81,7 @@ type loginOut struct {
 	ExpiresAt          store.Time      `json:"expires_at" doc:"Time at which the session expires, or login_token; an idle session expires earlier"`
 	MustChangePassword store.Flag      `json:"must_change_password"`
 	DeviceToken        string          `json:"device_token" doc:"Token to send with the next sign-in of this user from this device; also set as a cookie"`
-	LoginToken         string          `json:"login_token" doc:"Token for POST /admin/login/totp or /admin/login/passkey, if the user has a second factor: the password was right, and the factor is required; empty otherwise"`
+	LoginToken         string          `json:"login_token" doc:"Token for POST /admin/login/totp or /admin/login/passkey, or for app users POST /api/login/totp, if the user has a second factor: the password was right, and the factor is required; empty otherwise"`
 	Methods            []string        `json:"methods" doc:"With login_token: what completes the sign-in, the strongest first: passkey, otp or recovery. A recovery code is sent like a code"`
 	PublicKey          json.RawMessage `json:"public_key" doc:"With login_token: PublicKeyCredentialRequestOptions as JSON, to ask a browser for a passkey; null without one"`
 }

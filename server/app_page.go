@@ -61,7 +61,9 @@ type appPageTexts struct {
 	ProfileTitle, EmailPassword, Save, Stale, YourVersion            string
 	PasswordTitle, MustChange                                        string
 	SessionsTitle, ThisDevice, LastActive, EndSession, UnknownDevice string
-	DeleteTitle, DeleteText, DeleteSubmit, FailedTitle               string
+	DeleteTitle, DeleteText, DeleteSubmit, FailedTitle, BackToSignIn string
+
+	Factor factorTexts
 
 	Notices map[string]string // by what has been done
 }

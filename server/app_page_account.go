@@ -17,7 +17,7 @@ func accountPage(tx *store.Tx, req *Request, p *htmlPage) error {
 		return err
 	}
 	p.Title = words.AccountTitle
-	p.setNotice("profile", "password", "email")
+	p.setNotice("profile", "password", "email", "factor_removed")
 	email := u.Email
 	if email != "" && bool(u.EmailVerified) {
 		email += " " + words.Confirmed
@@ -32,6 +32,13 @@ func accountPage(tx *store.Tx, req *Request, p *htmlPage) error {
 		p.Facts = append(p.Facts, fact)
 	}
 	p.Menu = []pageLink{{profilePath, words.ProfileTitle}, {passwordPath, words.PasswordTitle}, {sessionsPath, words.SessionsTitle}}
+	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
+	if err != nil {
+		return err
+	}
+	if factor || store.AppSecondFactor.Get(tx) {
+		p.Menu = append(p.Menu, pageLink{authenticatorPath, words.Factor.Title})
+	}
 	if store.AppDeleteAccount.Get(tx) {
 		p.Menu = append(p.Menu, pageLink{deletionPath, words.DeleteTitle})
 	}
@@ -218,8 +225,7 @@ func deletionPage(tx *store.Tx, req *Request, p *htmlPage) error {
 	p.Title = words.DeleteTitle
 	p.back()
 	if err := mayDeleteSelf(tx); err != nil {
-		e := errs.Of(err)
-		p.Texts, p.Status = []string{sentence(e, req.language())}, status[e.Kind].code
+		p.refuse(req, err)
 		return nil
 	}
 	p.Texts = []string{words.DeleteText}
@@ -227,7 +233,13 @@ func deletionPage(tx *store.Tx, req *Request, p *htmlPage) error {
 	return nil
 }
 
-func deleteByForm(req *Request, in *deleteSelfIn) (string, error) {
+// refuse lets the page say why it is not available.
+func (p *htmlPage) refuse(req *Request, err error) {
+	e := errs.Of(err)
+	p.Texts, p.Status = []string{sentence(e, req.language())}, status[e.Kind].code
+}
+
+func deleteByForm(req *Request, in *ownPassword) (string, error) {
 	_, err := deleteOwnAppUser(req, in)
 	return signInPath + "?done=deleted", err
 }

@@ -13,7 +13,7 @@ import (
 func signInPage(tx *store.Tx, req *Request, p *htmlPage) error {
 	words := &p.Words.App
 	p.Title = p.Words.SignIn
-	p.setNotice("deleted", "signed_out")
+	p.setNotice("deleted", "signed_out", "expired")
 	p.Forms = []htmlForm{{Submit: p.Words.SignIn, Fields: []htmlField{
 		{Name: "username", Type: "text", Label: words.SignInName, Autocomplete: "username", Required: true, Max: 254},
 		presentPassword("password", words.Password),
@@ -29,7 +29,11 @@ func signInPage(tx *store.Tx, req *Request, p *htmlPage) error {
 
 func signInByForm(req *Request, in *appLoginIn) (string, error) {
 	in.Cookie = true
-	_, err := appLogin(req, in)
+	out, err := appLogin(req, in)
+	if err == nil && out.LoginToken != "" {
+		req.keepPending(out.LoginToken)
+		return codePath, nil
+	}
 	if e := errs.Of(err); err != nil && e.Kind == errs.Unauthenticated {
 		wrong := *e
 		wrong.Kind = errs.Invalid // the browser has no credentials to offer

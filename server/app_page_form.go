@@ -12,8 +12,9 @@ import (
 	"reeve/store/errs"
 )
 
-// appForm returns the route of a form in a page for app users. use returns the path of the next page. The
-// page has the form again if there is an error that the person can do something about.
+// appForm returns the route of a form in a page for app users. use returns the path of the next page; "" for the page
+// itself, which shows once what must be in no address. The page has the form again if there is an error that the person
+// can do something about.
 func appForm[In any](path, access, title string, view appView, use func(*Request, *In) (next string, err error)) Route {
 	rt := pageForm(path, access, title, func(req *Request, in *In, fault error, w http.ResponseWriter) error {
 		if err := req.sameOrigin(); err != nil {
@@ -23,9 +24,12 @@ func appForm[In any](path, access, title string, view appView, use func(*Request
 		if err == nil {
 			next, err = use(req, in)
 		}
-		if err == nil {
+		if err == nil && next != "" {
 			req.seeOther(next)
 			return nil
+		}
+		if err == nil {
+			return req.answerPage(w, view)
 		}
 		known := errs.Of(err)
 		if !showsFormAgain(known) {
@@ -50,6 +54,15 @@ func appForm[In any](path, access, title string, view appView, use func(*Request
 	})
 	rt.handler, rt.page, rt.shown = handlerName(use), true, store.AppPages.Get
 	return closable(rateLimited(answering(appFormAnswers, rt)))
+}
+
+// answerPage answers a form with its page.
+func (req *Request) answerPage(w http.ResponseWriter, view appView) error {
+	p, err := req.view(view, "")
+	if err != nil {
+		return err
+	}
+	return req.sendAppPage(w, p)
 }
 
 // mustChange reports whether an error is that the password must be changed first.

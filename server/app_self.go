@@ -13,13 +13,13 @@ var appSelfRoutes = []Route{
 	small(rateLimited(action("DELETE", "/api/user", appOnly, "Delete your own app user", deleteOwnAppUser))),
 }
 
-type deleteSelfIn struct {
+type ownPassword struct {
 	Password string `json:"password" check:"required,raw,max=1024" doc:"Current password"`
 }
 
 // deleteOwnAppUser deletes the caller's account, with its sessions. Unlike an erasure, it leaves what
 // happened in the past in the logs.
-func deleteOwnAppUser(req *Request, in *deleteSelfIn) (nothing, error) {
+func deleteOwnAppUser(req *Request, in *ownPassword) (nothing, error) {
 	if err := req.db.View(req.Actor, mayDeleteSelf); err != nil {
 		return nothing{}, err
 	}

@@ -17,6 +17,7 @@ var appUserRoutes = []Route{
 	write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles),
 	logged("export", appUserCSV.export("/user/list-export", "user.list.export", "Export app users")),
 	named(upload("/user/list-import", appUserCSV.access, "Import app users", maxImportBytes, appUserCSV.importPeople)),
+	confirmed(write("DELETE", "/user/list/:id/factor", "user.list.factor", "Remove an app user's second factor", removeAppFactor)),
 	confirmed(hiding(redact.Fields{Usernames: true}, action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", eraseAppUser))),
 	logged("export_person", raw("/user/list/:id/data", "user.list.data", "Download an app user's data", zipMedia, downloadAppUserData)),
 }
@@ -38,6 +39,8 @@ type appUser struct {
 	LoginIP       string     `json:"login_ip"`
 	LoginTime     store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 
+	SecondFactor store.Flag `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
+
 	Fields appUserValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
 	store.Versioned
 }
@@ -55,7 +58,8 @@ func appUserOf(tx *store.Tx, req *Request, u *store.AppUser) (out *appUser, err 
 	for _, id := range u.RoleIDs {
 		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
 	}
-	if u.Pending {
+	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
+	if out.SecondFactor = store.Flag(factor); err == nil && bool(u.Pending) {
 		out.PendingEmail, err = store.RegistrationEmail(tx, u.ID)
 	}
 	return out, err

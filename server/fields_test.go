@@ -24,6 +24,11 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"POST /admin/reauth":              {"/admin/reauth", `{"password":"` + ownerPassword + `","otp":"","passkey":{}}`},
 	"POST /admin/login/passkey":       {"/admin/login/passkey", `{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
 	"POST /admin/account/passkey":     {"/admin/account/passkey", `{"credential":{"made":"create"},"name":"Mine"}`},
+	"POST /api/login/totp":            {"/api/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
+	"POST /api/user/totp":             {"/api/user/totp", `{"password":"` + ownerPassword + `"}`},
+	"PUT /api/user/totp":              {"/api/user/totp", `{"otp":"x"}`},
+	"DELETE /api/user/totp":           {"/api/user/totp", `{"otp":"x"}`},
+	"POST /api/user/recovery":         {"/api/user/recovery", `{"otp":"x"}`},
 	"PUT /admin/account/passkey/:id":  {"/admin/account/passkey/1", `{"name":"Mine"}`},
 	"PUT /admin/account/notice":       {"/admin/account/notice", `{"until":"2026-01-01T00:00:00Z"}`},
 	"PUT /admin/info":                 {"/admin/info", `{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
@@ -145,7 +150,7 @@ func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
 	})
 	in.create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
 	in.upload("/file/list", "a text", "owner")
-	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")
+	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"app.second_factor":true}}`, "owner")
 	return in
 }
 
@@ -173,16 +178,29 @@ func (in *instance) withCode(rt *Route, body string) string {
 		return body
 	}
 	var code string
-	if rt.name() == "PUT /admin/account/totp" {
+	app := strings.HasPrefix(rt.Path, "/api/")
+	switch {
+	case rt.name() == "PUT /admin/account/totp":
 		code = in.beginFactor("owner").code()
-	} else {
-		app, _ := in.setUpFactor("owner")
-		code = app.code()
+	case rt.name() == "PUT /api/user/totp":
+		code = in.appOf(in.ok("POST", "/api/user/totp", `{"password":"`+ownerPassword+`"}`, "customer")).code()
+	case app:
+		made, _ := in.setUpAppFactor("customer")
+		code = made.code()
+	default:
+		made, _ := in.setUpFactor("owner")
+		code = made.code()
 	}
 	body = with(in.t, body, "otp", `"`+code+`"`)
 	if strings.Contains(body, "login_token") {
 		device, _ := decodeObject(in.t, body)["device_token"].(string)
-		body = with(in.t, body, "login_token", `"`+in.firstStep("admin", device)+`"`)
+		token := ""
+		if app {
+			token = in.appFirstStep("customer", device)
+		} else {
+			token = in.firstStep("admin", device)
+		}
+		body = with(in.t, body, "login_token", `"`+token+`"`)
 	}
 	return body
 }

@@ -247,6 +247,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"totp_begun", "POST", "/admin/account/totp", ""},
 	{"totp_recovery_codes", "PUT", "/admin/account/totp", `{"otp":"{code}"}`},
 	{"totp", "GET", "/admin/account/totp", ""},
+	{"app_totp", "GET", "/api/user/totp", ""},
 	{"failure_unsigned", "GET", "/system/backup", ""},
 }
 
@@ -273,6 +274,8 @@ func TestGoldenAnswers(t *testing.T) {
 		case "own_app_user":
 			as = "shopper"
 			in.appUser(as)
+		case "app_totp":
+			as = "shopper"
 		}
 		var a *reply
 		if g.file == "link_used" {

@@ -71,6 +71,9 @@ type htmlPage struct {
 	Title, Notice, Fault    string
 	FaultField              string   // name of the field that Fault is about
 	Texts                   []string // paragraphs
+	Picture                 string   // SVG element
+	CodesTitle              string
+	Codes                   []string // texts to copy
 	Facts                   []pageFact
 	Menu                    []pageLink
 	Forms                   []htmlForm

@@ -45,6 +45,19 @@ func (p *htmlPage) writeTexts(b *strings.Builder) {
 	for _, text := range p.Texts {
 		writeParagraph(b, "", text)
 	}
+	if p.Picture != "" {
+		b.WriteString(p.Picture + "\n")
+	}
+	if p.CodesTitle != "" {
+		writeParagraph(b, ` class="soft"`, p.CodesTitle)
+	}
+	if len(p.Codes) > 0 {
+		b.WriteString(`<ul class="codes">` + "\n")
+		for _, code := range p.Codes {
+			b.WriteString("<li><code>" + html.EscapeString(code) + "</code></li>\n")
+		}
+		b.WriteString("</ul>\n")
+	}
 	if len(p.Facts) > 0 {
 		b.WriteString("<dl>\n")
 		for _, fact := range p.Facts {

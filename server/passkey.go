@@ -83,20 +83,20 @@ func loginPasskey(req *Request, in *passkeyLoginIn) (*loginOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return req.completeLogin(in.Cookie, in.Device, func(a auth.Attempt) (*auth.Grant, string, error) {
+	return req.completeLogin(false, in.Cookie, in.Device, func(a auth.Attempt) (*auth.Grant, string, error) {
 		return req.auth().LoginPasskey(a, in.Login, text)
 	})
 }
 
 // completeLogin runs a sign-in without a username, or the second step of one.
-func (req *Request) completeLogin(cookie store.Flag, device string, login func(auth.Attempt) (*auth.Grant, string, error)) (*loginOut, error) {
+func (req *Request) completeLogin(app bool, cookie store.Flag, device string, login func(auth.Attempt) (*auth.Grant, string, error)) (*loginOut, error) {
 	if cookie {
 		if err := req.sameOrigin(); err != nil {
 			return nil, err
 		}
 	}
-	a := attempt(req, false, "", "")
-	a.Device = req.deviceToken(false, device)
+	a := attempt(req, app, "", "")
+	a.Device = req.deviceToken(app, device)
 	grant, username, err := login(a)
 	if username == "" {
 		return nil, err // it is not known whose sign-in it is

@@ -38,6 +38,7 @@ var sensitive = []string{
 	"GET /system/backup",
 	"PUT /admin/list/:id/password", "PUT /user/list/:id/password", "POST /admin/list/:id/reset-link", "POST /user/list/:id/reset-link",
 	"POST /admin/list/:id/erase", "POST /user/list/:id/erase", "DELETE /admin/list/:id/factor",
+	"DELETE /user/list/:id/factor",
 	"POST /admin/account/totp", "DELETE /admin/account/totp", "POST /admin/account/recovery",
 	"POST /admin/account/passkey", "DELETE /admin/account/passkey/:id", "DELETE /admin/account/passkey",
 	"POST /admin/key", "PUT /admin/key/:id", "POST /admin/key/:id/rotate", "POST /admin/key/:id/adopt", "POST /admin/key/:id/resume",

@@ -47,6 +47,7 @@ type Request struct {
 	committed   []func()      // functions to run after the commit
 
 	shown *errs.Error // error that a page has shown; nil for none
+	once  *onceShown  // what a page shows once; nil for nothing
 
 	rest func(out *envelope) error // what a view leaves to do after its transaction; nil for nothing
 }

@@ -223,8 +223,8 @@ func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
 		}
 	})
 	slices.Sort(names)
-	if want := []string{"GET /.reeve/callback", "GET /admin/login/passkey", "GET /api/challenge", "GET /api/dict", "GET /api/field", "GET /api/home", "GET /app/forgot", "GET /app/register", "GET /app/sign-in", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /link/:token", "GET /media/:key", "GET /sdk", "POST /admin/login", "POST /admin/login/passkey", "POST /admin/login/totp", "POST /admin/password/forgot", "POST /admin/password/link", "POST /admin/verify",
-		"POST /api/login", "POST /api/password/forgot", "POST /api/password/link", "POST /api/register", "POST /api/verify", "POST /app/forgot", "POST /app/register", "POST /app/sign-in", "POST /link/:token"}; !slices.Equal(names, want) {
+	if want := []string{"GET /.reeve/callback", "GET /admin/login/passkey", "GET /api/challenge", "GET /api/dict", "GET /api/field", "GET /api/home", "GET /app/forgot", "GET /app/register", "GET /app/sign-in", "GET /app/sign-in/code", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /link/:token", "GET /media/:key", "GET /sdk", "POST /admin/login", "POST /admin/login/passkey", "POST /admin/login/totp", "POST /admin/password/forgot", "POST /admin/password/link", "POST /admin/verify",
+		"POST /api/login", "POST /api/login/totp", "POST /api/password/forgot", "POST /api/password/link", "POST /api/register", "POST /api/verify", "POST /app/forgot", "POST /app/register", "POST /app/sign-in", "POST /app/sign-in/code", "POST /link/:token"}; !slices.Equal(names, want) {
 		t.Errorf("public are %q, want %q", names, want)
 	}
 }
@@ -366,6 +366,7 @@ func TestEveryRouteLimitsItsBody(t *testing.T) {
 		"POST /admin/password/forgot": true, "POST /admin/password/link": true, "POST /admin/verify": true, "POST /admin/email": true,
 		"POST /api/password/forgot": true, "POST /api/password/link": true, "POST /api/verify": true, "POST /api/user/email": true,
 		"POST /admin/login/totp": true, "PUT /admin/account/totp": true,
+		"POST /api/login/totp": true, "POST /api/user/totp": true, "PUT /api/user/totp": true, "DELETE /api/user/totp": true, "POST /api/user/recovery": true,
 	}
 	medium := map[string]bool{"POST /admin/login/passkey": true, "POST /admin/account/passkey": true, "POST /admin/reauth": true}
 	eachRoute(t, in, func(rt *Route) bool { return rt.Method != "GET" && !rt.in.upload && conventional(rt) }, func(in *instance, rt *Route) {

@@ -30,8 +30,11 @@ type codeIn struct {
 	Device string     `json:"device_token" check:"max=64" doc:"The same device_token as in the first step, if one was sent there"`
 }
 
-func loginCode(req *Request, in *codeIn) (*loginOut, error) {
-	return req.completeLogin(in.Cookie, in.Device, func(a auth.Attempt) (*auth.Grant, string, error) {
+func loginCode(req *Request, in *codeIn) (*loginOut, error) { return completeByCode(req, false, in) }
+
+// completeByCode completes a sign-in to the realm app or admin.
+func completeByCode(req *Request, app bool, in *codeIn) (*loginOut, error) {
+	return req.completeLogin(app, in.Cookie, in.Device, func(a auth.Attempt) (*auth.Grant, string, error) {
 		return req.auth().LoginCode(a, in.Login, in.Code)
 	})
 }
@@ -119,10 +122,22 @@ func removeFactor(tx *store.Tx, req *Request, in *byID) (nothing, error) {
 	if err != nil {
 		return nothing{}, err
 	}
-	had, err := store.RemoveFactors(tx, store.Account{ID: in.ID})
-	if err == nil && !had {
-		err = errs.New(errs.NotFound, "%s has no second factor", u.Username)
+	return nothing{}, req.removeFactors(tx, store.Account{ID: in.ID}, u.Username)
+}
+
+func removeAppFactor(tx *store.Tx, req *Request, in *byID) (nothing, error) {
+	u, err := appUsers.get(tx, req, in.ID)
+	if err != nil {
+		return nothing{}, err
 	}
-	req.note("factor_removed", u.Username, err)
-	return nothing{}, err
+	return nothing{}, req.removeFactors(tx, store.Account{App: true, ID: in.ID}, u.Username)
+}
+
+func (req *Request) removeFactors(tx *store.Tx, who store.Account, username string) error {
+	had, err := store.RemoveFactors(tx, who)
+	if err == nil && !had {
+		err = errs.New(errs.NotFound, "%s has no second factor", username)
+	}
+	req.note("factor_removed", username, err)
+	return err
 }

@@ -194,6 +194,7 @@ var (
 	AppRegistrationChallenge = securedToggle("app", "registration_challenge", "0")
 	AppRegistrationDomains   = domains(optional(text("app", "registration_domains", "", 1000)))
 	AppPages                 = securedToggle("app", "pages", "0")
+	AppSecondFactor          = securedToggle("app", "second_factor", "0")
 
 	RequireFactor   = guarded(mayChangeRequireFactor, choice("security", "require_factor", FactorForNobody, Option{"Nobody", FactorForNobody}, Option{"Owners", FactorForOwners}, Option{"Everybody", FactorForAll}))
 	FactorGraceDays = secured(number("security", "factor_grace_days", 7, 0, 90))

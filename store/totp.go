@@ -261,7 +261,7 @@ func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
 			return false, err
 		}
 	}
-	if _, err = RemoveTOTP(tx, who); err != nil || !had || who.App || ownActor(tx, who) {
+	if _, err = RemoveTOTP(tx, who); err != nil || !had || ownActor(tx, who) {
 		return had, err
 	}
 	return true, tellFactorRemoved(tx, who)
@@ -273,10 +273,15 @@ func ownActor(tx *Tx, who Account) bool {
 	return a.App == who.App && a.ID == who.ID && a.Key == nil
 }
 
-// tellFactorRemoved tells a user that somebody else has removed the second factor.
+// tellFactorRemoved tells a person that somebody else has removed the second factor. App users have no notices.
 func tellFactorRemoved(tx *Tx, who Account) error {
-	if err := addNotice(tx, who.ID, FactorRemoved); err != nil || !MailEnabled.Get(tx) {
-		return err
+	if !who.App {
+		if err := addNotice(tx, who.ID, FactorRemoved); err != nil {
+			return err
+		}
+	}
+	if !MailEnabled.Get(tx) {
+		return nil
 	}
 	email, err := who.Email(tx)
 	if err != nil || email == "" {

@@ -7,6 +7,7 @@ export const actions: Record<string, string> = {
   'given.Delete a user': '删除用户',
   "given.Reset a user's password": '重置用户密码',
   "given.Remove a user's second factor": '移除用户的双重验证',
+  "given.Remove an app user's second factor": '移除应用用户的双重验证',
   'given.Enable or disable a user': '启用或停用用户',
   'given.Export users': '导出用户',
   'given.Erase a user': '清除用户的个人数据',

@@ -103,6 +103,7 @@ function AppUserList() {
                   may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(`/user/list/${user.id}/activity`) },
                   may('user.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
                   may('user.list.delete') && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
+                  may('user.list.factor') && user.second_factor === 1 && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
                   may('user.list.erase') && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
                 ]}
               />

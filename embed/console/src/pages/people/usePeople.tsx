@@ -45,7 +45,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
     erase: erasing.show,
     unfactor: async (user) => {
       if (!(await sure({ title: t('people.factor.sure', { name: names([user]) }), text: t('people.factor.text'), ok: t('people.factor') }))) return
-      await del(`/admin/list/${user.id}/factor`)
+      await del(`${realm.path}/${user.id}/factor`)
       done(t('people.factor.removed', { name: names([user]) }))
       await reload()
     },
