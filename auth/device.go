@@ -65,15 +65,22 @@ func (u *deviceUse) failed(tx *store.Tx) error {
 	return store.FailDevice(tx, u.id)
 }
 
-// succeeded returns the device token for the next attempt: this one, or that of a new
-// device.
-func (u *deviceUse) succeeded(tx *store.Tx, account store.Account) (token string, err error) {
+// succeeded returns the device token for the next attempt and the device: this one, or a new one. unknown is what is new
+// about the sign-in, see store.UnknownIn.
+func (u *deviceUse) succeeded(tx *store.Tx, account store.Account, at store.Client) (token string, id store.ID, unknown string, err error) {
 	if u.valid() {
-		err := store.RenewDevice(tx, u.id)
+		if unknown, err = store.UnknownIn(tx, account, u.id, at); err != nil {
+			return "", 0, "", err
+		}
+		err := store.RenewDevice(tx, u.id, at)
 		if !errs.Is(err, errs.NotFound) { // otherwise it has just been ended
-			return u.token, err
+			return u.token, u.id, unknown, err
 		}
 	}
 	token, hash := newToken(tokenPrefix)
-	return token, store.AddDevice(tx, account, hash.String())
+	d, err := store.AddDevice(tx, account, hash.String(), at)
+	if err != nil {
+		return "", 0, "", err
+	}
+	return token, d.ID, store.NewDevice, nil
 }

@@ -28,10 +28,9 @@ type Attempt struct {
 	AddressFull func()
 	// Failed, if not nil, is called when an attempt for a known user fails.
 	Failed func()
-	// MailReady, if not nil, returns an error if mails with links can't be sent; Language is that of a mail. Both
-	// are for registrations.
+	// MailReady, if not nil, returns an error if mails with links can't be sent. It is for registrations.
 	MailReady func(*store.Tx) error
-	Language  string
+	Language  string // of a mail: en or zh
 	Solution  string // of a challenge, for a registration, see Challenge
 
 	fingerprint string // set if no user has the name; Username is empty then
@@ -278,7 +277,7 @@ func (a *Auth) grant(account store.Account, proof loginProof, in Attempt, device
 		if pending, err := a.secondFactor(tx, account, &proof); err != nil || pending {
 			return err
 		}
-		mustChange, err := signedIn(tx, account, in.Addr.String())
+		mustChange, first, err := signedIn(tx, account, in.Addr.String())
 		if err != nil {
 			return err
 		}
@@ -291,7 +290,7 @@ func (a *Auth) grant(account store.Account, proof loginProof, in Attempt, device
 				return err
 			}
 		}
-		g, err = open(tx, account, in, device)
+		g, err = open(tx, account, in, device, first)
 		if err == nil {
 			g.MustChange = mustChange
 		}
@@ -303,10 +302,16 @@ func (a *Auth) grant(account store.Account, proof loginProof, in Attempt, device
 	return g, err
 }
 
-// open opens a session, registers the device and logs the success.
-func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse) (*Grant, error) {
+// open opens a session, registers the device and logs the success. It tells the user of a sign-in on a new device or
+// from a new network, unless it is the first one.
+func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse, first bool) (*Grant, error) {
 	row := logRow(in, store.LoginSucceeded)
-	session := &store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
+	at := store.Client{Browser: row.Browser, OS: row.OS, IP: row.IP}
+	known, deviceID, unknown, err := device.succeeded(tx, account, at)
+	if err != nil {
+		return nil, err
+	}
+	session := &store.Session{DeviceID: deviceID, IP: row.IP, Browser: row.Browser, OS: row.OS}
 	if account.App {
 		session.AppUserID = account.ID
 	} else {
@@ -316,29 +321,32 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse) (*
 	if err != nil {
 		return nil, err
 	}
-	known, err := device.succeeded(tx, account)
-	if err != nil {
-		return nil, err
+	if unknown != "" && !first && !account.App {
+		err = store.TellSignIn(tx, account.ID, store.Notice{Kind: unknown, Browser: at.Browser, OS: at.OS, IP: at.IP, SessionID: session.ID, DeviceID: deviceID}, in.Language)
+		if err != nil {
+			return nil, err
+		}
 	}
 	row.SessionID = session.ID
 	setLoginUser(row, account)
 	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt}, store.LoginLogs.Create(tx, row)
 }
 
-// signedIn records a sign-in on the user. It returns errWrong if the user has been
+// signedIn records a sign-in on the user, and reports whether it is the first. It returns errWrong if the user has been
 // disabled since the password was compared.
-func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange bool, err error) {
+func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange, first bool, err error) {
 	if account.App {
 		u, err := store.AppUsers.UpdateQuietly(tx, account.ID, func(u *store.AppUser) error {
 			u.LoginIP, u.LoginTime = ip, tx.Now()
 			return wrongUnlessEnabled(u.Status && !u.Pending)
 		})
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
-		return bool(u.MustChangePassword), nil
+		return bool(u.MustChangePassword), false, nil
 	}
 	u, err := store.Users.UpdateQuietly(tx, account.ID, func(u *store.User) (err error) {
+		first = u.LoginTime == 0
 		u.LoginIP, u.LoginTime = ip, tx.Now()
 		if u.FactorDue, err = store.DueAtSignIn(tx, u); err != nil {
 			return err
@@ -346,9 +354,9 @@ func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange bool, 
 		return wrongUnlessEnabled(u.Status)
 	})
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	return bool(u.MustChangePassword), nil
+	return bool(u.MustChangePassword), first, nil
 }
 
 func wrongUnlessEnabled(enabled store.Flag) error {

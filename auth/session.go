@@ -17,7 +17,10 @@ type Session struct {
 	Actor     *store.Actor
 	ExpiresAt store.Time // latest end of the session
 
+	DeviceID store.ID // on which it was opened; 0 if unknown
+
 	account  store.Account
+	network  netip.Prefix // from which it was opened; zero if unknown
 	hash     tokenHash
 	lastUsed atomic.Int64 // store.Time; at most a minute ahead of the stored one
 	saved    atomic.Int64 // store.Time; the stored one
@@ -220,14 +223,23 @@ func (s *sessions) unsaved(now store.Time) map[store.ID]store.Time {
 }
 
 // Authenticate returns the session of the token of a session or an API key, with last use
-// set to now. The error is Denied if the key can't be used from the address.
+// set to now. The error is Denied if the key can't be used from the address, and Unauthenticated if the session of a user
+// can't.
 func (a *Auth) Authenticate(tx *store.Tx, token string, addr netip.Addr) (*Session, error) {
 	s, err := a.Inspect(tx, token)
-	if err == nil && s.isKey() {
+	switch {
+	case err != nil:
+		return nil, err
+	case s.isKey():
 		err = s.Key.Uses(tx.Now(), addr)
+	case !s.Actor.App && s.network.IsValid() && store.SessionNetwork.Get(tx) && !s.network.Contains(addr.Unmap().WithZone("")):
+		err = errOtherNetwork
 	}
 	return s, err
 }
+
+// errOtherNetwork does not end the session: whoever has stolen a token could otherwise sign its user out.
+var errOtherNetwork = errs.New(errs.Unauthenticated, "this session was opened from another network; sign in again").Coded("session_network")
 
 // Inspect returns the session of a token that somebody else has received. It counts as a use of
 // a session, but not of a key, and may be from any address.
@@ -358,7 +370,10 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, account: account}
+	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, DeviceID: stored.DeviceID, account: account}
+	if addr, err := netip.ParseAddr(stored.IP); err == nil {
+		s.network = store.NetworkOf(addr)
+	}
 	actor.Proof = store.NewProof(stored.ProvedAt)
 	s.lastUsed.Store(int64(stored.LastUsed))
 	s.saved.Store(int64(stored.LastUsed))

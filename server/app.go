@@ -76,7 +76,7 @@ func register(req *Request, in *registerIn) (*registration, error) {
 		return nil, err
 	}
 	a := attempt(req, true, in.Username, in.Password)
-	a.MailReady, a.Language = req.s.registrationMail, req.mailLanguage()
+	a.MailReady = req.s.registrationMail
 	a.Solution = in.Altcha
 	grant, err := req.auth().Register(u, a)
 	if err == nil && grant == nil {
@@ -109,7 +109,7 @@ func appLogin(req *Request, in *appLoginIn) (*loginOut, error) {
 // attempt returns the sign-in attempt of a request for package auth.
 func attempt(req *Request, app bool, username, password string) auth.Attempt {
 	return auth.Attempt{
-		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: truncate(req.http.UserAgent(), 512),
+		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: truncate(req.http.UserAgent(), 512), Language: req.mailLanguage(),
 		Observe: req.counted, AddressFull: req.addressFull, Failed: req.s.failedSignIn(req), Hashing: &req.mon.hashing,
 	}
 }

@@ -30,6 +30,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"DELETE /api/user/totp":           {"/api/user/totp", `{"otp":"x"}`},
 	"POST /api/user/recovery":         {"/api/user/recovery", `{"otp":"x"}`},
 	"PUT /admin/account/passkey/:id":  {"/admin/account/passkey/1", `{"name":"Mine"}`},
+	"PUT /admin/account/device/:id":   {"/admin/account/device/1", `{"name":"Laptop"}`},
 	"PUT /admin/account/notice":       {"/admin/account/notice", `{"until":"2026-01-01T00:00:00Z"}`},
 	"PUT /admin/info":                 {"/admin/info", `{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
 	"PUT /admin/password":             {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
@@ -165,8 +166,11 @@ func with(t testing.TB, body, field, value string) string {
 // withCode replaces the code in a good body by one that is accepted now, and the token of the sign-in that it is for.
 func (in *instance) withCode(rt *Route, body string) string {
 	in.t.Helper()
-	if rt.name() == "PUT /admin/account/passkey/:id" {
+	switch rt.name() {
+	case "PUT /admin/account/passkey/:id":
 		in.newCredential(false)
+	case "PUT /admin/account/device/:id":
+		in.login("admin", ownerPassword)
 	}
 	if strings.Contains(body, `"made":`) {
 		return with(in.t, body, "credential", in.newCredential(strings.Contains(body, "create")))

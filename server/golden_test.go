@@ -242,6 +242,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"passkey_list", "GET", "/admin/account/passkey", ""},
 	{"passkey", "PUT", "/admin/account/passkey/1", `{"name":"Old laptop"}`},
 	{"passkey_removed", "DELETE", "/admin/account/passkey/1", ""},
+	{"device_list", "GET", "/admin/account/device", ""},
+	{"device", "PUT", "/admin/account/device/1", `{"name":"Laptop"}`},
 	{"reauth", "GET", "/admin/reauth", ""},
 	{"reauth_done", "POST", "/admin/reauth", `{"password":"` + ownerPassword + `"}`},
 	{"totp_begun", "POST", "/admin/account/totp", ""},

@@ -22,7 +22,7 @@ var mailRoutes = []Route{
 // mailOut is a mail in responses.
 type mailOut struct {
 	store.Ident
-	Purpose   string     `json:"purpose" enum:"mail_purpose" doc:"Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed and factor_removed"`
+	Purpose   string     `json:"purpose" enum:"mail_purpose" doc:"Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed, factor_removed and sign_in_unknown"`
 	UserID    store.ID   `json:"user_id" doc:"ID of the user to whom it is sent; 0 for an app user"`
 	AppUserID store.ID   `json:"app_user_id" doc:"ID of the app user to whom it is sent; 0 for a user"`
 	Username  string     `json:"username"`
@@ -161,6 +161,7 @@ func listMailTemplates(tx *store.Tx, req *Request, _ *none) (*mailTemplates, err
 	data := mail.Data{
 		Site: store.SiteTitle.Get(tx), Name: p.name(), Username: p.username, By: p.name(), Email: "new@example.org", Contact: store.SiteContact.Get(tx),
 		Link: req.publicURL() + linkPath + "…", Expires: tx.Now().Add(time.Hour).Std(),
+		Device: "Firefox, Linux", Address: "192.0.2.1", Time: tx.Now().Std(),
 	}
 	out := &mailTemplates{Data: []mailTemplate{}}
 	for _, name := range req.s.outbox.templates.Names() {

@@ -52,6 +52,11 @@ func (o *outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	}
 	job := &mailJob{purpose: m.Purpose, language: m.Language, id: fmt.Sprintf("%d.%d@%s", m.ID, m.NextAt, o.host())}
 	job.data = mail.Data{Site: store.SiteTitle.Get(tx), Name: p.name(), Username: p.username, Contact: store.SiteContact.Get(tx), Email: p.email}
+	if m.Purpose == store.SignInUnknown {
+		if known, err := job.signIn(tx, who.ID); err != nil || !known {
+			return &mailJob{}, err // the user has seen it in the console
+		}
+	}
 	if job.to, err = addressOf(tx, m); err != nil || job.to == "" || store.IsNotice(m.Purpose) {
 		return job, err
 	}
@@ -77,6 +82,31 @@ func (o *outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	job.data.Link, job.token, expires, err = o.s.newLink(tx, l.ID, job.to, o.s.config.PublicURL)
 	job.data.Expires = expires.Std()
 	return job, err
+}
+
+// signIn adds the last sign-in that a user has not dismissed. It reports false if there is none.
+func (job *mailJob) signIn(tx *store.Tx, user store.ID) (bool, error) {
+	u, err := store.Users.Get(tx, user)
+	if err != nil {
+		return false, err
+	}
+	n := u.LastSignInNotice()
+	if n == nil {
+		return false, nil
+	}
+	job.data.Device, job.data.Address, job.data.Time = clientName(n.Browser, n.OS), n.IP, n.At.Std()
+	return true, nil
+}
+
+// clientName returns the names of a browser and a system, without their versions.
+func clientName(browser, os string) string {
+	names := []string{}
+	for _, text := range []string{browser, os} {
+		if name, _, _ := strings.Cut(text, " "); name != "" {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // known makes the mail of a registration a notice, if somebody has the address already. Names that a stranger

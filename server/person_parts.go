@@ -76,6 +76,12 @@ func (p *personData) sessions() error {
 // exportedDevice is a device without the hash of its token.
 type exportedDevice struct {
 	store.Ident
+	Name      string     `json:"name"`
+	Browser   string     `json:"browser"`
+	OS        string     `json:"os"`
+	IP        string     `json:"ip"`
+	LastUsed  store.Time `json:"last_used"`
+	Networks  []string   `json:"networks"`
 	Failures  int64      `json:"failures"`
 	ExpiresAt store.Time `json:"expires_at"`
 	store.Timestamps
@@ -92,7 +98,7 @@ func (p *personData) devices() error {
 			if err != nil {
 				return err
 			}
-			all = append(all, exportedDevice{d.Ident, d.Failures, d.ExpiresAt, d.Timestamps})
+			all = append(all, exportedDevice{d.Ident, d.Name, d.Browser, d.OS, d.IP, d.LastUsed, orEmpty(d.Networks), d.Failures, d.ExpiresAt, d.Timestamps})
 		}
 		return nil
 	})

@@ -39,6 +39,8 @@ var sensitive = []string{
 	"PUT /admin/list/:id/password", "PUT /user/list/:id/password", "POST /admin/list/:id/reset-link", "POST /user/list/:id/reset-link",
 	"POST /admin/list/:id/erase", "POST /user/list/:id/erase", "DELETE /admin/list/:id/factor",
 	"DELETE /user/list/:id/factor",
+	"DELETE /admin/account/device/:id", "DELETE /admin/account/device", "DELETE /admin/account/device/:id/session",
+	"DELETE /admin/session/:id", "DELETE /admin/session",
 	"POST /admin/account/totp", "DELETE /admin/account/totp", "POST /admin/account/recovery",
 	"POST /admin/account/passkey", "DELETE /admin/account/passkey/:id", "DELETE /admin/account/passkey",
 	"POST /admin/key", "PUT /admin/key/:id", "POST /admin/key/:id/rotate", "POST /admin/key/:id/adopt", "POST /admin/key/:id/resume",

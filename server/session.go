@@ -5,8 +5,8 @@ import "reeve/store"
 var sessionRoutes = []Route{
 	bySession(diskList("/admin/loginlog", signedIn, "List your own sign-ins", &ownLoginLog)),
 	bySession(diskList("/admin/session", signedIn, "List your own sessions", &ownSessions)),
-	bySession(write("DELETE", "/admin/session/:id", signedIn, "End your own session", endOwnSession)),
-	bySession(deleteSeveral("/admin/session", signedIn, "End your own sessions", endOwnSession)),
+	confirmed(bySession(write("DELETE", "/admin/session/:id", signedIn, "End your own session", endOwnSession))),
+	confirmed(bySession(deleteSeveral("/admin/session", signedIn, "End your own sessions", endOwnSession))),
 	diskList("/system/loginlog", "system.loginlog.query", "List sign-ins", &loginLog),
 	diskList("/system/session", "system.session.query", "List sessions", &sessions),
 	write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession),
@@ -19,6 +19,7 @@ type session struct {
 	UserID    store.ID   `json:"user_id" doc:"ID of the user; 0 for a session of an app user"`
 	AppUserID store.ID   `json:"app_user_id" doc:"ID of the app user; 0 for a session of a user"`
 	Username  string     `json:"username"`
+	DeviceID  store.ID   `json:"device_id" doc:"ID of the device on which it was opened; 0 if unknown"`
 	IP        string     `json:"ip"`
 	Browser   string     `json:"browser"`
 	OS        string     `json:"os"`
@@ -30,7 +31,7 @@ type session struct {
 
 func sessionOf(tx *store.Tx, req *Request, s *store.Session) (*session, error) {
 	out := &session{
-		Ident: s.Ident, UserID: s.UserID, AppUserID: s.AppUserID, IP: s.IP, Browser: s.Browser, OS: s.OS,
+		Ident: s.Ident, UserID: s.UserID, AppUserID: s.AppUserID, DeviceID: s.DeviceID, IP: s.IP, Browser: s.Browser, OS: s.OS,
 		LastUsed: s.LastUsed, ExpiresAt: s.ExpiresAt, Current: store.Flag(s.ID == req.Session.ID), Timestamps: s.Timestamps,
 	}
 	if s.AppUserID != 0 {

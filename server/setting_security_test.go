@@ -18,7 +18,7 @@ var weaker = map[string]string{
 	"security.session_idle_minutes": "10080", "security.session_hours": "720", "security.password_length": "9", "security.login_tries": "50",
 	"security.login_window_minutes": "5", "security.login_log_days": "365", "security.login_log_rows": "200000",
 	"app.registration": "1", "app.session_idle_hours": "2160", "app.session_days": "365", "file.free_megabytes": "64",
-	"security.key_max_days": "3650", "security.key_rate_limit": "100000000", "security.personal_keys": "0", "security.reauth_minutes": "60", "security.factor_grace_days": "30", "security.require_factor": "owners",
+	"security.key_max_days": "3650", "security.key_rate_limit": "100000000", "security.personal_keys": "0", "security.session_network": "1", "security.reauth_minutes": "60", "security.factor_grace_days": "30", "security.require_factor": "owners",
 	"mail.enabled": "1", "app.delete_account": "0", "app.pages": "1", "app.second_factor": "1", "app.registration_confirm": "1", "app.registration_challenge": "1", "app.registration_domains": "example.org",
 }
 

@@ -199,6 +199,8 @@ var (
 	RequireFactor   = guarded(mayChangeRequireFactor, choice("security", "require_factor", FactorForNobody, Option{"Nobody", FactorForNobody}, Option{"Owners", FactorForOwners}, Option{"Everybody", FactorForAll}))
 	FactorGraceDays = secured(number("security", "factor_grace_days", 7, 0, 90))
 
+	SessionNetwork = securedToggle("security", "session_network", "0")
+
 	ReauthMinutes = secured(number("security", "reauth_minutes", 10, 1, 24*60))
 )
 

@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"net/netip"
+	"slices"
 	"time"
 
 	"reeve/store/errs"
@@ -14,17 +16,29 @@ type Device struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	Hash      string `json:"hash" log:"secret"`  // SHA-256 of the token, hexadecimal
-	Failures  int64  `json:"failures" log:"-"`   // failed sign-ins since the last successful one
-	ExpiresAt Time   `json:"expires_at" log:"-"` // DeviceLife after the last successful sign-in
-	Timestamps
+	Name      string `json:"name" log:"personal"` // given by the user; "" for none
+	Hash      string `json:"hash" log:"secret"`   // SHA-256 of the token, hexadecimal
+	Failures  int64  `json:"failures" log:"-"`    // failed sign-ins since the last successful one
+	ExpiresAt Time   `json:"expires_at" log:"-"`  // DeviceLife after the last successful sign-in
+
+	// Of the last sign-in; "" and 0 if it was before schema 19. Their sessions have them in the change log.
+	Browser  string   `json:"browser" log:"-"`
+	OS       string   `json:"os" log:"-"`
+	IP       string   `json:"ip" log:"-"`
+	LastUsed Time     `json:"last_used" log:"-"`
+	Networks []string `json:"networks" log:"-"` // from which the user has signed in, the last one at the end, see NetworkOf
+	Versioned
 }
+
+// Client is where somebody signs in.
+type Client struct{ Browser, OS, IP string }
 
 // Limits of devices.
 const (
 	DeviceLife        = 90 * 24 * time.Hour
 	MaxDeviceFailures = 10
 	maxDevices        = 20 // per user; adding another deletes the one that expires first
+	maxNetworks       = 20 // per device; another one replaces that of the earliest sign-in
 )
 
 // Devices and their indexes. A device is deleted with its user.
@@ -49,11 +63,11 @@ func DeviceOf(tx *Tx, a Account, hash string) (*Device, error) {
 	return d, nil
 }
 
-// AddDevice stores a new device of a user.
-func AddDevice(tx *Tx, a Account, hash string) error {
+// AddDevice stores a new device of a user, who signs in there.
+func AddDevice(tx *Tx, a Account, hash string, at Client) (*Device, error) {
 	all, err := devicesOf(tx, a)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for ; len(all) >= maxDevices; all = all[1:] {
 		for i, d := range all {
@@ -62,24 +76,93 @@ func AddDevice(tx *Tx, a Account, hash string) error {
 			}
 		}
 		if err := Devices.Delete(tx, all[0].ID); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	d := &Device{Hash: hash, ExpiresAt: tx.Now().Add(DeviceLife)}
+	d := &Device{Hash: hash}
+	d.use(tx, at)
 	if a.App {
 		d.AppUserID = a.ID
 	} else {
 		d.UserID = a.ID
 	}
-	return Devices.Create(tx, d)
+	return d, Devices.Create(tx, d)
 }
 
 // RenewDevice records a successful sign-in: it resets the failures and extends the expiry.
-func RenewDevice(tx *Tx, id ID) error {
-	_, err := Devices.UpdateQuietly(tx, id, func(d *Device) error {
-		d.Failures, d.ExpiresAt = 0, tx.Now().Add(DeviceLife)
-		return nil
-	})
+func RenewDevice(tx *Tx, id ID, at Client) error {
+	_, err := Devices.UpdateQuietly(tx, id, func(d *Device) error { d.use(tx, at); return nil })
+	return err
+}
+
+// use records a successful sign-in.
+func (d *Device) use(tx *Tx, at Client) {
+	d.Failures, d.ExpiresAt, d.LastUsed = 0, tx.Now().Add(DeviceLife), tx.Now()
+	d.Browser, d.OS, d.IP = at.Browser, at.OS, at.IP
+	if network := at.network(); network != "" {
+		d.Networks = slices.DeleteFunc(slices.Clone(d.Networks), func(n string) bool { return n == network })
+		d.Networks = append(d.Networks, network)
+		d.Networks = d.Networks[max(0, len(d.Networks)-maxNetworks):]
+	}
+}
+
+// NetworkOf returns the network of an address: /24 of IPv4, /48 of IPv6.
+func NetworkOf(addr netip.Addr) netip.Prefix {
+	bits := 48
+	if addr = addr.Unmap().WithZone(""); addr.Is4() {
+		bits = 24
+	}
+	p, err := addr.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{} // no address
+	}
+	return p
+}
+
+func (c Client) network() string {
+	addr, err := netip.ParseAddr(c.IP)
+	if err != nil {
+		return ""
+	}
+	return NetworkOf(addr).String()
+}
+
+// UnknownIn returns what the devices of a person do not know about a sign-in: NewDevice, NewNetwork or "". known is the
+// ID of the device; 0 for a new one.
+func UnknownIn(tx *Tx, a Account, known ID, at Client) (kind string, err error) {
+	if known == 0 {
+		return NewDevice, nil
+	}
+	all, err := devicesOf(tx, a)
+	network, before := at.network(), false
+	for _, d := range all {
+		if slices.Contains(d.Networks, network) {
+			return "", err
+		}
+		before = before || len(d.Networks) > 0
+	}
+	if err != nil || network == "" || !before { // from before networks were recorded
+		return "", err
+	}
+	return NewNetwork, nil
+}
+
+// ForgetDevice deletes a device and ends the sessions that were opened there.
+func ForgetDevice(tx *Tx, id ID) error {
+	if err := EndDeviceSessions(tx, id); err != nil {
+		return err
+	}
+	return Devices.Delete(tx, id)
+}
+
+// EndDeviceSessions ends the sessions that were opened on a device.
+func EndDeviceSessions(tx *Tx, id ID) error {
+	open, err := SessionByDevice.IDs(tx, id)
+	for _, session := range open {
+		if err == nil {
+			err = Sessions.Delete(tx, session)
+		}
+	}
 	return err
 }
 
@@ -104,11 +187,13 @@ func EndExpiredDevices(tx *Tx, limit int) (more bool, err error) {
 	return len(ids) == limit, err
 }
 
-// endDevices deletes all devices of a user.
-func endDevices(tx *Tx, a Account) error {
+// endDevices deletes all devices of a user except keep.
+func endDevices(tx *Tx, a Account, keep ID) error {
 	all, err := devicesOf(tx, a)
 	for _, d := range all {
-		err = errors.Join(err, Devices.Delete(tx, d.ID))
+		if d.ID != keep {
+			err = errors.Join(err, Devices.Delete(tx, d.ID))
+		}
 	}
 	return err
 }

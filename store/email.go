@@ -41,12 +41,11 @@ func followEmail(tx *Tx, who Account, old, new string) error {
 	if err := deleteLinks(tx, who, EmailVerification, EmailChange); err != nil || old == "" || new == "" || !MailEnabled.Get(tx) {
 		return err
 	}
-	return queueNotice(tx, EmailChanged, who, old)
+	return queueNotice(tx, EmailChanged, who, old, "en")
 }
 
-// queueNotice queues a mail that tells a person something, in the language of the last one.
-func queueNotice(tx *Tx, purpose string, who Account, email string) error {
-	language := "en"
+// queueNotice queues a mail that tells a person something, in the language of the last one, or else another one.
+func queueNotice(tx *Tx, purpose string, who Account, email, language string) error {
 	all, err := mailsOf(tx, who)
 	if len(all) > 0 {
 		language = all[len(all)-1].Language

@@ -55,7 +55,7 @@ func withPeople(t *testing.T, dir string) *people {
 			LoginLogs.Create(tx, &LoginLog{AppUserID: p.app, Username: "shopper", Realm: "app"}),
 			Sessions.Create(tx, &Session{UserID: p.staff, IP: "192.0.2.7"}),
 			Sessions.Create(tx, &Session{AppUserID: p.app}),
-			AddDevice(tx, Account{ID: p.staff}, "x"),
+			addDevice(tx, p.staff),
 			Files.Create(tx, &File{Name: "a", UploaderID: p.staff, UploaderName: "Alice", Digest: digest, Size: 6}),
 			Files.Create(tx, &File{Name: "b", UploaderID: p.owner, UploaderName: "boss", Digest: digest, Size: 6}),
 			Jobs.Create(tx, &Job{Kind: "user_import", State: JobDone, UserID: p.staff, Username: "Alice"}),
@@ -67,6 +67,11 @@ func withPeople(t *testing.T, dir string) *people {
 		return nil
 	})
 	return p
+}
+
+func addDevice(tx *Tx, user ID) error {
+	_, err := AddDevice(tx, Account{ID: user}, "x", Client{})
+	return err
 }
 
 func (p *people) boss() *Actor {

@@ -49,8 +49,13 @@ const EmailChanged = "email_changed"
 // FactorRemoved is the purpose of the notice to a user whose second factor somebody else has removed.
 const FactorRemoved = "factor_removed"
 
+// SignInUnknown is the purpose of the notice to a user of a sign-in on a new device or from a new network.
+const SignInUnknown = "sign_in_unknown"
+
 // IsNotice reports whether mails of a purpose have no link.
-func IsNotice(purpose string) bool { return purpose == EmailChanged || purpose == FactorRemoved }
+func IsNotice(purpose string) bool {
+	return purpose == EmailChanged || purpose == FactorRemoved || purpose == SignInUnknown
+}
 
 // Limits of mails.
 const (

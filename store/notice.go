@@ -1,30 +1,114 @@
 package store
 
+import (
+	"slices"
+	"time"
+
+	"reeve/store/errs"
+)
+
 // Notice is something that has happened to an account while its user may not have looked.
 type Notice struct {
-	Kind string `json:"kind" doc:"What has happened: factor_removed, if somebody else has removed the second factor"`
+	Kind string `json:"kind"`
 	At   Time   `json:"at"`
+
+	// Of a sign-in; zero otherwise.
+	Browser   string `json:"browser"`
+	OS        string `json:"os"`
+	IP        string `json:"ip"`
+	SessionID ID     `json:"session_id"`
+	DeviceID  ID     `json:"device_id"`
 }
 
-// maxNotices is the number of notices of a user. Another one replaces the oldest.
-const maxNotices = 20
+// Kinds of notices, besides FactorRemoved: sign-ins on a device, or from a network, on which the user has not been before.
+const (
+	NewDevice  = "new_device"
+	NewNetwork = "new_network"
+)
+
+// Limits of notices of a user. Another one replaces the oldest.
+const (
+	maxNotices       = 20
+	maxSignInNotices = 10 // so that sign-ins can't push out the others
+	maxSignInMails   = 5  // in an hour
+)
+
+func (n *Notice) isSignIn() bool { return n.Kind == NewDevice || n.Kind == NewNetwork }
+
+// HiddenFrom reports whether a notice is not for a session: that of the sign-in itself, or another one on a device that
+// is new. Otherwise somebody who has got hold of the password could dismiss it.
+func (n *Notice) HiddenFrom(session, device ID) bool {
+	return n.isSignIn() && (n.SessionID == session || n.Kind == NewDevice && n.DeviceID == device)
+}
 
 // addNotice tells a user something at the next sign-in.
-func addNotice(tx *Tx, user ID, kind string) error {
+func addNotice(tx *Tx, user ID, n Notice) error {
 	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
-		u.Notices = append(u.Notices, Notice{kind, tx.Now()})
-		u.Notices = u.Notices[max(0, len(u.Notices)-maxNotices):]
+		all := slices.Clone(u.Notices)
+		if oldest := slices.IndexFunc(all, func(n Notice) bool { return n.isSignIn() }); n.isSignIn() && signIns(all) >= maxSignInNotices {
+			all = slices.Delete(all, oldest, oldest+1)
+		}
+		all = append(all, n)
+		u.Notices = all[max(0, len(all)-maxNotices):]
 		return nil
 	})
 	return err
 }
 
-// DropNotices removes the notices of a user who has read them, up to the time of the last one.
-func DropNotices(tx *Tx, user ID, until Time) error {
-	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
-		for len(u.Notices) > 0 && u.Notices[0].At <= until {
-			u.Notices = u.Notices[1:]
+func signIns(all []Notice) (n int) {
+	for i := range all {
+		if all[i].isSignIn() {
+			n++
 		}
+	}
+	return n
+}
+
+// TellSignIn tells a user of a sign-in, in the console and by mail. language is that of the mail if there was none before.
+func TellSignIn(tx *Tx, user ID, n Notice, language string) error {
+	n.At = tx.Now()
+	if err := addNotice(tx, user, n); err != nil || !MailEnabled.Get(tx) {
+		return err
+	}
+	u, err := Users.Get(tx, user)
+	if err != nil || u.Email == "" {
+		return err
+	}
+	recent := 0
+	for i := range u.Notices {
+		if old := &u.Notices[i]; old.isSignIn() && old.At.Add(time.Hour) > tx.Now() {
+			recent++
+		}
+	}
+	if recent > maxSignInMails {
+		return nil
+	}
+	return tryNotice(tx, SignInUnknown, Account{ID: user}, language)
+}
+
+// tryNotice queues a mail about something that a notice tells, too, unless the queue is full.
+func tryNotice(tx *Tx, purpose string, who Account, language string) error {
+	err := queueNotice(tx, purpose, who, "", language)
+	if errs.Is(err, errs.Busy) {
+		return nil
+	}
+	return err
+}
+
+// LastSignInNotice returns the newest notice of a sign-in; nil if the user has seen all.
+func (u *User) LastSignInNotice() *Notice {
+	for i := len(u.Notices) - 1; i >= 0; i-- {
+		if u.Notices[i].isSignIn() {
+			return &u.Notices[i]
+		}
+	}
+	return nil
+}
+
+// DropNotices removes the notices of a user who has read them in a session, up to the time of the last one.
+func DropNotices(tx *Tx, user ID, until Time, session, device ID) error {
+	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
+		u.Notices = slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.At <= until && !n.HiddenFrom(session, device) })
 		return nil
 	})
 	return err

@@ -88,6 +88,6 @@ var reeve = kv.Schema{
 		{Title: "app users have roles and sign in by mobile; registrations; custom fields", Run: func(tx *Tx) error {
 			return errors.Join(AppUsers.Reindex(tx), Links.Reindex(tx))
 		}},
-		{Title: "second factors", Run: func(*Tx) error { return nil }},
+		{Title: "second factors; devices have a place and sessions a device", Run: func(*Tx) error { return nil }},
 	},
 }

@@ -12,6 +12,7 @@ type Session struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
+	DeviceID  ID     `json:"device_id"` // on which it was opened, which may have been deleted since; 0 if unknown
 	IP        string `json:"ip" log:"personal"`
 	Browser   string `json:"browser" log:"personal"`
 	OS        string `json:"os" log:"personal"`
@@ -35,6 +36,7 @@ var (
 	Sessions         = kv.NewCollection[Session]("session")
 	SessionByUser    = kv.NewRef(Sessions, "user_id", Users, func(s *Session) ID { return s.UserID }, kv.Cascade)
 	SessionByAppUser = kv.NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID { return s.AppUserID }, kv.Cascade)
+	SessionByDevice  = kv.NewRef(Sessions, "device_id", Devices, func(s *Session) ID { return s.DeviceID }, kv.Dangle)
 	SessionByExpiry  = kv.NewMany(Sessions, "expires_at", func(s *Session) []Time { return []Time{s.ExpiresAt} })
 
 	SessionByUse    = kv.NewMany(Sessions, "last_used", func(s *Session) []Time { return lastUse(s, false) }, "app_user_id")
@@ -64,21 +66,26 @@ func CountSessions(tx *Tx, a Account) (int, error) {
 	return 2*len(open) + len(devices), err
 }
 
-// EndSessions ends all sessions of a user except keep (0 ends all) and deletes all devices. It
+// EndSessions ends all sessions of a user except keep (0 ends all) and deletes all devices except that of keep. It
 // is called when a password is set or a user is disabled.
 func EndSessions(tx *Tx, a Account, keep ID) error {
 	open, err := SessionsOf(tx, a)
 	if err != nil {
 		return err
 	}
+	var device ID
 	for _, id := range open {
-		if id != keep {
-			if err := Sessions.Delete(tx, id); err != nil {
+		if id == keep {
+			s, err := Sessions.Get(tx, id)
+			if err != nil {
 				return err
 			}
+			device = s.DeviceID
+		} else if err := Sessions.Delete(tx, id); err != nil {
+			return err
 		}
 	}
-	return endDevices(tx, a)
+	return endDevices(tx, a, device)
 }
 
 // lastUse returns the time of the last use of a session in one realm; the realms have different

@@ -276,7 +276,7 @@ func ownActor(tx *Tx, who Account) bool {
 // tellFactorRemoved tells a person that somebody else has removed the second factor. App users have no notices.
 func tellFactorRemoved(tx *Tx, who Account) error {
 	if !who.App {
-		if err := addNotice(tx, who.ID, FactorRemoved); err != nil {
+		if err := addNotice(tx, who.ID, Notice{Kind: FactorRemoved, At: tx.Now()}); err != nil {
 			return err
 		}
 	}
@@ -287,8 +287,5 @@ func tellFactorRemoved(tx *Tx, who Account) error {
 	if err != nil || email == "" {
 		return err
 	}
-	if err = queueNotice(tx, FactorRemoved, who, ""); errs.Is(err, errs.Busy) {
-		return nil // the queue is full, and the notice is stored
-	}
-	return err
+	return tryNotice(tx, FactorRemoved, who, "en")
 }

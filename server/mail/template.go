@@ -3,6 +3,7 @@ package mail
 import (
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -10,7 +11,7 @@ import (
 )
 
 // names are the messages, each of which has a text in every language.
-var names = []string{"invitation", "password_reset", "email_verification", "email_change", "email_changed", "factor_removed", "registration", "registration_known", "test"}
+var names = []string{"invitation", "password_reset", "email_verification", "email_change", "email_changed", "factor_removed", "sign_in_unknown", "registration", "registration_known", "test"}
 
 // languages are the languages of the messages.
 var languages = []string{"en", "zh"}
@@ -45,6 +46,11 @@ type Data struct {
 	By       string    // name of the person who has invited; "" for none
 	Email    string    // new address, in email_change and email_changed, or that of a registration
 	Contact  string    // contact of the administrator; "" for none
+
+	// Of a sign-in, in sign_in_unknown; empty otherwise.
+	Device  string // browser and system, as they say themselves
+	Address string // IP address
+	Time    time.Time
 }
 
 // ParseTemplates reads the templates of every message from a directory:
@@ -56,7 +62,7 @@ type Data struct {
 //   - layout.html is the HTML of every message, see parseLayout.
 //
 // The values in a text are {site}, {username} and {email}, and those that may be empty:
-// {name}, {expires}, {by} and {contact}. The latter can only be in an optional part of a line,
+// {name}, {expires}, {by}, {contact}, {device}, {address} and {time}. The latter can only be in an optional part of a line,
 // in square brackets, which is left out if one of its values is empty:
 //
 //	Hello[ {name}],
@@ -181,6 +187,13 @@ func (d *Data) values(language string) values {
 	}
 	if !d.Expires.IsZero() {
 		v["expires"] = d.Expires.UTC().Format(timeLayout[language])
+	}
+	v["device"] = personName(d.Device) // a client can call itself anything
+	if addr, err := netip.ParseAddr(d.Address); err == nil {
+		v["address"] = addr.String()
+	}
+	if !d.Time.IsZero() {
+		v["time"] = d.Time.UTC().Format(timeLayout[language])
 	}
 	return v
 }

@@ -38,6 +38,7 @@ func templateFiles(t testing.TB) fs.FS {
 var testData = Data{
 	Site: "Reeve", Name: "Ada <Lovelace> & Söhne", Username: "ada", Link: "https://reeve.example.org/reset#token=abc_DEF-123&x=1",
 	Expires: time.Date(2026, 3, 4, 6, 5, 0, 0, time.FixedZone("CET", 3600)), By: "Charles O'Babbage", Email: "ada@example.com", Contact: "it@example.org",
+	Device: "Firefox, Linux", Address: "192.0.2.1", Time: time.Date(2026, 3, 4, 6, 5, 0, 0, time.FixedZone("CET", 3600)),
 }
 
 func TestGoldenMessages(t *testing.T) {

@@ -34,6 +34,8 @@ export const builtins: Record<string, string> = {
   'given.Maximum number of days until an API key expires': 'API 密钥的最长有效天数',
   'given.Rate limit of API keys': 'API 密钥请求频率上限',
   'given.Requests per minute of each API key that has no limit of its own': '未单独设置上限的 API 密钥每分钟可发送的请求数',
+  'given.Bind sessions to their network': '会话绑定网络',
+  'given.A session of a user works only in the network (/24, or /48 of IPv6) in which it was opened': '用户会话仅可在创建时所在的网络（/24，IPv6 为 /48）中使用',
   'given.Require a second factor': '要求双重验证',
   'given.Who must have a second factor; roles can require one, too': '哪些用户必须启用双重验证；角色也可以提出要求',
   'given.Days to set it up': '设置期限（天）',

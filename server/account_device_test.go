@@ -1,0 +1,149 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// browser signs the owner in from a device and an address, and returns the name of its token.
+func (in *instance) browser(name, device, addr string) (deviceToken string) {
+	in.t.Helper()
+	r := in.request("POST", "/admin/login", fmt.Sprintf(`{"username":"admin","password":%q,"device_token":%q}`, ownerPassword, device), "nobody")
+	r.RemoteAddr = addr + ":1"
+	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+	var out loginOut
+	a := in.send(r)
+	a.brief(200)
+	a.data(&out)
+	in.tokens[name] = out.Token
+	return out.DeviceToken
+}
+
+func (in *instance) ownDevices(as string) []device {
+	in.t.Helper()
+	var page struct{ Data []device }
+	in.ok("GET", "/admin/account/device", "", as).data(&page)
+	return page.Data
+}
+
+func TestOwnDevices(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.browser("laptop", "", "192.0.2.1")
+	phone := in.browser("phone", "", "198.51.100.7")
+	in.browser("phone again", phone, "198.51.100.8")
+	all := in.ownDevices("laptop")
+	if len(all) != 2 || all[0].Browser != "Firefox 140.0" || all[0].OS != "Linux x86_64" || all[0].IP != "198.51.100.8" || all[0].Sessions != 2 || bool(all[0].Current) || !bool(all[1].Current) || all[1].LastUsed == 0 {
+		t.Fatalf("%+v", all)
+	}
+	other := fmt.Sprint("/admin/account/device/", all[0].ID)
+	in.ok("PUT", other, `{"name":"Phone"}`, "laptop").brief(200, `"name":"Phone"`)
+	in.call("PUT", other, `{"name":"`+strings.Repeat("x", 65)+`"}`, "laptop").names(422, "name")
+	in.clerk("clerk")
+	in.call("GET", other, "", "clerk").brief(404)
+	in.call("PUT", other, `{"name":"Mine"}`, "clerk").brief(404)
+	in.call("DELETE", other, "", "clerk").brief(404)
+	in.call("DELETE", other+"/session", "", "clerk").brief(404)
+	in.lists("/admin/account/device", "id", "clerk")
+
+	in.ok("DELETE", other+"/session", "", "laptop")
+	in.call("GET", "/admin/info", "", "phone").brief(401)
+	in.call("GET", "/admin/info", "", "phone again").brief(401)
+	in.ok("GET", other, "", "laptop").brief(200, `"sessions":0`, `"name":"Phone"`)
+	in.browser("phone", phone, "198.51.100.8")
+	in.ok("GET", other, "", "laptop").brief(200, `"sessions":1`)
+	in.ok("DELETE", other, "", "laptop")
+	in.call("GET", "/admin/info", "", "phone").brief(401)
+	if next := in.browser("phone", phone, "198.51.100.8"); next == phone {
+		t.Error("a forgotten device is still known")
+	}
+	in.ok("GET", "/system/session", "", "laptop").brief(200, `"device_id":`)
+}
+
+// TestNoticesOfSignIns are told to the user's other devices, and can't be dismissed by the new one.
+func TestNoticesOfSignIns(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	box := in.openMailbox()
+	in.update(func(tx *store.Tx) error {
+		return store.SetEmail(tx, store.Account{ID: 1}, "owner@example.org", true)
+	})
+	notices := func(as string) []notice {
+		var out struct{ Notices []notice }
+		in.ok("GET", "/admin/info", "", as).data(&out)
+		return out.Notices
+	}
+	laptop := in.browser("laptop", "", "192.0.2.1")
+	in.update(func(tx *store.Tx) error { return store.DropNotices(tx, 1, tx.Now(), 0, 0) })
+	thief := in.browser("thief", "", "198.51.100.7")
+	in.browser("thief again", thief, "198.51.100.7")
+	for _, as := range []string{"thief", "thief again"} {
+		if got := notices(as); len(got) != 0 {
+			t.Errorf("%s is told %+v", as, got)
+		}
+	}
+	got := notices("laptop")
+	if len(got) != 1 || got[0].Kind != store.NewDevice || got[0].IP != "198.51.100.7" || got[0].Browser != "Firefox 140.0" || got[0].OS != "Linux x86_64" || got[0].DeviceID == 0 {
+		t.Fatalf("the laptop is told %+v", got)
+	}
+	at, err := got[0].At.MarshalJSON()
+	must(t, err)
+	in.ok("PUT", "/admin/account/notice", `{"until":`+string(at)+`}`, "thief again")
+	if got := notices("laptop"); len(got) != 1 {
+		t.Errorf("after the thief has dismissed it: %+v", got)
+	}
+	in.sendMails()
+	text := fmt.Sprint(box.last(t, "owner@example.org"))
+	for _, want := range []string{"New sign-in to Reeve", "Firefox, Linux", "198.51.100.7"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the mail has no %s: %s", want, text)
+		}
+	}
+	in.ok("PUT", "/admin/account/notice", `{"until":`+string(at)+`}`, "laptop")
+	if got := notices("laptop"); len(got) != 0 {
+		t.Errorf("after the laptop has dismissed it: %+v", got)
+	}
+	in.browser("laptop away", laptop, "203.0.113.1")
+	if got := notices("laptop away"); len(got) != 0 {
+		t.Errorf("a sign-in tells itself %+v", got)
+	}
+	if got := notices("laptop"); len(got) != 1 || got[0].Kind != store.NewNetwork || got[0].IP != "203.0.113.1" {
+		t.Errorf("from a new network: %+v", got)
+	}
+}
+
+// TestMailsAboutSignInsAreLimited, so that somebody who knows the password can't flood the mailbox.
+func TestMailsAboutSignInsAreLimited(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	box := in.openMailbox()
+	in.update(func(tx *store.Tx) error {
+		return store.SetEmail(tx, store.Account{ID: 1}, "owner@example.org", true)
+	})
+	for i := range 12 {
+		in.browser("thief", "", fmt.Sprintf("198.51.%d.7", i))
+		in.sendMails()
+	}
+	if n := len(box.all()); n == 0 || n > 5 {
+		t.Errorf("%d mails", n)
+	}
+}
+
+// TestABoundSession is refused from another network, also as a cookie.
+func TestABoundSession(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.browser("laptop", "", "192.0.2.1")
+	in.ok("PUT", "/system/setting", `{"values":{"security.session_network":1}}`, "owner")
+	from := func(addr string) *reply {
+		r := in.request("GET", "/admin/info", "", "laptop")
+		r.RemoteAddr = addr + ":1"
+		return in.send(r)
+	}
+	from("192.0.2.200").brief(200)
+	from("192.0.3.1").brief(401, "session_network")
+	from("192.0.2.1").brief(200)
+}
