@@ -18,12 +18,20 @@ type Session struct {
 	ExpiresAt store.Time // latest end of the session
 
 	DeviceID store.ID // on which it was opened; 0 if unknown
+	Acting   Acting   // as whom its user acts
 
 	account  store.Account
 	network  netip.Prefix // from which it was opened; zero if unknown
 	hash     tokenHash
 	lastUsed atomic.Int64 // store.Time; at most a minute ahead of the stored one
 	saved    atomic.Int64 // store.Time; the stored one
+}
+
+// Acting is as whom the user of a session acts, see store.ActAs.
+type Acting struct {
+	User   store.ID // 0 for nobody
+	Writes bool
+	Until  store.Time
 }
 
 // SessionCache is the number of the cache of open sessions.
@@ -370,7 +378,7 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, DeviceID: stored.DeviceID, account: account}
+	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, DeviceID: stored.DeviceID, Acting: Acting{stored.ActAs, bool(stored.ActWrites), stored.ActUntil}, account: account}
 	if addr, err := netip.ParseAddr(stored.IP); err == nil {
 		s.network = store.NetworkOf(addr)
 	}

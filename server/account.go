@@ -118,6 +118,7 @@ type infoOut struct {
 	Menus   Encoded[[]node[store.Permission]] `json:"menus" doc:"Tree of the enabled, visible menus and pages that the user may open"`
 	Access  []string                          `json:"access" doc:"Keys of the permissions that the user holds"`
 	Due     store.Time                        `json:"factor_due" null:"true" doc:"Time from which the user can do nothing before setting up a second factor; null if none is required, or there is one"`
+	Acting  *actingOut                        `json:"acting" null:"true" doc:"Who acts as this user; null for the user"`
 	Notices []notice                          `json:"notices" doc:"What has happened to the account while the user may not have looked, the oldest first; until PUT /admin/account/notice"`
 	Since   store.Time                        `json:"installed_at" doc:"Time at which this server was installed"`
 }
@@ -139,26 +140,33 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &infoOut{own, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), noticesFor(req, u), install.CreatedAt}, nil
+	return &infoOut{own, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), noticesFor(tx, req, u), install.CreatedAt}, nil
 }
 
 // notice is a notice in responses.
 type notice struct {
-	Kind     string     `json:"kind" enum:"notice_kind" doc:"What has happened: factor_removed, if somebody else has removed the second factor; new_device or new_network, after a sign-in on a device, or from a network (/24, /48), on which you had not been before"`
+	Kind     string     `json:"kind" enum:"notice_kind" doc:"What has happened: factor_removed, if somebody else has removed the second factor; new_device or new_network, after a sign-in on a device, or from a network (/24, /48), on which you had not been before; acted_as, if an administrator acted as you"`
 	At       store.Time `json:"at"`
 	Browser  string     `json:"browser" doc:"Browser of a sign-in; empty otherwise"`
 	OS       string     `json:"os" doc:"Operating system of a sign-in; empty otherwise"`
 	IP       string     `json:"ip" doc:"Address of a sign-in; empty otherwise"`
 	DeviceID store.ID   `json:"device_id" doc:"ID of the device of a sign-in, see GET /admin/account/device; 0 otherwise"`
+	By       string     `json:"by" doc:"Username of an administrator who acted as you; empty otherwise, and if the user was deleted"`
+	Reason   string     `json:"reason" doc:"Reason that the administrator gave; empty otherwise"`
 }
 
-// noticesFor returns the notices of a user that are for the session of a request.
-func noticesFor(req *Request, u *store.User) []notice {
+// noticesFor returns the notices of a user that are for the session of a request; none for somebody who acts as the user.
+func noticesFor(tx *store.Tx, req *Request, u *store.User) []notice {
 	out := []notice{}
 	for _, n := range u.Notices {
-		if !n.HiddenFrom(req.Session.ID, req.Session.DeviceID) {
-			out = append(out, notice{n.Kind, n.At, n.Browser, n.OS, n.IP, n.DeviceID})
+		if req.Actor.By != nil || n.HiddenFrom(req.Session.ID, req.Session.DeviceID) {
+			continue
 		}
+		one := notice{Kind: n.Kind, At: n.At, Browser: n.Browser, OS: n.OS, IP: n.IP, DeviceID: n.DeviceID, Reason: n.Reason}
+		if by, err := store.Users.Get(tx, n.ByID); err == nil {
+			one.By = by.Username
+		}
+		out = append(out, one)
 	}
 	return out
 }

@@ -15,6 +15,7 @@ type logEntry struct {
 	EventID   string          `json:"event_id" doc:"Generation and number. A restore begins a new generation, so an ID is never used twice"`
 	At        store.Time      `json:"at"`
 	Actor     logActor        `json:"actor"`
+	As        *logActor       `json:"as,omitempty" doc:"User as whom the actor acted; absent for nobody"`
 	Operation logOperation    `json:"operation"`
 	SessionID store.ID        `json:"session_id,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
@@ -78,7 +79,7 @@ var unshown = []string{"created_at", "version", "hash", "sealed", "password_key"
 // values.
 func (v *logView) entry(e *audit.Entry, whole bool) (*logEntry, error) {
 	byKnown := v.seesActor(&e.Actor)
-	if !byKnown && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return v.isAbout(&c) }) {
+	if !byKnown && !v.seesAs(e) && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return v.isAbout(&c) }) {
 		return nil, nil
 	}
 	return v.render(e, byKnown, whole)
@@ -97,6 +98,9 @@ func (v *logView) render(e *audit.Entry, byKnown, whole bool) (*logEntry, error)
 	}
 	if byKnown {
 		err = v.origin(e, out)
+	}
+	if err == nil && v.seesAs(e) {
+		out.As, err = v.actor(&e.As)
 	}
 	for i := range e.Changes {
 		c := &e.Changes[i]
@@ -117,16 +121,28 @@ func (v *logView) render(e *audit.Entry, byKnown, whole bool) (*logEntry, error)
 
 // origin sets who did it and from where.
 func (v *logView) origin(e *audit.Entry, out *logEntry) (err error) {
-	out.Actor.Kind, out.Actor.ID = e.Actor.Kind, store.ID(e.Actor.ID)
+	actor, err := v.actor(&e.Actor)
+	if err != nil {
+		return err
+	}
+	out.Actor = *actor
 	out.SessionID, out.RequestID, out.Reason = store.ID(e.SessionID), e.RequestID, e.Reason
 	if v.seesDetails(e) {
 		out.Details = e.Details
 	}
-	if out.Actor.Name, out.Actor.Erased, err = v.text(e.Actor.Name); err == nil {
-		out.Address, _, err = v.text(e.Address)
-	}
+	out.Address, _, err = v.text(e.Address)
 	return err
 }
+
+// actor returns an actor that the caller may know.
+func (v *logView) actor(a *audit.Actor) (out *logActor, err error) {
+	out = &logActor{Kind: a.Kind, ID: store.ID(a.ID)}
+	out.Name, out.Erased, err = v.text(a.Name)
+	return out, err
+}
+
+// seesAs reports whether somebody acted as a user whom the caller may know.
+func (v *logView) seesAs(e *audit.Entry) bool { return e.As.ID != 0 && v.seesActor(&e.As) }
 
 // seesDetails reports whether the caller may read the details of an action. Those of a start are the
 // configuration.

@@ -94,6 +94,7 @@ func eventID(generation string, seq uint64) string {
 // one network, for one operation.
 type denial struct {
 	user    store.Account
+	as      store.ID        // user as whom the user acted; 0 for nobody
 	key     *store.KeyLimit // nil for none; the same for all requests of an API key until it changes
 	network string
 	route   *Route
@@ -135,7 +136,11 @@ func (d *denials) take() (counts map[denial]int, others int) {
 // countDenial counts a request that was refused for lack of a permission.
 func (s *Server) countDenial(req *Request) {
 	if req.w.status == http.StatusForbidden && req.Actor.ID != 0 && req.route != nil {
-		s.denials.add(denial{user: store.Account{App: req.Actor.App, ID: req.Actor.ID}, key: req.Actor.Key, route: req.route})
+		d := denial{user: store.Account{App: req.Actor.App, ID: req.Actor.Person().ID}, key: req.Actor.Key, route: req.route}
+		if req.Actor.By != nil {
+			d.as = req.Actor.ID
+		}
+		s.denials.add(d)
 	}
 }
 
@@ -172,7 +177,7 @@ func (s *Server) logDenials() error {
 		})
 	}
 	for d, n := range counts {
-		origin := store.Origin{User: d.user, Key: d.key, Operation: audit.Operation{Method: d.route.Method, Route: d.route.Path, Title: d.route.Title}}
+		origin := store.Origin{User: d.user, As: d.as, Key: d.key, Operation: audit.Operation{Method: d.route.Method, Route: d.route.Path, Title: d.route.Title}}
 		details := map[string]any{"count": n}
 		if d.network != "" {
 			origin.Kind, details["network"] = "anonymous", d.network

@@ -38,7 +38,7 @@ var enums = map[string][]string{
 	"invite_by":        {"", inviteByMail, inviteByLink},
 	"mail_state":       {"", store.MailQueued, store.MailSent, store.MailFailed, store.MailCancelled},
 	"mail_purpose":     {store.Invitation, store.PasswordReset, store.EmailVerification, store.EmailChange, store.EmailChanged, store.FactorRemoved, store.SignInUnknown, store.Registration},
-	"notice_kind":      {store.FactorRemoved, store.NewDevice, store.NewNetwork},
+	"notice_kind":      {store.ActedAs, store.FactorRemoved, store.NewDevice, store.NewNetwork},
 	"mail_stage":       {"", "settings", "connect", "tls", "auth", "sender", "recipient", "data", "restored"},
 	"delivery_kind":    {eventDelivery, replayDelivery, testDelivery},
 	"undo_lost":        {store.LostPassword, store.LostSession, store.LostFactor, store.LostAvatar, store.LostSecret, store.LostURL, store.LostContent, store.LostErased},

@@ -25,6 +25,7 @@ type event struct {
 	Details    json.RawMessage `json:"details,omitempty"`   // of an action
 	Own        store.Flag      `json:"own"`                 // 1 if the session that receives it has done it
 	Actor      *logActor       `json:"actor,omitempty"`     // for callers who may read the change log
+	As         *logActor       `json:"as,omitempty"`        // user as whom the actor acted, for the same callers
 	Fields     []logField      `json:"fields"`
 }
 
@@ -141,8 +142,9 @@ func (v *logView) setActor(e *audit.Entry, out *event) (err error) {
 	if !v.readsLog() || !v.seesActor(&e.Actor) {
 		return nil
 	}
-	out.Actor = &logActor{Kind: e.Actor.Kind, ID: store.ID(e.Actor.ID)}
-	out.Actor.Name, out.Actor.Erased, err = v.text(e.Actor.Name)
+	if out.Actor, err = v.actor(&e.Actor); err == nil && v.seesAs(e) {
+		out.As, err = v.actor(&e.As)
+	}
 	return err
 }
 
@@ -166,7 +168,7 @@ type eventType struct {
 
 // loggedActions are the actions of the change log.
 var loggedActions = []string{
-	"backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", secretsRead, "reauth", "restore", "rotate_key", "start", "undo",
+	"act_as", "act_as_ended", "backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", secretsRead, "reauth", "restore", "rotate_key", "start", "undo",
 	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",
 }
 

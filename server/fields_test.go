@@ -50,6 +50,7 @@ var goodBodies = withSimpleBodies(map[string]goodBody{
 	"PUT /system/setting-group/:id":   {"/system/setting-group/7", `{"key":"good","title":"T","remark":"r","public":1}`},
 	"POST /admin/list":                {"/admin/list", `{"fields":{},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is","invite":""}`},
 	"PUT /admin/list/:id":             {"/admin/list/2", `{"fields":{"good1":"a"},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
+	"POST /admin/list/:id/act-as":     {"/admin/list/2/act-as", `{"reason":"ticket 7","writes":1}`},
 	"PUT /admin/list/:id/password":    {"/admin/list/2/password", `{"password":"long enough it is"}`},
 	"POST /admin/list/:id/erase":      {"/admin/list/2/erase", `{"username":"clerk"}`},
 	"PUT /admin/list/:id/status":      {"/admin/list/2/status", `{"status":0}`},

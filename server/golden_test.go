@@ -242,6 +242,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"passkey_list", "GET", "/admin/account/passkey", ""},
 	{"passkey", "PUT", "/admin/account/passkey/1", `{"name":"Old laptop"}`},
 	{"passkey_removed", "DELETE", "/admin/account/passkey/1", ""},
+	{"act_as", "POST", "/admin/list/2/act-as", `{"reason":"ticket 7"}`},
+	{"own_activity", "GET", "/admin/account/activity?pageSize=1", ""},
 	{"device_list", "GET", "/admin/account/device", ""},
 	{"device", "PUT", "/admin/account/device/1", `{"name":"Laptop"}`},
 	{"reauth", "GET", "/admin/reauth", ""},

@@ -76,6 +76,9 @@ func (req *Request) startJob(kind string, steps []jobStep) (id store.ID, ended <
 		j.Total += int64(step.records)
 	}
 	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
+		if store.ActorOf(tx).By != nil { // it would go on as the other user alone
+			return store.ErrActing
+		}
 		if err := roomForJob(tx, req.Actor.ID); err != nil {
 			return err
 		}

@@ -181,6 +181,9 @@ func userKey(a *store.Actor) string {
 	if a.Key != nil {
 		return "key " + strconv.FormatUint(uint64(a.Key.ID), 10)
 	}
+	if a.By != nil {
+		return userKey(a.By) + " as " + strconv.FormatUint(uint64(a.ID), 10)
+	}
 	if a.App {
 		return "app user " + strconv.FormatUint(uint64(a.ID), 10)
 	}

@@ -38,7 +38,7 @@ var sensitive = []string{
 	"GET /system/backup",
 	"PUT /admin/list/:id/password", "PUT /user/list/:id/password", "POST /admin/list/:id/reset-link", "POST /user/list/:id/reset-link",
 	"POST /admin/list/:id/erase", "POST /user/list/:id/erase", "DELETE /admin/list/:id/factor",
-	"DELETE /user/list/:id/factor",
+	"DELETE /user/list/:id/factor", "POST /admin/list/:id/act-as",
 	"DELETE /admin/account/device/:id", "DELETE /admin/account/device", "DELETE /admin/account/device/:id/session",
 	"DELETE /admin/session/:id", "DELETE /admin/session",
 	"POST /admin/account/totp", "DELETE /admin/account/totp", "POST /admin/account/recovery",

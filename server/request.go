@@ -193,6 +193,11 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	}
 	req.Session, req.Actor = session, session.Actor
 	req.origin.User, req.origin.SessionID = store.Account{App: session.Actor.App, ID: session.Actor.ID}, session.ID
+	actor, err := req.actor(tx)
+	if err != nil {
+		return err
+	}
+	req.Actor = actor
 	if session.Key != nil {
 		req.origin.Key, req.origin.SessionID = session.Actor.Key, 0
 	}
@@ -233,11 +238,14 @@ var errOtherRealm = errs.New(errs.Unauthenticated, "this token is for the other 
 
 // permit returns an error if the actor may not use the route.
 func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
-	if actor.MustChange && !rt.before {
+	if actor.Person().MustChange && !rt.before {
 		return errs.New(errs.Denied, "change the password first").Coded("password_change_required")
 	}
-	if !rt.before && !rt.enrols && actor.Key == nil && actor.MustAddFactor(tx) {
+	if !rt.before && !rt.enrols && actor.Key == nil && actor.Person().MustAddFactor(tx) {
 		return errs.New(errs.Denied, "set up a second factor first").Coded("factor_required")
+	}
+	if err := rt.permitActing(actor); err != nil {
+		return err
 	}
 	access := rt.Access
 	if key := actor.Key; key != nil {
@@ -279,8 +287,13 @@ func (req *Request) renew(tx *store.Tx) (*store.Actor, error) {
 			return nil, err
 		}
 	}
-	tx.ActAs(session.Actor)
-	return session.Actor, req.route.permit(tx, session.Actor)
+	req.Session = session
+	actor, err := req.actor(tx)
+	if err != nil {
+		return nil, err
+	}
+	tx.ActAs(actor)
+	return actor, req.route.permit(tx, actor)
 }
 
 // authorizeWrite runs first in every write transaction of a request. The request was
@@ -409,7 +422,7 @@ func (s *Server) logRequest(route string, req *Request, err error) {
 		line = line.Str("error", errs.Of(err).Code)
 	}
 	line.Str("request", req.ID).Str("method", req.http.Method).Str("route", route).Str("path", req.loggedPath()).
-		Int("status", req.w.status).Stringer("address", req.Addr).Str("user", req.Actor.Username).
+		Int("status", req.w.status).Stringer("address", req.Addr).Str("user", req.Actor.Label()).
 		Dur("ms", time.Since(req.begun)).Msg("request")
 }
 

@@ -375,7 +375,7 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
-		accountRoutes, accountDeviceRoutes, factorRoutes, passkeyRoutes, reauthRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
+		accountRoutes, accountDeviceRoutes, actAsRoutes, factorRoutes, passkeyRoutes, reauthRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoleRoutes, appRoutes, appSelfRoutes, appFactorRoutes, appPageRoutes, appFactorPageRoutes, challengeRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 		linkRoutes, inviteRoutes, mailRoutes, customFieldRoutes,
@@ -460,4 +460,5 @@ func Keys() map[string]bool {
 var furtherPermissions = []struct{ key, title string }{
 	{store.SecurityPermission, "Change security settings"},
 	{store.UnattendedBackup, "Download backups with an API key"},
+	{store.ActAsWrite, "Change something while acting as a user"},
 }

@@ -75,7 +75,10 @@ func personsOf(e *audit.Entry, part int, ev *event) []string {
 	case "app_user":
 		found[store.Account{App: true, ID: store.ID(e.Actor.ID)}.Person()] = true
 	}
-	add(e.Actor.Name, e.Address)
+	if e.As.ID != 0 {
+		found[store.Account{ID: store.ID(e.As.ID)}.Person()] = true
+	}
+	add(e.Actor.Name, e.As.Name, e.Address)
 	if part < len(e.Changes) {
 		c := &e.Changes[part]
 		add(c.Name)

@@ -26,6 +26,9 @@ type Actor struct {
 
 	Proof *Proof // nil for a key, and for a user without a session
 
+	By     *Actor // who acts as this user, see ActAs; nil for the user
+	Writes bool   // whether By may change something
+
 	system bool
 	rights atomic.Pointer[access]
 }
@@ -65,6 +68,9 @@ func currentActor(tx *Tx, p Principal) (Principal, error) {
 	}
 	if a.Key != nil {
 		return currentKey(tx, a)
+	}
+	if a.By != nil {
+		return currentActing(tx, a)
 	}
 	if a.App {
 		u, err := AppUsers.Get(tx, a.ID)

@@ -28,6 +28,7 @@ type Origin struct {
 	Kind      string // "cli" for a command; "" for a request or for work of the server
 	Operation audit.Operation
 	User      Account   // who is signed in; the zero Account for nobody
+	As        ID        // user as whom that user acts; 0 for nobody
 	Key       *KeyLimit // the API key that acts for the user; nil for the user
 	SessionID ID
 	RequestID string
@@ -89,7 +90,20 @@ type logWriter struct {
 // actor sets on whose behalf the entry was written. Auth opens sessions with system rights: the
 // user who signs in is then the one whose session is created.
 func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordChange) error {
-	account, actor := origin.User, ActorOf(w.tx)
+	account, actor, as := origin.User, ActorOf(w.tx), origin.As
+	if actor.By != nil {
+		actor, as = actor.By, actor.ID
+	}
+	if as != 0 {
+		name, err := Account{ID: as}.Username(w.tx)
+		if err == nil {
+			e.As = audit.Actor{Kind: "user", ID: uint64(as)}
+			e.As.Name, err = w.personal(Account{ID: as}, jsonText(name))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if account.ID == 0 && !actor.system {
 		account = Account{App: actor.App, ID: actor.ID}
 	}

@@ -315,9 +315,9 @@ func authorizeUser(tx *Tx, old *User) error {
 	return checkUserChange(tx, old)
 }
 
-// isSelf reports whether a user is the actor. An API key is not its owner.
+// isSelf reports whether a user is the actor. An API key is not its owner, and nobody is who acts as another user.
 func isSelf(tx *Tx, u *User) bool {
-	return u.ID == ActorOf(tx).ID && !ActorOf(tx).App && ActorOf(tx).Key == nil
+	return ownActor(tx, Account{ID: u.ID})
 }
 
 // constrainUser checks the new values of a user: the roles must be within the actor's ceiling and
@@ -390,7 +390,7 @@ func constrainHash(tx *Tx, old, new *PasswordHash) error {
 		h = old
 	}
 	imported := new != nil && new.Imported()
-	own := ActorOf(tx).system || h.UserID == ActorOf(tx).ID && !ActorOf(tx).App && ActorOf(tx).Key == nil
+	own := ActorOf(tx).system || ownActor(tx, Account{ID: h.UserID})
 	if h.UserID == 0 || own && !imported {
 		return nil
 	}

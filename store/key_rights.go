@@ -17,6 +17,7 @@ const UnattendedBackup = "system.backup.unattended"
 var notForKeys = map[string]bool{
 	"admin.key.create": true, "admin.key.update": true, "admin.key.delete": true, "admin.key.rotate": true,
 	"system.webhook.create": true, "system.webhook.update": true, "system.webhook.secret": true, "system.backup": true,
+	"admin.list.act_as": true, "admin.list.act_as_write": true, "user.list.factor": true,
 	"admin.list.factor": true, "admin.list.password": true, "admin.list.erase": true, "user.list.password": true, "user.list.erase": true,
 }
 
@@ -104,7 +105,7 @@ func (a *Actor) sameKey(b *Actor) bool {
 
 // isOwner reports whether the actor is a person with the owner role.
 func (a *Actor) isOwner() bool {
-	return a.system || !a.App && a.Key == nil && slices.Contains(a.RoleIDs, OwnerRole)
+	return a.system || !a.App && a.Key == nil && a.By == nil && slices.Contains(a.RoleIDs, OwnerRole)
 }
 
 // keysOfKey returns the keys of the permissions of an API key. A personal key has those that its

@@ -18,6 +18,10 @@ type Notice struct {
 	IP        string `json:"ip"`
 	SessionID ID     `json:"session_id"`
 	DeviceID  ID     `json:"device_id"`
+
+	// Of somebody who acts as the user; zero otherwise.
+	ByID   ID     `json:"by_id"`
+	Reason string `json:"reason"`
 }
 
 // Kinds of notices, besides FactorRemoved: sign-ins on a device, or from a network, on which the user has not been before.

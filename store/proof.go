@@ -44,6 +44,8 @@ func RequireProof(tx *Tx) error {
 		return nil
 	case a.Key != nil:
 		return ErrKeyForbidden
+	case a.By != nil:
+		return ErrActing
 	case a.Proof == nil || tx.Now() >= a.Proof.Until(tx):
 		return ErrReauth
 	}

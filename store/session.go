@@ -19,6 +19,10 @@ type Session struct {
 	LastUsed  Time   `json:"last_used" log:"-"` // written at most once a minute
 	ProvedAt  Time   `json:"proved_at" log:"-"` // when the user last proved who it is, see Proof
 	ExpiresAt Time   `json:"expires_at"`        // latest end; an idle session ends sooner
+
+	ActAs     ID   `json:"act_as" log:"-"`     // user as whom its user acts, see ActAs; 0 for nobody
+	ActWrites Flag `json:"act_writes" log:"-"` // whether that includes changes
+	ActUntil  Time `json:"act_until" log:"-"`
 	Timestamps
 }
 

@@ -270,7 +270,7 @@ func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
 // ownActor reports whether the actor is a person in a session.
 func ownActor(tx *Tx, who Account) bool {
 	a := ActorOf(tx)
-	return a.App == who.App && a.ID == who.ID && a.Key == nil
+	return a.App == who.App && a.ID == who.ID && a.Key == nil && a.By == nil
 }
 
 // tellFactorRemoved tells a person that somebody else has removed the second factor. App users have no notices.

@@ -111,7 +111,7 @@ func (c *counter) add(f *Facts) {
 	if f.Caller.ID == 0 {
 		return
 	}
-	user := countedUser{f.Caller.Username, f.Caller.App}
+	user := countedUser{f.Caller.Person().Username, f.Caller.App}
 	n := c.recent.users[user]
 	if n == nil && len(c.recent.users) < maxCountedUsers {
 		n = new(int64)

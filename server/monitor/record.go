@@ -52,7 +52,7 @@ func (m *Monitor) record(f *Facts, w weights) *record {
 	e := &r.request
 	e.EventHead = EventHead{RecordedAt: store.TimeOf(f.Begun), RequestID: f.RequestID, HostName: m.host, Sampled: w.request}
 	if a := f.Caller; a.ID != 0 {
-		e.User = &EventUser{ID: a.ID, Username: a.Username, Realm: "admin"}
+		e.User = &EventUser{ID: a.Person().ID, Username: a.Label(), Realm: "admin"}
 		if a.App {
 			e.User.Realm = "app"
 		}
@@ -62,7 +62,7 @@ func (m *Monitor) record(f *Facts, w weights) *record {
 	}
 	m.describe(e, f)
 	r.index = indexHeader{
-		at: e.RecordedAt, user: f.Caller.ID, app: f.Caller.App, duration: f.Took, status: uint16(f.Status),
+		at: e.RecordedAt, user: f.Caller.Person().ID, app: f.Caller.App, duration: f.Took, status: uint16(f.Status),
 		slow: bool(e.Slow), failed: f.failed() || f.aborted(),
 	}
 	m.addParts(r, f)
@@ -153,7 +153,7 @@ func (m *Monitor) decision(r *record, f *Facts) *AuthEvent {
 	if f.Route == nil || f.Route.Access == "" || !f.Authorized && !f.denied() {
 		return nil
 	}
-	e := &AuthEvent{Type: "permission", Username: f.Caller.Username, Ability: f.Route.Access, Result: "allowed", MatchedBy: []string{}}
+	e := &AuthEvent{Type: "permission", Username: f.Caller.Label(), Ability: f.Route.Access, Result: "allowed", MatchedBy: []string{}}
 	e.RecordedAt = f.AuthAt
 	if !f.Authorized {
 		e.Result, e.Reason = "denied", r.request.Error

@@ -23,6 +23,11 @@ func (e *Entry) AppendText(b []byte) []byte {
 	b = appendString(append(b, `,"actor":{"kind":`...), e.Actor.Kind)
 	b = appendNumber(b, `,"id":`, e.Actor.ID)
 	b = appendValue(b, `,"name":`, e.Actor.Name)
+	if e.As.ID != 0 {
+		b = appendString(append(b, `},"as":{"kind":`...), e.As.Kind)
+		b = appendNumber(b, `,"id":`, e.As.ID)
+		b = appendValue(b, `,"name":`, e.As.Name)
+	}
 	b = append(b, `},"operation":{`...)
 	if e.Operation.Method != "" {
 		b = append(appendString(append(b, `"method":`...), e.Operation.Method), ',')

@@ -14,6 +14,7 @@ import (
 type Entry struct {
 	Link
 	Actor     Actor           `json:"actor"`
+	As        Actor           `json:"as,omitzero"` // user as whom the actor acted; zero for nobody
 	Operation Operation       `json:"operation"`
 	SessionID uint64          `json:"session_id,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`

@@ -39,16 +39,9 @@ func scanSubject(text []byte) (e Entry, ok bool) {
 	s.object(func(name string) {
 		switch name {
 		case "actor":
-			s.object(func(name string) {
-				switch name {
-				case "kind":
-					e.Actor.Kind = s.string()
-				case "id":
-					e.Actor.ID = s.number()
-				default:
-					s.value()
-				}
-			})
+			s.actor(&e.Actor)
+		case "as":
+			s.actor(&e.As)
 		case "operation":
 			s.object(func(name string) {
 				switch name {
@@ -73,6 +66,20 @@ func scanSubject(text []byte) (e Entry, ok bool) {
 		}
 	})
 	return e, s.ok && len(s.rest) == 0
+}
+
+// actor reads an actor without its name.
+func (s *scanner) actor(a *Actor) {
+	s.object(func(name string) {
+		switch name {
+		case "kind":
+			a.Kind = s.string()
+		case "id":
+			a.ID = s.number()
+		default:
+			s.value()
+		}
+	})
 }
 
 // change reads a change without its fields.

@@ -28,7 +28,7 @@ const (
 	jobTerm       = "job "
 )
 
-// ByActor is the term of the entries of an actor. id is 0 for an actor that is no user.
+// ByActor is the term of the entries of an actor, and of those who acted as a user. id is 0 for an actor that is no user.
 func ByActor(kind string, id uint64) string { return term(actorTerm, Actor{Kind: kind, ID: id}.Key()) }
 
 // ByRecord is the term of the entries that changed a record.
@@ -90,6 +90,10 @@ func (e *Entry) appendTerms(b []byte) []byte {
 	at := len(b)
 	b = append(append(append(b, actorTerm...), e.Actor.Kind...), ':')
 	b = endTerm(strconv.AppendUint(b, e.Actor.ID, 10), from, at)
+	if at = len(b); e.As.ID != 0 {
+		b = append(append(append(b, actorTerm...), e.As.Kind...), ':')
+		b = endTerm(strconv.AppendUint(b, e.As.ID, 10), from, at)
+	}
 	at = len(b)
 	b = append(b, operationTerm...)
 	if e.Operation.Method == "" {

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"strings"
+	"time"
+
+	"reeve/store/errs"
+)
+
+// A user can act as another one, to see what that user sees: in a session of their own, for a short time, and only while
+// everything that the other may do is among what they may do themselves. The change log, monitoring and events name both.
+
+const (
+	// ActAsPermission is the permission to act as other users, and ActAsWrite that to change something meanwhile.
+	ActAsPermission = "admin.list.act_as"
+	ActAsWrite      = "admin.list.act_as_write"
+
+	// ActAsLife is how long a user acts as another one before having to say so again.
+	ActAsLife = 30 * time.Minute
+
+	// ActedAs is the kind of the notice to a user as whom somebody else acts.
+	ActedAs = "acted_as"
+)
+
+// ErrActing rejects what nobody can do for somebody else: what concerns the account, or needs a recent proof.
+var ErrActing = errs.New(errs.Denied, "this can't be done while you act as another user").Coded("acting")
+
+// errReadOnly rejects changes by somebody who acts as another user to look only.
+var errReadOnly = errs.New(errs.Denied, "you act as another user and can only read").Coded("acting_read_only")
+
+// ActAs returns the actor of a user as whom another one acts. It returns an error unless by may do that now: all
+// permissions and the data scope of the user, and what the user may grant, must be within those of by.
+func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
+	if by.App || by.Key != nil || by.By != nil || by.ID == 0 {
+		return nil, ErrActing
+	}
+	for permission, needed := range map[string]bool{ActAsPermission: true, ActAsWrite: writes} {
+		if needed && !by.HasPermission(tx, permission) {
+			return nil, errs.New(errs.Denied, "permission %s is required", permission)
+		}
+	}
+	u, err := Users.Get(tx, user)
+	switch {
+	case err != nil:
+		return nil, err
+	case !by.Scope(tx).HasUser(u):
+		return nil, Users.NotFound(user)
+	case u.ID == by.ID:
+		return nil, errs.New(errs.Conflict, "you can't act as yourself").Coded("acting_self")
+	case !bool(u.Status):
+		return nil, errs.New(errs.Conflict, "user %s is disabled", u.Username).Coded("user_disabled")
+	}
+	rules := PolicyCache.Get(tx)
+	for _, may := range []bool{false, true} {
+		limit := rules.ceilingOf(by.ID, rules.EnabledRoles(by.RoleIDs), by.DeptID, may)
+		theirs := rules.ceilingOf(u.ID, rules.EnabledRoles(u.RoleIDs), u.DeptID, may)
+		if lacking := theirs.lacks(limit, rules); !lacking.Empty() {
+			return nil, errs.New(errs.Denied, "user %s may do more than you; missing: %s", u.Username, lacking).Coded("beyond_ceiling")
+		}
+	}
+	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, By: by, Writes: writes}, nil
+}
+
+// currentActing returns the actor of somebody who acts as another user when a write function is about to run.
+func currentActing(tx *Tx, a *Actor) (*Actor, error) {
+	p, err := currentActor(tx, a.By)
+	if err != nil {
+		return nil, err
+	}
+	return ActAs(tx, p.(*Actor), a.ID, a.Writes)
+}
+
+// MayWrite returns an error for somebody who acts as another user to look only.
+func (a *Actor) MayWrite() error {
+	if a.By != nil && !a.Writes {
+		return errReadOnly
+	}
+	return nil
+}
+
+// Person returns who is there: the actor, or whoever acts as another user.
+func (a *Actor) Person() *Actor {
+	if a.By != nil {
+		return a.By
+	}
+	return a
+}
+
+// Label returns the username, and that of the user as whom the actor acts.
+func (a *Actor) Label() string {
+	if a.By != nil {
+		return strings.Join([]string{a.By.Username, a.Username}, " as ")
+	}
+	return a.Username
+}
+
+// BeginActing records in a session that its user acts as another one, whom it tells.
+func BeginActing(tx *Tx, session ID, a *Actor, reason string) (until Time, err error) {
+	until = tx.Now().Add(ActAsLife)
+	_, err = Sessions.UpdateQuietly(tx, session, func(s *Session) error {
+		s.ActAs, s.ActWrites, s.ActUntil = a.ID, Flag(a.Writes), until
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	tx.LogAction("act_as", map[string]any{"user_id": a.ID, "writes": a.Writes})
+	return until, addNotice(tx, a.ID, Notice{Kind: ActedAs, At: tx.Now(), ByID: a.By.ID, Reason: reason})
+}
+
+// EndActing ends that the user of a session acts as another one, and returns whom; 0 for nobody.
+func EndActing(tx *Tx, session ID) (user ID, err error) {
+	s, err := Sessions.Get(tx, session)
+	if err != nil || s.ActAs == 0 {
+		return 0, err
+	}
+	_, err = Sessions.UpdateQuietly(tx, session, func(s *Session) error {
+		user, s.ActAs, s.ActWrites, s.ActUntil = s.ActAs, 0, false, 0
+		return nil
+	})
+	if err == nil {
+		tx.LogAction("act_as_ended", map[string]any{"user_id": user})
+	}
+	return user, err
+}
