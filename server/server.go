@@ -143,7 +143,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		config: config, db: db, auth: a, log: log, limits: newLimits(connections), grace: paceTime, started: time.Now(), idHead: hex.EncodeToString(head[:]),
 		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // leaves one core to other requests, if there are two
 	}
-	if s.origins, err = trustedOrigins(config.Forward.URL); err != nil {
+	if s.origins, err = trustedOrigins(config.PublicURL, config.Forward.URL); err != nil {
 		return nil, err
 	}
 	s.images = picture.NewScaler()

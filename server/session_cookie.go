@@ -104,14 +104,19 @@ func (req *Request) sessionOf(tx *store.Tx, app bool, token string) (*auth.Sessi
 	return session, err
 }
 
-// trustedOrigins returns the check for requests with a cookie. url is the server's public URL, for proxies
-// that change the header Host; "" for none.
-func trustedOrigins(url string) (*http.CrossOriginProtection, error) {
+// trustedOrigins returns the check for requests with a cookie. urls are the server's public URLs, for proxies
+// that change the header Host; "" is none.
+func trustedOrigins(urls ...string) (*http.CrossOriginProtection, error) {
 	protection := http.NewCrossOriginProtection()
-	if url == "" {
-		return protection, nil
+	for _, url := range urls {
+		if url == "" {
+			continue
+		}
+		if err := protection.AddTrustedOrigin(url); err != nil {
+			return nil, err
+		}
 	}
-	return protection, protection.AddTrustedOrigin(url)
+	return protection, nil
 }
 
 // sameOrigin returns an error for a request that changes something and that a browser has sent for a page

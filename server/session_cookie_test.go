@@ -155,6 +155,20 @@ func TestOtherSitesCannotUseTheCookie(t *testing.T) {
 	}
 }
 
+// TestThePublicURLIsTrusted checks that a proxy may change the header Host, whichever key of the configuration has the public URL.
+func TestThePublicURLIsTrusted(t *testing.T) {
+	t.Parallel()
+	in := start(t, func(su *setup) {
+		su.config.PublicURL, su.config.Forward.URL = "http://public.example", "http://forward.example"
+	})
+	for origin, want := range map[string]int{"http://public.example": 200, "http://forward.example": 200, "http://other.example": 403} {
+		answer := in.handled(pageRequest("POST", "/admin/login", `{"username":"admin","password":"`+ownerPassword+`","cookie":1}`, origin))
+		if answer.StatusCode != want {
+			t.Errorf("%s: %d, want %d", origin, answer.StatusCode, want)
+		}
+	}
+}
+
 // TestACookieIsNoKey and no header that is there, even a wrong one, is ignored for it.
 func TestACookieIsNoKey(t *testing.T) {
 	t.Parallel()

@@ -3,9 +3,11 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"strings"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	cdpage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -26,14 +28,22 @@ func (p *page) before(script string) {
 	send(p, cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
-// as makes the next open use a token, once: after signing out the page stays signed out.
+// as gives the page the cookie of a session and, when it next opens, the mark of one. This happens once: after
+// signing out the page stays signed out.
 func (p *page) as(token string) {
 	p.t.Helper()
+	send(p, network.SetCookie, network.SetCookieParams{
+		URL: p.base, Path: "/", Name: sessionCookie, Value: token, HTTPOnly: yes, SameSite: network.CookieSameSiteLax,
+	})
+	mark := fmt.Sprint(crc32.ChecksumIEEE([]byte(token))) // the same in all tabs of a session
 	p.before(fmt.Sprintf(`if (location.protocol === 'http:' && !sessionStorage.getItem('given')) {
 		sessionStorage.setItem('given', 'yes')
-		localStorage.setItem('reeve.token', %s)
-	}`, quote(token)))
+		localStorage.setItem('reeve.signed_in', %s)
+	}`, quote(mark)))
 }
+
+// sessionCookie is the name of the cookie of a user's session, over plain HTTP.
+const sessionCookie = "reeve_session"
 
 // signIn signs in through the sign-in page, which must be open.
 func (p *page) signIn(username, password string) {

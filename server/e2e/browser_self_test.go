@@ -23,6 +23,7 @@ func TestWitness(t *testing.T) {
 		{"a script that the policy forbids", `(() => { const s = document.createElement('script'); s.textContent = '1'; document.head.append(s) })()`, "policy: script-src-elem | inline"},
 		{"a request to another place", `void (location.href = 'http://127.0.0.1:65000/')`, "a request to another place: http://127.0.0.1:65000/"},
 		{"a picture that is not there", `void (new Image().src = '/media/none')`, "GET /media/none: 404"},
+		{"a token in a header", `void fetch('/health', { headers: { authorization: 'Bearer x' } })`, "the header authorization in GET /health"},
 		{"an answer that nobody expected", `void fetch('/admin/info').then((r) => r.text())`, "GET /admin/info: 401"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 
 // witness detects forbidden behavior of a page in every test: errors or warnings in the
 // console, exceptions, violations of its content security policy, requests to other
-// servers, and error responses that the test does not expect.
+// servers, credentials in a header, and error responses that the test does not expect.
 type witness struct {
 	mu       sync.Mutex
 	base     string
@@ -126,6 +126,11 @@ func (w *witness) request(e *network.EventRequestWillBeSent) {
 	}
 	if !strings.HasPrefix(e.Request.URL, w.base+"/") && (w.also == "" || !strings.HasPrefix(e.Request.URL, w.also+"/")) {
 		w.fault("a request to another place: %s", e.Request.URL)
+	}
+	for name := range e.Request.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			w.fault("the header %s in %s %s", name, e.Request.Method, u.Path)
+		}
 	}
 	w.answered[e.RequestID] = asked{e.Request.Method, u.Path}
 	if e.Type != network.ResourceTypeEventSource && u.Path != eventPath { // whose response never ends

@@ -326,7 +326,7 @@ func TestConsoleInTwoWindows(t *testing.T) {
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session?page=1")
 	p.row("This device")
-	if err := evaluate(p, "document.body.appendChild(document.createElement('iframe')).contentWindow.localStorage.removeItem('reeve.token')", nil); err != nil {
+	if err := evaluate(p, "document.body.appendChild(document.createElement('iframe')).contentWindow.localStorage.removeItem('reeve.signed_in')", nil); err != nil {
 		t.Fatal(err)
 	}
 	p.at("/?back=%2Fconsole%2Fsystem%2Fsession%3Fpage%3D1")

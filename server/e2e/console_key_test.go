@@ -41,7 +41,7 @@ func (p *page) forgot(secret string) {
 	p.t.Helper()
 	p.until("forget the secret", func() error {
 		var found bool
-		err := evaluate(p, fmt.Sprintf(`[document.documentElement.outerHTML, location.href, JSON.stringify(history.state), JSON.stringify({ ...localStorage }),
+		err := evaluate(p, fmt.Sprintf(`[document.documentElement.outerHTML, location.href, JSON.stringify(history.state), JSON.stringify({ ...localStorage }), document.cookie,
 			JSON.stringify({ ...sessionStorage }), ...[...document.querySelectorAll('input, textarea')].map((e) => e.value)].some((text) => text?.includes(%s))`, quote(secret)), &found)
 		if err == nil && found {
 			err = errors.New("it is there")

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab opens another tab in the profile of a page, signed in with a token, and returns a function that
-// closes it. scripts run before those of the page.
+// tab opens another tab in the profile of a page, signed in with a token or, for "", as the profile is, and returns
+// a function that closes it. scripts run before those of the page.
 func (p *page) tab(token, path string, scripts ...string) (tab *page, closeTab func()) {
 	p.t.Helper()
 	tab = &page{t: p.t, base: p.base, scope: "document.documentElement", watch: newWitness(p.base), looks: &looks{}}
@@ -19,7 +19,9 @@ func (p *page) tab(token, path string, scripts ...string) (tab *page, closeTab f
 		p.t.Fatalf("open a tab: %v", err)
 	}
 	tab.prepare()
-	tab.as(token)
+	if token != "" {
+		tab.as(token)
+	}
 	for _, script := range scripts {
 		tab.before(script)
 	}

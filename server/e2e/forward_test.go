@@ -155,10 +155,12 @@ type shop struct {
 func newShop(t *testing.T, scheme string, proxy func(address, reeve, program string)) *shop {
 	t.Helper()
 	address, listen := freeAddress(t), freeAddress(t)
+	url := "http://" + strings.Replace(listen, "127.0.0.1", "localhost", 1) // another host name than that of the program, whose cookies ports share
 	s := &shop{program: newUpstream(t), origin: scheme + "://" + address}
 	s.server = begin(t, program(t, "serve", "--listen", listen, "--data", t.TempDir(),
-		"REEVE_FORWARD_AUTH__URL=http://"+listen, "REEVE_FORWARD_AUTH__ORIGINS="+s.origin))
+		"REEVE_FORWARD_AUTH__URL="+url, "REEVE_FORWARD_AUTH__ORIGINS="+s.origin))
 	s.server.ready()
+	s.server.url = url
 	proxy(address, listen, strings.TrimPrefix(s.program.URL, "http://"))
 	s.c = signedIn(t, s.server)
 	action := s.c.orderAction("shop.order.query", "See orders")

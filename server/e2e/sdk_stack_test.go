@@ -35,7 +35,7 @@ func startShopServer(t *testing.T, dir, shop string) (server *process, env []str
 	t.Helper()
 	needs(t, "curl")
 	address := freeAddress(t)
-	here := strings.NewReplacer("127.0.0.1:8080", address, "127.0.0.1:3000", shop)
+	here := strings.NewReplacer("127.0.0.1:8080", address, "localhost:8080", "localhost:"+portOf(address), "127.0.0.1:3000", shop)
 	config := filepath.Join(dir, "config.toml")
 	noErr(t, os.WriteFile(config, []byte(here.Replace(guideBlock(t, "toml"))), 0o600))
 	cmd := program(t, "serve", "--listen", address, "--config", config, "--data", filepath.Join(dir, "data"), "REEVE_ADMIN_PASSWORD="+manualPassword)

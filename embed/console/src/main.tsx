@@ -2,17 +2,19 @@
 // times larger.
 import { createRoot } from 'react-dom/client'
 import { askEarly } from './api/early'
-import { token } from './api/session'
+import { mark } from './api/session'
+import { finishSignOut } from './api/sign-out'
 import { language, learn, t } from './i18n'
 import { languages } from './i18n/languages'
 import { SignIn } from './pages/SignIn'
 
 document.documentElement.lang = language
+localStorage.removeItem('reeve.token') // of versions that kept the session there
 const root = createRoot(document.getElementById('root')!)
 
-if (token() && location.pathname === '/console/open') {
+if (mark() && location.pathname === '/console/open') {
   void import('./pages/Open').then(({ Open }) => root.render(<Open />), unreachable)
-} else if (token()) {
+} else if (mark()) {
   askEarly()
   root.render(<Waiting />)
   Promise.all([import('./app/App'), languages[language]?.library?.(), learn('frame')]).then(
@@ -20,7 +22,7 @@ if (token() && location.pathname === '/console/open') {
     unreachable,
   )
 } else {
-  root.render(<SignIn />)
+  void finishSignOut().then(() => root.render(<SignIn />))
 }
 
 function unreachable() {

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { isWriting } from './changes'
 import { confirmFirst, del, download, get, giveReason, hooks, open, post } from './request'
 
-vi.stubGlobal('localStorage', { getItem: () => 'token' })
+vi.stubGlobal('localStorage', { getItem: () => '1' })
 vi.stubGlobal('navigator', { onLine: true })
 vi.stubGlobal('document', { documentElement: { lang: 'en' } })
 vi.stubGlobal('fetch', (path: string, { headers, signal }: { headers: Record<string, string>; signal?: AbortSignal }) => {

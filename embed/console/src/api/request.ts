@@ -2,7 +2,7 @@
 
 import { begin } from './changes'
 import type { Answer, Body, Method, Path } from './paths'
-import { end, token } from './session'
+import { lapse, mark } from './session'
 
 // showType says how to show a response; see the API conventions.
 export const show = { success: 0, warning: 1, error: 2, notifySuccess: 3, notifyWarning: 4, notifyError: 5, silent: 99 } as const
@@ -96,7 +96,6 @@ function reasonFor(method: Method): string {
 
 async function send(method: Method, path: Path, o: Options, why: string): Promise<Response> {
   const headers: Record<string, string> = { 'Accept-Language': language() }
-  if (token()) headers.Authorization = `Bearer ${token()}`
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
   if (o.range) headers.Range = o.range
   if (why) headers['X-Reason'] = encodeURIComponent(why)
@@ -171,6 +170,7 @@ const unanswered = new Set(['offline', 'unreachable', 'busy'])
 // request calls the API and returns the data of the response. It always throws a Failure,
 // and shows it unless the caller does.
 export async function request<T>(method: Method, path: Path, o: Options = {}): Promise<T> {
+  const session = mark()
   try {
     const response = await answer(method, path, o)
     const seq = /-(\d+)$/.exec(response.headers.get('Reeve-Entry') ?? '')?.[1] // after the generation
@@ -178,8 +178,8 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
     return ((await response.json()) as Envelope<T>).data
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause
-    if (cause.status === 401 && token()) {
-      end(true)
+    if (cause.status === 401 && session) {
+      lapse(session)
     } else if (cause.code === 'password_change_required') {
       hooks.mustChange()
     } else if (cause.code === 'factor_required') {
@@ -213,7 +213,8 @@ export async function confirmFirst(): Promise<boolean> {
 // failures.
 export const open = (path: Path<'GET'>, signal: AbortSignal): Promise<Response> => answer('GET', path, { signal })
 
-// download fetches bytes that need the token, which a link cannot carry.
+// download fetches bytes instead of opening a link, so that a failure is shown on the page, and a
+// confirmation asked for.
 export async function download(path: Path<'GET'>, query?: Query, o: Options = {}): Promise<{ blob: Blob; name: string }> {
   const response = await answer('GET', path, { ...o, query }).catch((cause: unknown) => {
     if (cause instanceof Failure && !o.quiet && !unconfirmed(cause)) hooks.failed(cause)

@@ -1,28 +1,50 @@
-// Token of the signed-in user. It stays in this browser until the session ends; the server
-// decides whether it is valid.
+// The session is in a cookie that scripts cannot read, so a script that gets into a page cannot
+// carry it away. Only the server sets and deletes it. The browser stores a mark beside it: the time
+// of the sign-in, which is no secret. By the mark a page knows whether to show the sign-in page, and
+// other tabs notice that a session has begun or ended.
+//
+// Where the two differ, the server decides. A mark without a session ends with the first 401. A
+// session without a mark (the storage was cleared, or another page of this host has signed in) shows
+// the sign-in page, and the next sign-in replaces its cookie: asking the server first would be an
+// error in the browser's console and in monitoring for everybody who is just not signed in.
 
-const key = 'reeve.token'
+const key = 'reeve.signed_in'
+const pending = 'reeve.sign_out'
 
-export function token(): string {
-  return localStorage.getItem(key) ?? ''
+// mark identifies this browser's session among its sessions; '' if there is none.
+export const mark = (): string => localStorage.getItem(key) ?? ''
+
+export function begin(): void {
+  localStorage.removeItem(pending)
+  localStorage.setItem(key, String(Date.now()))
 }
 
-export function begin(value: string): void {
-  localStorage.setItem(key, value)
-}
-
-// end deletes the token. `back` returns to the current page after the next sign-in.
+// end leaves the page, whose session has ended. `back` returns to it after the next sign-in.
 export function end(back: boolean): void {
   localStorage.removeItem(key)
   const here = location.pathname + location.search
   location.replace(back && here !== '/console/' ? `/console/?back=${encodeURIComponent(here)}` : '/console/')
 }
 
+// lapse ends a session that the server has rejected, unless another one has begun since.
+export function lapse(of: string): void {
+  if (mark() === of) end(true)
+}
+
+// isPending reports whether the user has signed out while the server did not answer, so that the
+// cookie still has to be deleted.
+export const isPending = (): boolean => localStorage.getItem(pending) !== null
+
+export function setPending(on: boolean): void {
+  if (on) localStorage.setItem(pending, '1')
+  else localStorage.removeItem(pending)
+}
+
 // follow reacts when another window of this browser signs out or signs in another user.
 export function follow(): void {
   addEventListener('storage', (e) => {
     if (e.key !== key && e.key !== null) return // null: the storage was cleared
-    if (!token()) end(true)
+    if (!mark()) end(true)
     else if (e.newValue !== e.oldValue) location.reload()
   })
 }

@@ -1,8 +1,8 @@
 import { language } from './request'
-import { token } from './session'
 import { type Message, parser } from './sse'
 
-// The event stream of the server. EventSource can't send a token, so it is read with fetch.
+// The event stream of the server. EventSource tells neither the status of a failure nor that a
+// connection has gone silent, so it is read with fetch.
 
 // Change is a change of one record by anybody.
 export type Change = {
@@ -27,7 +27,7 @@ export async function read(last: string, signal: AbortSignal, tell: (message: Me
   signal.addEventListener('abort', stop)
   let wait = setTimeout(stop, silence)
   try {
-    const headers: Record<string, string> = { Authorization: `Bearer ${token()}`, Accept: 'text/event-stream', 'Accept-Language': language() }
+    const headers: Record<string, string> = { Accept: 'text/event-stream', 'Accept-Language': language() }
     if (last) headers['Last-Event-ID'] = last
     const response = await fetch('/system/event', { headers, cache: 'no-store', signal: control.signal })
     if (!response.ok || !response.body) {

@@ -14,8 +14,7 @@ import {
 import { Button, Dropdown, type MenuProps } from 'antd'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import { post } from '../api/request'
-import { end } from '../api/session'
+import { signOut } from '../api/sign-out'
 import { language, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
 import { mode, type Mode, setMode } from '../ui/dark'
@@ -100,13 +99,6 @@ function Tongue() {
   )
 }
 
-// signOut ends the session, and signs out locally even if the server is unreachable.
-export function signOut(): void {
-  void post('/admin/logout', undefined, { quiet: true })
-    .catch(() => {})
-    .finally(() => end(false))
-}
-
 function Own() {
   const { info: user } = useAccount().info
   const md = useWider('md')
@@ -116,7 +108,7 @@ function Own() {
     { key: 'account', icon: <UserOutlined />, label: t('account'), onClick: () => void navigate('/account') },
     { key: 'help', icon: <QuestionCircleOutlined />, label: t('manual'), onClick: () => void navigate('/help') },
     { type: 'divider' },
-    { key: 'out', icon: <LogoutOutlined />, label: t('sign_out'), onClick: signOut },
+    { key: 'out', icon: <LogoutOutlined />, label: t('sign_out'), onClick: () => void signOut() },
   ]
   return (
     <Dropdown menu={{ items }} trigger={['click']} placement="bottomRight">

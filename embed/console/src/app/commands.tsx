@@ -3,13 +3,13 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { type NavigateFunction, useNavigate } from 'react-router'
 import type { Listing } from '../api/paths'
 import { request } from '../api/request'
+import { signOut } from '../api/sign-out'
 import type { SettingPage, UserPage } from '../api/types'
 import { given, language, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
 import { mode, type Mode, setMode } from '../ui/dark'
 import { Icon } from '../ui/icons'
 import { type Account, useAccount } from './account'
-import { signOut } from './Head'
 import { follow, type Place } from './menu'
 import { TabMark } from './PageLink'
 
@@ -69,7 +69,7 @@ function actions({ may }: Account, navigate: NavigateFunction, help: () => void)
         run: () => setLanguage(code),
       })),
     { id: 'help', title: t('help'), words: '?', icon: <QuestionCircleOutlined />, run: help },
-    { id: 'out', title: t('sign_out'), words: 'logout sign out', icon: <LogoutOutlined />, run: signOut },
+    { id: 'out', title: t('sign_out'), words: 'logout sign out', icon: <LogoutOutlined />, run: () => void signOut() },
   ]
   return list.flatMap((action) => (action ? [{ ...action, group: 'actions' as const }] : []))
 }

@@ -1,6 +1,6 @@
 import { writtenAt } from '../api/changes'
 import { hooks } from '../api/request'
-import { end, token } from '../api/session'
+import { lapse, mark } from '../api/session'
 import type { Message } from '../api/sse'
 import { type Change, pause, read } from '../api/stream'
 import { onReturn, present } from '../ui/presence'
@@ -80,7 +80,7 @@ const until = (signal: AbortSignal, milliseconds?: number): Promise<void> =>
 // run keeps the stream open until signal or the session ends. It connects only while the user is
 // present in a tab: every connection prolongs the session.
 async function run(signal: AbortSignal): Promise<void> {
-  const session = token()
+  const session = mark()
   let failures = 0
   while (!signal.aborted) {
     if (!present() && !elsewhere) {
@@ -108,7 +108,7 @@ async function run(signal: AbortSignal): Promise<void> {
     if (streaming.get() || !failures) become(false)
     if (status === 401) {
       clearTimeout(lost)
-      if (token() === session) end(true)
+      lapse(session)
       return
     }
     if (status === 410) {
@@ -139,7 +139,7 @@ function hear(what: Told): void {
 
 // share takes its turn to have the stream for all tabs of the session.
 function share(): void {
-  const name = `reeve-events ${digest(token())}`
+  const name = `reeve-events ${mark()}` // tabs of different sessions share nothing
   tabs = new BroadcastChannel(name)
   tabs.onmessage = (e: MessageEvent<Told>) => hear(e.data)
   tell('hello')
@@ -162,19 +162,9 @@ function alone(): void {
   document.addEventListener('visibilitychange', look)
 }
 
-// digest identifies a session without its token, so that tabs of different sessions share nothing.
-function digest(text: string): string {
-  let [a, b] = [0xdeadbeef, 0x41c6ce57]
-  for (const c of text) {
-    a = Math.imul(a ^ c.codePointAt(0)!, 2654435761)
-    b = Math.imul(b ^ c.codePointAt(0)!, 1597334677)
-  }
-  return `${(a >>> 0).toString(36)}-${(b >>> 0).toString(36)}`
-}
-
 // listen starts to receive changes, once. A page keeps its session: signing in or out loads another.
 export function listen(): void {
-  if (started || !token()) return
+  if (started || !mark()) return
   started = true
   onReturn(() => {
     wake()

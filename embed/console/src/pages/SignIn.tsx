@@ -1,6 +1,7 @@
 import { type ComponentProps, type ComponentType, type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
 import { Failure, get, post, put } from '../api/request'
-import { back, begin, end, token } from '../api/session'
+import { back, begin, mark } from '../api/session'
+import { signOut } from '../api/sign-out'
 import type { Home, Login } from '../api/types'
 import { type Key, language, learn, maybe, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
@@ -132,7 +133,7 @@ async function passkeys(): Promise<Passkey | undefined> {
 
 // enter opens the page that was asked for, unless the password must be changed first.
 function enter(login: Login, mustChange: () => void): void {
-  begin(login.token)
+  begin()
   if (login.must_change_password) mustChange()
   else location.replace(back())
 }
@@ -155,7 +156,7 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
     setBusy(true)
     setProblem('')
     try {
-      const login = await post('/admin/login', { username, password }, { quiet: true })
+      const login = await post('/admin/login', { username, password, cookie: 1 }, { quiet: true })
       if (login.login_token) {
         const [{ Code }] = await Promise.all([import('./factor/Code'), learn('factor')])
         onSecond({ Form: Code, login, password })
@@ -236,8 +237,8 @@ function ChangePassword({ old: known }: { old?: string }) {
       <button className="primary" disabled={busy}>
         {t('password.change')}
       </button>
-      {token() !== '' && (
-        <button type="button" onClick={() => end(false)}>
+      {mark() !== '' && (
+        <button type="button" onClick={() => void signOut()}>
           {t('sign_out')}
         </button>
       )}

@@ -24,5 +24,6 @@ export const first = {
   'error.unreachable': 'Can’t reach the server. Try again in a moment.',
   'error.wrong_credentials': 'Wrong username or password.',
   'error.too_many_requests': 'Too many attempts. Try again later.',
+  'error.cross_origin': 'The server expects another address than the one in your browser. A proxy in front of it must pass on the Host header.',
   'error.internal': 'Something went wrong on the server. Request ID: {request}',
 } as const

@@ -26,5 +26,6 @@ export const first: Record<keyof typeof en, string> = {
   'error.unreachable': '无法连接服务器，请稍后重试。',
   'error.wrong_credentials': '用户名或密码错误。',
   'error.too_many_requests': '尝试次数过多，请稍后再试。',
+  'error.cross_origin': '浏览器中的地址与服务器预期的地址不一致。服务器前的代理必须传递 Host 头。',
   'error.internal': '服务器出现错误。请求 ID：{request}',
 }

@@ -31,7 +31,7 @@ export function Alone({ options, onDone, onProblem }: Props) {
     setHint('')
     onProblem('')
     try {
-      onDone(await post('/admin/login/passkey', { credential: await ask() }, { quiet: true }))
+      onDone(await post('/admin/login/passkey', { credential: await ask(), cookie: 1 }, { quiet: true }))
     } catch (cause) {
       if (isCancelled(cause)) setHint(t('error.passkey_cancelled'))
       else onProblem(said(cause))

@@ -40,12 +40,12 @@ export function Code({ login: { login_token, methods, public_key: options }, onD
   async function byPasskey() {
     stop.current = new AbortController()
     const credential = await request(options, { signal: stop.current.signal })
-    return post('/admin/login/passkey', { login_token, credential }, { quiet: true })
+    return post('/admin/login/passkey', { login_token, credential, cookie: 1 }, { quiet: true })
   }
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    void run(byCode ? () => post('/admin/login/totp', { login_token, otp: code }, { quiet: true }) : byPasskey)
+    void run(byCode ? () => post('/admin/login/totp', { login_token, otp: code, cookie: 1 }, { quiet: true }) : byPasskey)
   }
 
   function change() {

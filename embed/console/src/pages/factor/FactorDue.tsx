@@ -3,8 +3,8 @@ import dayjs from 'dayjs'
 import relative from 'dayjs/plugin/relativeTime'
 import { useNavigate } from 'react-router'
 import { put } from '../../api/request'
+import { signOut } from '../../api/sign-out'
 import { useAccount } from '../../app/account'
-import { signOut } from '../../app/Head'
 import { maybe, t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { SecondFactor } from './SecondFactor'
@@ -78,7 +78,7 @@ export function MustAdd({ onDone }: { onDone: () => Promise<boolean>; onClose: (
         >
           {t('factor.must.on')}
         </Button>
-        <Button onClick={signOut}>{t('sign_out')}</Button>
+        <Button onClick={() => void signOut()}>{t('sign_out')}</Button>
       </Flex>
     </main>
   )

@@ -1,6 +1,5 @@
 import { begin } from '../../api/changes'
 import { Failure, failureIn, language } from '../../api/request'
-import { token } from '../../api/session'
 import { words } from '../../ui/words'
 import { store } from '../../ui/store'
 
@@ -106,7 +105,6 @@ function send({ id, file, group }: Upload): void {
   request.onload = () => end(request.status === 200 ? { state: 'stored', sent: file.size } : { state: 'failed', problem: problemOf(request) })
   request.onerror = () => end({ state: 'failed', problem: problemOf(request) })
   request.open('POST', '/file/list')
-  request.setRequestHeader('Authorization', `Bearer ${token()}`)
   request.setRequestHeader('Accept-Language', language())
   request.send(form)
 }

@@ -1,7 +1,6 @@
 import { Alert, Button, Flex, Form, Input, Tag } from 'antd'
 import { useState } from 'react'
 import { address } from '../../api/request'
-import { token } from '../../api/session'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { bodyOf, filled, type OpenAPI, type Operation } from './openapi'
@@ -72,11 +71,11 @@ async function isJSON(_: unknown, text?: string): Promise<void> {
 async function call(o: Operation, values: Record<string, string | undefined>): Promise<Answer> {
   const of = (place: string) => Object.fromEntries(o.parameters.filter((p) => p.in === place).map((p) => [p.name, values[`${place} ${p.name}`] ?? '']))
   const headers: Record<string, string> = {}
-  if (!o.open) headers.Authorization = `Bearer ${token()}`
+  const credentials = o.open ? 'omit' : 'same-origin' // a sign-in that is tried must not replace the cookie
   if (values.body) headers['Content-Type'] = 'application/json'
   const since = performance.now()
   try {
-    const response = await fetch(address(filled(o.path, of('path')), of('query')), { method: o.method, headers, body: values.body ?? null })
+    const response = await fetch(address(filled(o.path, of('path')), of('query')), { method: o.method, headers, credentials, body: values.body ?? null })
     const content = await response.blob()
     return { status: response.status, took: performance.now() - since, text: await shown(content) }
   } catch (cause) {

@@ -33,7 +33,7 @@ export type Operation = {
   description: string
   tag: string
   access?: string
-  open: boolean // needs no token
+  open: boolean // needs no session
   parameters: Parameter[]
   body?: Schema
   media?: string // of the body

@@ -1,0 +1,96 @@
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { get } from './request'
+import { begin, isPending, mark } from './session'
+import { finishSignOut, signOut } from './sign-out'
+
+let stored: Map<string, string>
+let sent: string[]
+let left: string[]
+let responds: () => Promise<Response>
+
+vi.stubGlobal('localStorage', {
+  getItem: (key: string) => stored.get(key) ?? null,
+  setItem: (key: string, value: string) => stored.set(key, value),
+  removeItem: (key: string) => stored.delete(key),
+})
+vi.stubGlobal('navigator', { onLine: true })
+vi.stubGlobal('document', { documentElement: { lang: 'en' } })
+vi.stubGlobal('location', { pathname: '/console/account', search: '?tab=picture', replace: (to: string) => left.push(to) })
+vi.stubGlobal('fetch', (path: string, { headers }: { headers: Record<string, string> }) => {
+  expect(Object.keys(headers)).not.toContain('Authorization')
+  sent.push(path)
+  return responds()
+})
+afterAll(() => {
+  vi.unstubAllGlobals()
+})
+
+const rejected = async () => Response.json({ errorCode: 'unauthenticated', msg: 'sign in' }, { status: 401 })
+const fine = async () => Response.json({ data: {} })
+const unreachable = async () => {
+  throw new TypeError('Failed to fetch')
+}
+
+beforeEach(() => {
+  stored = new Map()
+  sent = []
+  left = []
+  responds = fine
+})
+
+test('a rejected session leads to the sign-in page, and back', async () => {
+  begin()
+  responds = rejected
+  await expect(get('/admin/info')).rejects.toMatchObject({ status: 401 })
+  expect([mark(), left]).toEqual(['', ['/console/?back=%2Fconsole%2Faccount%3Ftab%3Dpicture']])
+})
+
+test('a late rejection does not end a session that has begun since', async () => {
+  begin()
+  responds = async () => {
+    stored.set('reeve.signed_in', 'later')
+    return rejected()
+  }
+  await expect(get('/admin/info')).rejects.toMatchObject({ status: 401 })
+  expect([mark(), left]).toEqual(['later', []])
+})
+
+test('without a session a rejection is an answer like any other', async () => {
+  responds = rejected
+  await expect(get('/admin/info', {}, { quiet: true })).rejects.toMatchObject({ status: 401 })
+  expect(left).toEqual([])
+})
+
+test('signing out ends the session at the server', async () => {
+  begin()
+  await signOut()
+  await finishSignOut()
+  expect([sent, mark(), isPending(), left]).toEqual([['/admin/logout'], '', false, ['/console/']])
+})
+
+test('a session that has ended already is signed out', async () => {
+  begin()
+  responds = rejected
+  await signOut()
+  expect([mark(), isPending(), left.at(-1)]).toEqual(['', false, '/console/'])
+})
+
+test('without an answer the page leaves, and the session is ended later', async () => {
+  begin()
+  responds = unreachable
+  await signOut()
+  expect([mark(), isPending(), left]).toEqual(['', true, ['/console/']])
+  await finishSignOut()
+  expect(isPending()).toBe(true)
+  responds = fine
+  await finishSignOut()
+  await finishSignOut()
+  expect([isPending(), sent.length]).toEqual([false, 3])
+})
+
+test('signing in replaces the session that is still to be ended', async () => {
+  responds = unreachable
+  await signOut()
+  begin()
+  expect([isPending(), mark() !== '']).toEqual([false, true])
+})
