@@ -27,6 +27,16 @@ type Forward struct {
 	Origins []string // origins of the programs, like https://app.example.org
 }
 
+// exposed returns the origins of programs that get the session cookie of this server, because browsers send cookies to
+// every port of a host name.
+func (f *Forward) exposed() []string {
+	own, err := url.Parse(f.URL)
+	return slices.DeleteFunc(slices.Clone(f.Origins), func(origin string) bool {
+		u, err2 := url.Parse(origin)
+		return err != nil || err2 != nil || !strings.EqualFold(u.Hostname(), own.Hostname())
+	})
+}
+
 // forwardAnswers and callbackAnswers are the responses of the routes by status, for the OpenAPI document.
 var (
 	forwardAnswers = answers{

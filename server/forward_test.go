@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -311,5 +312,16 @@ func TestAnEmptyNeedIsRefused(t *testing.T) {
 		if w := v.visit("/", "/auth/verify"+query); w.Code != want {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)
 		}
+	}
+}
+
+func TestProgramsOnTheHostNameOfTheServerAreFound(t *testing.T) {
+	t.Parallel()
+	f := Forward{URL: "https://reeve.example.org:8443", Origins: []string{"https://shop.example.org", "https://Reeve.example.org", "http://reeve.example.org:3000", "https://example.org"}}
+	if got := f.exposed(); !slices.Equal(got, []string{"https://Reeve.example.org", "http://reeve.example.org:3000"}) {
+		t.Errorf("%q", got)
+	}
+	if got := (&Forward{}).exposed(); len(got) != 0 {
+		t.Errorf("without any: %q", got)
 	}
 }

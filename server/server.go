@@ -146,6 +146,9 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	if s.origins, err = trustedOrigins(config.PublicURL, config.Forward.URL); err != nil {
 		return nil, err
 	}
+	for _, origin := range config.Forward.exposed() {
+		log.Warn().Str("origin", origin).Msg("this program gets the sessions of its users, since browsers send cookies to every port of a host name: give it a host name other than that of forward_auth.url")
+	}
 	s.images = picture.NewScaler()
 	all := routes()
 	if err := checkRoutes(all); err != nil {

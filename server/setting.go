@@ -92,7 +92,7 @@ func (req *Request) saveSetting(tx *store.Tx, id store.ID, edit func(*store.Sett
 	if name != "" {
 		now := saved.Values
 		req.committed = append(req.committed, func() {
-			req.s.log.Warn().Str("setting", name).Str("old", old).Str("new", now).Str("user", req.Actor.Username).Str("request", req.ID).Msg("a security setting was changed")
+			req.s.log.Warn().Str("setting", name).Str("old", old).Str("new", now).Str("user", req.Actor.Label()).Str("request", req.ID).Msg("a security setting was changed")
 		})
 	}
 	return saved, err
