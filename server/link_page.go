@@ -35,7 +35,7 @@ func (p *htmlPage) askLink(tx *store.Tx, l *store.Link) error {
 	}
 	form, about := htmlForm{Submit: p.Words.Submit[l.Purpose]}, l.Email
 	if l.SetsPassword() {
-		form.Fields, about = append([]htmlField{forUsername(username)}, p.newPassword(tx, "password", p.Words.Password, p.Words.Again)...), username
+		form.Fields, about = append([]htmlField{forUsername(username)}, p.otherPassword(tx, "password")...), username
 	}
 	p.Title, p.Forms = p.Words.Titles[l.Purpose], []htmlForm{form}
 	p.Texts = []string{fmt.Sprintf(p.Words.Intro[l.Purpose], about)}

@@ -199,6 +199,8 @@ var (
 	FactorGraceDays = secured(number("security", "factor_grace_days", 7, 0, 90))
 
 	ReauthMinutes = secured(number("security", "reauth_minutes", 10, 1, 24*60))
+
+	PasswordHistory = secured(number("security", "password_history", 0, 0, 10))
 )
 
 // Name returns the full name of the setting, "group.key".

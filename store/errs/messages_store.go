@@ -16,6 +16,8 @@ var accountMessages = []entry{
 	{"password_changed", "the password was changed in another session; try again", "", "密码已在其他会话中更改；请重试"},
 	{"password_wrong", "is not the current password", "", "不是当前密码"},
 	{"password_same", "must differ from the current password", "", "不能与当前密码相同"},
+	{"password_used", "must not be one of your last %d passwords", "count", "不能是您最近 {count} 次使用过的密码"},
+	{"password_used_last", "must not be your last password", "", "不能是您上一次使用过的密码"},
 	{"password_username", "must not be the username", "", "不能与用户名相同"},
 	{"password_common", "is too common; choose another password", "", "过于常见；请换一个密码"},
 	{"wrong_code", "wrong code, or it was used already", "", "验证码错误，或已被使用"},
