@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
+	"reeve/auth/breached"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -47,6 +48,8 @@ type Options struct {
 	InitialFile string
 	// Common is the set of rejected passwords, in lower case.
 	Common map[string]bool
+	// Breached is a list of leaked passwords, which are rejected, too; nil for none.
+	Breached *breached.List
 	// LoginLogDays and LoginLogRows override the settings for the retention of the
 	// login log; 0 uses the settings.
 	LoginLogDays, LoginLogRows int

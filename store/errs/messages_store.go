@@ -20,6 +20,8 @@ var accountMessages = []entry{
 	{"password_used_last", "must not be your last password", "", "不能是您上一次使用过的密码"},
 	{"password_username", "must not be the username", "", "不能与用户名相同"},
 	{"password_common", "is too common; choose another password", "", "过于常见；请换一个密码"},
+	{"password_breached", "appears in a list of leaked passwords; choose another one", "", "出现在已泄露密码列表中；请换一个密码"},
+	{"breached_list_unreadable", "the list of leaked passwords can't be read, so no password can be set; tell the administrator", "", "无法读取已泄露密码列表，因此无法设置密码；请联系管理员"},
 	{"wrong_code", "wrong code, or it was used already", "", "验证码错误，或已被使用"},
 	{"sign_in_again", "this sign-in has expired or failed too often; enter your password again", "", "本次登录已过期或失败次数过多，请重新输入密码"},
 	{"otp_wrong", "is wrong, or was used already", "", "错误，或已被使用"},

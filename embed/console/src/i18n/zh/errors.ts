@@ -16,6 +16,7 @@ export const errors: Record<keyof typeof en, string> = {
   'fault.password_same': '不能与当前密码相同',
   'fault.password_used': '不能是您最近 {count} 次使用过的密码',
   'fault.password_used_last': '不能是您上一次使用过的密码',
+  'fault.password_breached': '出现在已泄露密码列表中，请换一个密码',
   'fault.password_common': '过于常见，请换一个密码',
   'field.row': '第 {line} 行，{column}',
   'field.username': '用户名',
