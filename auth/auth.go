@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
+	"reeve/auth/breached"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -47,6 +48,8 @@ type Options struct {
 	InitialFile string
 	// Common is the set of rejected passwords, in lower case.
 	Common map[string]bool
+	// Breached is a list of leaked passwords, which are rejected, too; nil for none.
+	Breached *breached.List
 	// LoginLogDays and LoginLogRows override the settings for the retention of the
 	// login log; 0 uses the settings.
 	LoginLogDays, LoginLogRows int
@@ -215,20 +218,20 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	if oldPassword == newPassword {
 		return errs.Field(errs.Invalid, "new_password", "must differ from the current password")
 	}
-	hash, err := a.confirm(s, addr, "old_password", oldPassword)
+	used, err := a.confirm(s, addr, "old_password", oldPassword)
 	if err != nil {
 		return err
 	}
-	fresh, err := a.hasher.hash(knownCaller(s.account), newPassword)
+	p := knownCaller(s.account)
+	if err := a.checkUnused(p, used, used.earlier, addr, "new_password", newPassword, nil); err != nil {
+		return err
+	}
+	fresh, err := a.hasher.hash(p, newPassword)
 	if err != nil {
 		return err
 	}
 	err = a.db.Update(s.Actor, func(tx *store.Tx) error {
-		stored, err := store.HashOf(tx, s.account)
-		if err == nil && stored.Hash != hash {
-			err = errs.New(errs.Conflict, "the password was changed in another session; try again").Coded("stale")
-		}
-		if err != nil {
+		if err := used.unchanged(tx); err != nil {
 			return err
 		}
 		return store.SetHash(tx, s.account, fresh, false, s.ID)
@@ -261,9 +264,9 @@ func (a *Auth) Confirm(s *Session, addr netip.Addr, password string) error {
 	return err
 }
 
-// confirm checks the signed-in user's password and returns its hash. field is the name
-// of the input field for errors.
-func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (hash string, err error) {
+// confirm checks the signed-in user's password and returns its hash, with those of the
+// earlier ones. field is the name of the input field for errors.
+func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (used *usedPasswords, err error) {
 	var at *throttleCheck
 	var tries int
 	err = a.db.View(s.Actor, func(tx *store.Tx) error {
@@ -271,28 +274,25 @@ func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (has
 		tries = store.LoginTries.Get(tx)
 		at = newThrottleCheck(tracedCounters{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
 		at.addr = "" // other clients at this address must not block a signed-in user
-		h, err := store.HashOf(tx, s.account)
-		if err == nil {
-			hash = h.Hash
-		}
+		used, err = usedPasswordsOf(tx, s.account)
 		return err
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if wait := at.begin(tries, func() bool { return false }); wait > 0 {
-		return "", a.tooMany(throttledPassword, wait)
+		return nil, a.tooMany(throttledPassword, wait)
 	}
-	same, err := a.hasher.compare(knownCaller(s.account), hash, password)
+	same, err := a.hasher.compare(knownCaller(s.account), used.present, password)
 	if err != nil {
 		at.withdraw()
-		return "", err
+		return nil, err
 	}
 	if !same {
-		return "", errs.Field(errs.Invalid, field, "is not the current password").Coded("wrong_password")
+		return nil, errs.Field(errs.Invalid, field, "is not the current password").Coded("wrong_password")
 	}
 	at.succeeded()
-	return hash, nil
+	return used, nil
 }
 
 // HashPassword hashes a password for a database that is being created and has no Auth

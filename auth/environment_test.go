@@ -1,10 +1,14 @@
 package auth
 
 import (
+	"crypto/sha1"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"reeve/auth/breached"
 	"reeve/store/errs"
 )
 
@@ -16,6 +20,33 @@ func TestTakeVariableRemovesTheVariable(t *testing.T) {
 	}
 	if value, set := os.LookupEnv(name); set {
 		t.Errorf("it is still set, to %q", value)
+	}
+}
+
+// TestAPasswordIsLookedUpLast: what other rules refuse is not, and what can't be looked up is not accepted.
+func TestAPasswordIsLookedUpLast(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "leaked")
+	must(t, os.WriteFile(path, fmt.Appendf(nil, "%X:2\n", sha1.Sum([]byte("a leaked one"))), 0o600))
+	list, err := breached.Open(path)
+	must(t, err)
+	o := Options{Common: map[string]bool{"password1": true}, Breached: list}
+	check := func(password string) *errs.Error {
+		if err := o.CheckFirst("the-admin", "FIELD", password); err != nil {
+			return errs.Of(err)
+		}
+		return &errs.Error{}
+	}
+	if e := check("a leaked one"); e.Kind != errs.Invalid || e.Code != "password_breached" || e.Fields["FIELD"].Empty() {
+		t.Errorf("%v", e)
+	}
+	if e := check("a good one"); e.Kind != fine {
+		t.Errorf("%v", e)
+	}
+	must(t, os.Remove(path))
+	for password, want := range map[string]errs.Kind{"Password1": errs.Invalid, "short": errs.Invalid, "a good one": errs.Busy, "a leaked one": errs.Busy} {
+		if e := check(password); e.Kind != want {
+			t.Errorf("%s, without the list: %v", password, e)
+		}
 	}
 }
 

@@ -60,19 +60,17 @@ func (a *Auth) Link(tx *store.Tx, in LinkUse) (*store.Link, error) {
 // UseLink does what a one-time link is for, and deletes it. It returns the link as it was.
 func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	var l *store.Link
-	var username string
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		if l, err = a.Link(tx, in); err == nil {
-			username, err = l.Account().Username(tx)
-		}
+		l, err = a.Link(tx, in)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	hash := ""
+	var used *usedPasswords
 	if l.SetsPassword() {
-		if hash, err = a.linkPassword(in, username); err != nil {
+		if hash, used, err = a.linkPassword(in, l.Account()); err != nil {
 			return nil, err
 		}
 	}
@@ -81,6 +79,9 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	}
 	err = a.db.Update(store.System, func(tx *store.Tx) error {
 		found, token, err := a.findLink(tx, in.Token) // it may have been used meanwhile
+		if err == nil && hash != "" && used.limit > 0 {
+			err = used.unchanged(tx)
+		}
 		if err == nil {
 			l = found
 			err = applyLink(tx, found, token, hash)
@@ -93,18 +94,31 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	return l, err
 }
 
-// linkPassword checks and hashes the new password of a link.
-func (a *Auth) linkPassword(in LinkUse, username string) (string, error) {
+// linkPassword checks and hashes the new password of a link. It also returns what it was compared with.
+func (a *Auth) linkPassword(in LinkUse, who store.Account) (hash string, used *usedPasswords, err error) {
 	if in.Password == nil {
-		return "", errs.Field(errs.Invalid, in.Field, "is required")
+		return "", nil, errs.Field(errs.Invalid, in.Field, "is required")
+	}
+	var username string
+	err = a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
+		if username, err = who.Username(tx); err == nil {
+			used, err = usedPasswordsOf(tx, who)
+		}
+		return err
+	})
+	if err != nil {
+		return "", nil, err
 	}
 	p := unknownCaller(in.Addr)
 	p.timing = in.Hashing
-	secret, err := a.newSecret(p, username, in.Field, in.Password)
-	if err != nil {
-		return "", err
+	if err := a.checkPolicy(username, in.Field, *in.Password); err != nil {
+		return "", nil, err
 	}
-	return secret.Hash, nil
+	if err := a.checkUnused(p, used, used.all(), in.Addr, in.Field, *in.Password, in.Observe); err != nil {
+		return "", nil, err
+	}
+	hash, err = a.hasher.hash(p, *in.Password)
+	return hash, used, err
 }
 
 // applyLink does what a link is for. An address is confirmed by any link that was sent there.

@@ -171,8 +171,8 @@ func (a *Auth) newSecret(p hashCaller, username, field string, given *string) (*
 	return s, err
 }
 
-// checkPolicy checks a new password against the settings: its minimum length and,
-// unless switched off, that it is neither common nor the username.
+// checkPolicy checks a new password against the settings: its minimum length, and that
+// it is neither common, nor leaked, nor the username.
 func (a *Auth) checkPolicy(username, field, password string) error {
 	least := 0
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
@@ -209,7 +209,34 @@ func (o Options) check(username, field, password string, least int) error {
 	case o.Common[folded]:
 		return errs.Field(errs.Invalid, field, "is too common; choose another password")
 	}
+	return o.checkBreached(field, password)
+}
+
+// checkBreached returns an error for a password that was leaked, or that can't be looked up: whoever can
+// damage the list must not be able to turn the check off.
+func (o Options) checkBreached(field, password string) error {
+	if o.Breached == nil {
+		return nil
+	}
+	leaked, err := o.Breached.Has(password)
+	switch {
+	case err != nil:
+		// Busy because it is no fault of the request, and passes when the list is repaired.
+		return errs.New(errs.Busy, "the list of leaked passwords can't be read, so no password can be set; tell the administrator").Coded("breached_list_unreadable").Because(err)
+	case leaked:
+		return errs.Field(errs.Invalid, field, "appears in a list of leaked passwords; choose another one").Coded("password_breached")
+	}
 	return nil
+}
+
+// BreachedFault returns whether there is a list of leaked passwords, what is wrong with it, and since when, if
+// that is known.
+func (a *Auth) BreachedFault() (listed bool, since time.Time, err error) {
+	if a.options.Breached == nil {
+		return false, time.Time{}, nil
+	}
+	since, err = a.options.Breached.Fault()
+	return true, since, err
 }
 
 // RandomPassword returns a password of 130 random bits that is easy to type.

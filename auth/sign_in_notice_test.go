@@ -84,7 +84,11 @@ func TestASessionKnowsItsDevice(t *testing.T) {
 	in := start(t)
 	g, err := in.with("", "admin", password, "192.0.2.1")
 	must(t, err)
-	s := in.sessionOf(g.Token)
+	var s *Session
+	in.view(func(tx *store.Tx) error {
+		s, err = in.Authenticate(tx, g.Token, home)
+		return err
+	})
 	if d := in.devices(); len(d) != 1 || s.DeviceID != d[0].ID || d[0].IP != "192.0.2.1" || d[0].LastUsed == 0 {
 		t.Errorf("session %+v, devices %+v", s, d)
 	}
@@ -102,16 +106,6 @@ func TestASessionKnowsItsDevice(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-// sessionOf returns the session of a token.
-func (in *instance) sessionOf(token string) (s *Session) {
-	in.t.Helper()
-	in.view(func(tx *store.Tx) (err error) {
-		s, err = in.Authenticate(tx, token, home)
-		return err
-	})
-	return s
 }
 
 // TestSessionsAreBoundToTheirNetwork if the setting says so; those of app users never.

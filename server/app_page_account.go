@@ -137,7 +137,7 @@ func passwordPage(tx *store.Tx, req *Request, p *htmlPage) error {
 	words := &p.Words.App
 	p.Title = words.PasswordTitle
 	form := htmlForm{Submit: words.PasswordTitle, Fields: []htmlField{forUsername(req.Actor.Username), presentPassword("old_password", words.CurrentPassword)}}
-	form.Fields = append(form.Fields, p.newPassword(tx, "new_password", p.Words.Password, p.Words.Again)...)
+	form.Fields = append(form.Fields, p.otherPassword(tx, "new_password")...)
 	p.Forms = []htmlForm{form}
 	if req.Actor.MustChange {
 		p.Texts = []string{words.MustChange}

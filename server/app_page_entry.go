@@ -66,7 +66,7 @@ func registerPage(tx *store.Tx, req *Request, p *htmlPage) error {
 		{Name: "nickname", Type: "text", Label: words.DisplayName, Autocomplete: "nickname", Max: 64, Hint: words.Optional},
 	}}
 	form.Fields = append(form.Fields, p.customFields(tx, store.FieldValues{}, true)...)
-	form.Fields = append(form.Fields, p.newPassword(tx, "password", words.Password, words.Again)...)
+	form.Fields = append(form.Fields, p.newPassword(tx, "password", words.Password, words.Again, p.Words.Rules)...)
 	if store.AppRegistrationChallenge.Get(tx) {
 		form.Fields = append(form.Fields, htmlField{Name: "altcha", Type: "hidden", Fault: words.Unchecked})
 		form.Scripts, form.Wait, form.Failed, p.script = words.NeedsScript, words.Checking, words.Unchecked, req.s.pages.script

@@ -35,7 +35,7 @@ type pages struct {
 // pageTexts are the texts of pages in one language. Those of Intro and Done have the username or the
 // address at %s.
 type pageTexts struct {
-	Password, Again, SignIn, Contact, Differ, Rules, DoneTitle, Invalid, Busy, Registered string
+	Password, Again, SignIn, Contact, Differ, Rules, RulesUsed, DoneTitle, Invalid, Busy, Registered string
 
 	Titles, Intro, Submit, Done map[string]string // by purpose of the link
 
@@ -129,13 +129,22 @@ func forUsername(username string) htmlField {
 	return htmlField{Type: "text", Value: username, Autocomplete: "username"}
 }
 
-// newPassword returns the fields of a new password.
-func (p *htmlPage) newPassword(tx *store.Tx, name, label, again string) []htmlField {
+// newPassword returns the fields of a new password. rules is the format of its hint.
+func (p *htmlPage) newPassword(tx *store.Tx, name, label, again, rules string) []htmlField {
 	least := store.PasswordLength.Get(tx)
 	return []htmlField{
-		{Name: name, Type: "password", Label: label, Autocomplete: "new-password", Required: true, Min: least, Max: maxPassword, Hint: fmt.Sprintf(p.Words.Rules, least)},
+		{Name: name, Type: "password", Label: label, Autocomplete: "new-password", Required: true, Min: least, Max: maxPassword, Hint: fmt.Sprintf(rules, least)},
 		{Name: againField, Type: "password", Label: again, Autocomplete: "new-password", Required: true, Max: maxPassword, Fault: p.Words.Differ},
 	}
+}
+
+// otherPassword returns newPassword for an account that may have had passwords.
+func (p *htmlPage) otherPassword(tx *store.Tx, name string) []htmlField {
+	rules := p.Words.Rules
+	if store.PasswordHistory.Get(tx) > 0 {
+		rules = p.Words.RulesUsed
+	}
+	return p.newPassword(tx, name, p.Words.Password, p.Words.Again, rules)
 }
 
 // presentPassword returns the field of the password that an account has.

@@ -21,7 +21,7 @@ var linkPageAnswers = answers{
 var linkFormAnswers = answers{
 	200: "A page that says what was done",
 	404: "A page that says that the link does not work",
-	409: "A page that says that somebody else has the address by now",
+	409: "A page that says that somebody else has the address by now, or that the password was changed meanwhile",
 	422: "The page with the form, and what is wrong with the password",
 	429: "A page that says that there were too many attempts",
 	503: "A page that says that the server is busy",
@@ -35,7 +35,7 @@ func (p *htmlPage) askLink(tx *store.Tx, l *store.Link) error {
 	}
 	form, about := htmlForm{Submit: p.Words.Submit[l.Purpose]}, l.Email
 	if l.SetsPassword() {
-		form.Fields, about = append([]htmlField{forUsername(username)}, p.newPassword(tx, "password", p.Words.Password, p.Words.Again)...), username
+		form.Fields, about = append([]htmlField{forUsername(username)}, p.otherPassword(tx, "password")...), username
 	}
 	p.Title, p.Forms = p.Words.Titles[l.Purpose], []htmlForm{form}
 	p.Texts = []string{fmt.Sprintf(p.Words.Intro[l.Purpose], about)}
@@ -64,6 +64,9 @@ func (p *htmlPage) refuseLink(req *Request, e *errs.Error) {
 	p.Title = p.Words.Invalid
 	if e.Kind != errs.NotFound {
 		p.Title = p.Words.Busy
+	}
+	if e.Unwrap() != nil {
+		req.shown = e // so that its cause is logged
 	}
 	p.Texts, p.Forms, p.Status = []string{e.Msg.In(req.language())}, nil, status[e.Kind].code
 }

@@ -94,8 +94,11 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 			s.record(stats, req, err)
 			req.release() // last, since monitoring reads the body
 		}()
-		if err != nil && gone == nil {
+		switch {
+		case err != nil && gone == nil:
 			s.fail(req, err)
+		case req.shown != nil:
+			s.logFailure(req, req.shown)
 		}
 		s.logRequest(rt.Path, req, err)
 		if gone != nil {
@@ -333,9 +336,8 @@ func (req *Request) admitAgain() error {
 
 func (req *Request) admit(tx *store.Tx) error { return req.s.admit(tx, req.route, req) }
 
-// fail sends an error response. An error that is not an errs.Error is internal: it is
-// logged, at most once a minute while it repeats, and its text is not sent.
-func (s *Server) fail(req *Request, err error) {
+// logFailure logs an error of the server, at most once a minute while it repeats.
+func (s *Server) logFailure(req *Request, err error) {
 	e := errs.Of(err)
 	code := req.route.statusOf(e.Kind)
 	if e.Kind == errs.Internal || e.Unwrap() != nil && code >= 500 { // not Busy, which would fill the log under a flood
@@ -348,6 +350,14 @@ func (s *Server) fail(req *Request, err error) {
 			line.Str("request", id).Str("method", method).Str("path", path).Int("status", code).Msg("request failed")
 		})
 	}
+}
+
+// fail sends an error response. An error that is not an errs.Error is internal: it is
+// logged, and its text is not sent.
+func (s *Server) fail(req *Request, err error) {
+	s.logFailure(req, err)
+	e := errs.Of(err)
+	code := req.route.statusOf(e.Kind)
 	if req.w.status != 0 {
 		panic(http.ErrAbortHandler) // a raw response had begun: the client must not take it for complete
 	}

@@ -15,7 +15,7 @@ import (
 
 // weaker has, by setting, values within the bounds that weaken security.
 var weaker = map[string]string{
-	"security.session_idle_minutes": "10080", "security.session_hours": "720", "security.password_length": "9", "security.login_tries": "50",
+	"security.session_idle_minutes": "10080", "security.session_hours": "720", "security.password_length": "9", "security.password_history": "5", "security.login_tries": "50",
 	"security.login_window_minutes": "5", "security.login_log_days": "365", "security.login_log_rows": "200000",
 	"app.registration": "1", "app.session_idle_hours": "2160", "app.session_days": "365", "file.free_megabytes": "64",
 	"security.key_max_days": "3650", "security.key_rate_limit": "100000000", "security.personal_keys": "0", "security.session_network": "1", "security.reauth_minutes": "60", "security.factor_grace_days": "30", "security.require_factor": "owners",
@@ -159,7 +159,7 @@ func TestSecuritySettingsHaveHardBounds(t *testing.T) {
 	for name, beyond := range map[string][]int{
 		"security.session_idle_minutes": {4, 10081}, "security.session_hours": {0, 721}, "security.password_length": {7, 129}, "security.login_tries": {0, 51},
 		"security.login_window_minutes": {4, 1441}, "security.login_log_days": {29, 3651}, "security.login_log_rows": {9999, 10_000_001},
-		"security.factor_grace_days": {-1, 91}, "security.reauth_minutes": {0, 1441}, "app.session_idle_hours": {0, 2161}, "app.session_days": {0, 366}, "file.free_megabytes": {63},
+		"security.factor_grace_days": {-1, 91}, "security.password_history": {-1, 11}, "security.reauth_minutes": {0, 1441}, "app.session_idle_hours": {0, 2161}, "app.session_days": {0, 366}, "file.free_megabytes": {63},
 	} {
 		for _, n := range beyond {
 			in.call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%d}}`, name, n), "owner").brief(422, `"values.`+name+`":`)

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"reeve/auth"
+	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server/monitor"
 	"reeve/store"
@@ -71,6 +72,7 @@ type setup struct {
 	must   bool // whether the first user must change the password
 	cost   int
 	file   string // file with the first user's generated password; "" for none
+	leaked *breached.List
 }
 
 // start returns an instance with one signed-in user, "owner". Cleanup verifies the
@@ -108,7 +110,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade})
 	must(t, err)
 	t.Cleanup(in.close)
-	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords(), InitialFile: su.file, PublicURL: su.config.PublicURL})
+	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords(), Breached: su.leaked, InitialFile: su.file, PublicURL: su.config.PublicURL})
 	must(t, err)
 	logger := zerolog.Nop()
 	if su.log != nil {

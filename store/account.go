@@ -73,6 +73,9 @@ type PasswordHash struct {
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
 	Hash      string `json:"hash" log:"secret"` // hash in the format of package auth; see ImportedHash
+	// Earlier has the hashes of the user's earlier passwords, the newest first. There are none while
+	// security.password_history is 0: what nobody compares with need not be kept.
+	Earlier []string `json:"earlier,omitempty" log:"secret"`
 	Timestamps
 }
 
@@ -125,14 +128,20 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 
 // SetHash stores the password hash of a user and ends all sessions of the user except keep; 0
 // ends all. The user's links end, too: somebody else may have asked for them, or may have them.
+// The replaced hash is remembered, whoever replaces it.
 func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
-	if err := setMustChange(tx, a, Flag(mustChange)); err != nil {
+	pending, err := setMustChange(tx, a, Flag(mustChange))
+	if err != nil {
 		return err
+	}
+	remembered := PasswordHistory.Get(tx)
+	if pending {
+		remembered = 0 // a registration that replaces another one may be of somebody else
 	}
 	old, err := HashOf(tx, a)
 	switch {
 	case err == nil:
-		_, err = PasswordHashes.Update(tx, old.ID, func(h *PasswordHash) error { h.Hash = hash; return nil })
+		_, err = PasswordHashes.Update(tx, old.ID, func(h *PasswordHash) error { h.replace(hash, remembered); return nil })
 	case !errs.Is(err, errs.NotFound):
 	case a.App:
 		err = PasswordHashes.Create(tx, &PasswordHash{AppUserID: a.ID, Hash: hash})
@@ -148,12 +157,19 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	return EndSessions(tx, a, keep)
 }
 
-// setMustChange updates the record of the user, so that its rules are checked.
-func setMustChange(tx *Tx, a Account, must Flag) (err error) {
+// setMustChange updates the record of the user, so that its rules are checked. It reports whether the user is an
+// app user whose registration is not confirmed.
+func setMustChange(tx *Tx, a Account, must Flag) (pending bool, err error) {
 	if a.App {
-		_, err = AppUsers.UpdateQuietly(tx, a.ID, func(u *AppUser) error { u.MustChangePassword = must; return nil })
-		return err
+		u, err := AppUsers.UpdateQuietly(tx, a.ID, func(u *AppUser) error { u.MustChangePassword = must; return nil })
+		return err == nil && bool(u.Pending), err
 	}
 	_, err = Users.UpdateQuietly(tx, a.ID, func(u *User) error { u.MustChangePassword = must; return nil })
-	return err
+	return false, err
+}
+
+// replace sets a new hash, and remembers as many of the earlier ones.
+func (h *PasswordHash) replace(hash string, remembered int) {
+	earlier := append([]string{h.Hash}, h.Earlier...)
+	h.Hash, h.Earlier = hash, earlier[:min(remembered, len(earlier))]
 }

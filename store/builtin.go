@@ -202,6 +202,8 @@ var (
 	SessionNetwork = securedToggle("security", "session_network", "0")
 
 	ReauthMinutes = secured(number("security", "reauth_minutes", 10, 1, 24*60))
+
+	PasswordHistory = secured(number("security", "password_history", 0, 0, 10))
 )
 
 // Name returns the full name of the setting, "group.key".

@@ -28,6 +28,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"reeve/auth"
+	"reeve/auth/breached"
 	"reeve/server/config"
 )
 
@@ -83,8 +84,9 @@ type program struct {
 
 	first, firstFile string // values of passwordVariable and passwordFileVariable
 
-	config *config.Config
-	log    zerolog.Logger
+	config   *config.Config
+	breached *breached.List // of serve, the only command with passwords that people choose; nil for none
+	log      zerolog.Logger
 }
 
 // Run runs the command that args begin with, or serve if there is none. Only serve

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server"
 )
@@ -26,6 +28,9 @@ func (p *program) serve() (err error) {
 	defer runtime.KeepAlive(ballast)
 	settings, err := p.settings()
 	if err != nil {
+		return err
+	}
+	if err := p.openBreached(); err != nil {
 		return err
 	}
 	db, a, err := p.open()
@@ -55,6 +60,17 @@ func (p *program) serve() (err error) {
 	})
 	p.log.Info().Msg("stopped")
 	return err
+}
+
+// openBreached opens the list of leaked passwords, if one is configured.
+func (p *program) openBreached() (err error) {
+	if p.config.Breached == "" {
+		return nil
+	}
+	if p.breached, err = breached.Open(p.config.Breached); err != nil {
+		return fmt.Errorf("auth.breached_passwords: %w", err)
+	}
+	return nil
 }
 
 // settings returns the server's configuration with the values that depend on the

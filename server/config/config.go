@@ -37,6 +37,7 @@ type Config struct {
 	File         string // path of the file that was read; "" for none
 	DataDir      string // directory of the database
 	BcryptCost   int    // cost of a password hash, 10 to 15
+	Breached     string // path of a list of leaked passwords; "" for none
 	LoginLogDays int    // retention of the sign-in log; 0 uses the setting
 	LoginLogRows int    // maximum length of the sign-in log; 0 uses the setting
 	PublicURL    string // URL at which people reach the server; "" if unknown. Server checks it
@@ -68,7 +69,7 @@ func Load(path string, flags map[string]string) (*Config, error) {
 	}
 	c.DataDir, c.LogLevel = c.values.String("data.dir"), c.values.String("log.level")
 	c.PublicURL = strings.TrimSuffix(c.values.String("server.public_url"), "/")
-	c.BcryptCost = c.values.Int("auth.bcrypt_cost")
+	c.BcryptCost, c.Breached = c.values.Int("auth.bcrypt_cost"), c.values.String("auth.breached_passwords")
 	c.LoginLogDays, c.LoginLogRows = c.values.Int("security.login_log_days"), c.values.Int("security.login_log_rows")
 	return c, errors.Join(c.setChangeLog(), c.check())
 }

@@ -29,6 +29,7 @@ var keys = []key{
 	{"server.ignored_fields", []string{"rePassword", "autoLogin"}, "Unknown fields that are ignored in a request body; any other unknown field is rejected.", nil},
 	{"data.dir", "./data", "Directory of the database and its keys.", nil},
 	{"auth.bcrypt_cost", int64(12), "Bcrypt cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
+	{"auth.breached_passwords", "", "Path of a list of leaked passwords, which are refused: a sorted file, or a directory with a file per range, as the downloader of Have I Been Pwned writes them. Empty for none.", nil},
 	{"security.login_log_days", int64(0), "Retention of the sign-in log in days, 1 to 3650; overrides the setting, which can only be raised; 0 uses the setting.", nil},
 	{"security.login_log_rows", int64(0), "Maximum number of rows of the sign-in log, 1000 to 10000000; overrides the setting, which can only be raised; 0 uses the setting.", nil},
 	{"backup.recipients", []string{}, "Recipients that backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},

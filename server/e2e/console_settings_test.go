@@ -199,7 +199,7 @@ func TestConsoleSettingsAreFoundAndRebuilt(t *testing.T) {
 	p.click("button", "Clear filters")
 	p.find("heading", "Site")
 	p.click("button", "Rebuild cache")
-	p.see("Cache rebuilt: 48 settings in")
+	p.see("Cache rebuilt: 49 settings in")
 }
 
 func TestConsoleSettingsAreDefined(t *testing.T) {

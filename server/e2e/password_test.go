@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -142,6 +143,49 @@ func TestFirstPasswordThatCannotBe(t *testing.T) {
 			}
 			start(t, dir).stop() // and a later start with a better one works
 		})
+	}
+}
+
+// TestTheFirstPasswordIsLookedUp in the list of leaked passwords, without which the program does not start.
+func TestTheFirstPasswordIsLookedUp(t *testing.T) {
+	t.Parallel()
+	dir, list := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "list")
+	serve := func(words ...string) result {
+		return run(t, append(words, "REEVE_AUTH__BREACHED_PASSWORDS="+list, "--listen", "127.0.0.1:0", "--data", dir)...)
+	}
+	refused := func(r result, want string) {
+		t.Helper()
+		if r.code != 1 || !strings.Contains(r.err, want) {
+			t.Errorf("%+v, want 1 and %q", r, want)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "data.db")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("it has left a database: %v", err)
+		}
+	}
+	refused(serve("REEVE_ADMIN_PASSWORD="+password), "auth.breached_passwords: the list of leaked passwords "+list+": no such file or directory")
+	for text, want := range map[string]string{"": "it is empty", "hello\n": "a line does not have the form", "B:1\nA:1\n": "a line does not have the form"} {
+		if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused(serve("REEVE_ADMIN_PASSWORD="+password), "auth.breached_passwords: the list of leaked passwords "+list+": "+want)
+	}
+	if err := os.WriteFile(list, fmt.Appendf(nil, "%X:1\r\n", sha1.Sum([]byte("a leaked one"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(serve("REEVE_ADMIN_PASSWORD=a leaked one"), "REEVE_ADMIN_PASSWORD: appears in a list of leaked passwords; choose another one")
+	p := start(t, dir, "REEVE_AUTH__BREACHED_PASSWORDS="+list)
+	c := newClient(t, p)
+	c.signIn(password)
+	if a := c.want(422, "PUT", "/admin/password", object("old_password", password, "new_password", "a leaked one")); a.ErrorCode != "password_breached" {
+		t.Errorf("%s", a.raw)
+	}
+	p.stop()
+	if err := os.Remove(list); err != nil {
+		t.Fatal(err)
+	}
+	// Who has no access needs no list to get it back.
+	if r := run(t, "admin", "recover", "REEVE_AUTH__BREACHED_PASSWORDS="+list, "--data", dir); r.code != 0 || !strings.Contains(r.out, "password: ") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -281,6 +281,7 @@ export const audit = {
   'audit.field.browser': 'Browser',
   'audit.field.os': 'System',
   'audit.field.expires_at': 'Expires',
+  'audit.field.earlier': 'Earlier passwords',
   'audit.field.hash': 'Password',
   'audit.field.hashes': 'Recovery codes',
   'audit.field.secret': 'Secret',

@@ -15,6 +15,9 @@ export const errors = {
   'fault.otp_wrong': 'Wrong code, or it was used already',
   'fault.password_wrong': 'Wrong current password',
   'fault.password_same': 'Must differ from the current password',
+  'fault.password_used': 'Must not be one of your last {count} passwords',
+  'fault.password_used_last': 'Must not be your last password',
+  'fault.password_breached': 'Appears in a list of leaked passwords. Choose another one.',
   'fault.password_common': 'Too common. Choose another password.',
   // Labels of faults that are shown apart from their fields.
   'field.row': 'Line {line}, {column}',

@@ -36,6 +36,8 @@ export const info = {
   'info.part.limits.what': 'Connections, requests, uploads and memory available to clients. Needs attention for one minute after a client is rejected.',
   'info.part.sign-in': 'Sign-in',
   'info.part.sign-in.what': 'Warns when failed sign-ins concentrate on one address that looks like a reverse proxy.',
+  'info.part.passwords': 'Passwords',
+  'info.part.passwords.what': 'Warns when the list of leaked passwords can’t be read. Until it is repaired, no password can be set.',
   'info.part.permissions': 'File permissions',
   'info.part.permissions.what': 'Warns when the server runs as root or when others can read its data or configuration.',
   'info.part.search': 'Search',

@@ -274,6 +274,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.field.browser': '浏览器',
   'audit.field.os': '系统',
   'audit.field.expires_at': '到期时间',
+  'audit.field.earlier': '曾用密码',
   'audit.field.hash': '密码',
   'audit.field.hashes': '恢复代码',
   'audit.field.secret': '密钥',

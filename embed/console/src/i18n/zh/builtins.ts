@@ -50,6 +50,8 @@ export const builtins: Record<string, string> = {
   'given.Confirm again after': '重新确认间隔',
   'given.Ask users to confirm who they are for sensitive operations if their last confirmation is older than this many minutes':
     '执行敏感操作时，如果距上次确认身份已超过此分钟数，要求用户重新确认身份',
+  'given.Password history': '密码历史',
+  'given.Number of earlier passwords that a new password must differ from (0 = off)': '新密码不能与最近多少个旧密码相同（0 = 不限制）',
   'given.Registration': '注册',
   'given.Allow people to register as app users': '允许自行注册为应用用户',
   'given.Idle timeout of app users': '应用用户空闲超时',

@@ -38,6 +38,8 @@ export const info: Record<keyof typeof en, string> = {
   'info.part.limits.what': '客户端可使用的连接、请求、上传和内存。拒绝客户端后的一分钟内，状态为“需要关注”。',
   'info.part.sign-in': '登录',
   'info.part.sign-in.what': '登录失败集中于某个疑似反向代理的地址时提醒。',
+  'info.part.passwords': '密码',
+  'info.part.passwords.what': '无法读取已泄露密码列表时提醒。修复之前无法设置密码。',
   'info.part.permissions': '文件权限',
   'info.part.permissions.what': '以 root 运行，或他人可读取数据或配置时提醒。',
   'info.part.search': '搜索',
