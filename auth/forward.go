@@ -89,7 +89,7 @@ func (a *Auth) NewForwardCode(s *Session, origin, state string) (string, error) 
 	if own >= maxSessionCodes || len(f.codes) >= maxCodes {
 		return "", errs.New(errs.TooMany, "too many sign-ins at once; try again in a minute").After(codeLife)
 	}
-	f.codes[hash] = forwardCode{s.ID, s.hash, origin, state, now.Add(codeLife)}
+	f.codes[hash] = forwardCode{s.ID, s.seed, origin, state, now.Add(codeLife)}
 	return code, nil
 }
 
@@ -138,31 +138,31 @@ func (a *Auth) Forwarded(tx *store.Tx, token, origin string) (*Session, error) {
 		return nil, errUnknown
 	}
 	id := store.ID(binary.BigEndian.Uint64(signed))
-	hash, err := a.hashOf(tx, id)
+	hash, seed, err := a.hashOf(tx, id)
 	if err != nil {
 		return nil, err
 	}
-	if !hmac.Equal([]byte(token), []byte(a.forwarding.token(id, hash, origin))) {
+	if !hmac.Equal([]byte(token), []byte(a.forwarding.token(id, seed, origin))) {
 		return nil, errUnknown
 	}
 	return a.inspect(tx, a.sessions.get(hash), hash, false)
 }
 
-// hashOf returns the hash of the token of a session.
-func (a *Auth) hashOf(tx *store.Tx, session store.ID) (hash tokenHash, err error) {
+// hashOf returns the hash of the token of a session, and that of its first token, from which those of origins are derived:
+// they outlive a token that is replaced.
+func (a *Auth) hashOf(tx *store.Tx, session store.ID) (hash, seed tokenHash, err error) {
 	if s := a.sessions.withID(session); s != nil && s.hash != (tokenHash{}) {
-		return s.hash, nil
+		return s.hash, s.seed, nil
 	}
-	ids, err := store.TokenBySession.IDs(tx, session)
-	if err != nil {
-		return hash, err
+	t, err := store.TokenOf(tx, session)
+	if errs.Is(err, errs.NotFound) {
+		err = errUnknown
 	}
-	if len(ids) == 0 {
-		return hash, errUnknown
-	}
-	t, err := store.SessionTokens.Get(tx, ids[0])
 	if err == nil {
 		_, err = hex.Decode(hash[:], []byte(t.Hash))
 	}
-	return hash, err
+	if err == nil {
+		_, err = hex.Decode(seed[:], []byte(t.Seed()))
+	}
+	return hash, seed, err
 }

@@ -150,7 +150,7 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt, cause 
 	if err != nil || pending {
 		return nil, err
 	}
-	s.hash = tokenHash
+	s.hash, s.seed = tokenHash, tokenHash
 	if !a.held.add(s, record, step) {
 		return nil, cause
 	}

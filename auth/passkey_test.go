@@ -220,26 +220,26 @@ func TestConfirmingWithAPasskey(t *testing.T) {
 		return options
 	}
 	for _, c := range []Confirmation{{Password: text(password)}, {Code: text("123456")}, {}} {
-		if _, err := in.Prove(s, home, c); errs.Of(err).Fields["passkey"].Empty() || in.recent(s) {
+		if _, _, err := in.Prove(s, home, c); errs.Of(err).Fields["passkey"].Empty() || in.recent(s) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	other, err := in.SignInOptions()
 	must(t, err)
-	if _, err := in.Prove(s, home, Confirmation{Passkey: p.Get(other)}); err == nil || in.recent(s) {
+	if _, _, err := in.Prove(s, home, Confirmation{Passkey: p.Get(other)}); err == nil || in.recent(s) {
 		t.Error("the response to a sign-in confirms a session")
 	}
 	response := p.Get(options())
-	_, err = in.Prove(s, home, Confirmation{Passkey: response})
+	_, _, err = in.Prove(s, home, Confirmation{Passkey: response})
 	must(t, err)
 	if !in.recent(s) {
 		t.Error("it is not enough")
 	}
 	s = in.stale(token)
-	if _, err := in.Prove(s, home, Confirmation{Passkey: response}); errs.Of(err).Fields["passkey"].Empty() || in.recent(s) {
+	if _, _, err := in.Prove(s, home, Confirmation{Passkey: response}); errs.Of(err).Fields["passkey"].Empty() || in.recent(s) {
 		t.Errorf("the same response again: %v", err)
 	}
-	_, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})
+	_, _, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})
 	must(t, err)
 }
 
@@ -338,6 +338,6 @@ func TestStrangersDontDisturbOtherFactors(t *testing.T) {
 	must(t, in.alone(p))
 	must(t, in.complete(in.pendingToken(), recovery[0]))
 	s := in.opened()
-	_, err := in.Prove(s, home, Confirmation{Code: &recovery[1]})
+	_, _, err := in.Prove(s, home, Confirmation{Code: &recovery[1]})
 	must(t, err)
 }

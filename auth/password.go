@@ -172,17 +172,17 @@ func (a *Auth) newSecret(p hashCaller, username, field string, given *string) (*
 }
 
 // checkPolicy checks a new password against the settings: its minimum length, and that
-// it is neither common, nor leaked, nor the username.
+// it is neither common, nor leaked, nor made of words of the context.
 func (a *Auth) checkPolicy(username, field, password string) error {
-	least := 0
+	least, site := 0, ""
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
-		least = store.PasswordLength.Get(tx)
+		least, site = store.PasswordLength.Get(tx), store.SiteTitle.Get(tx)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return a.options.check(username, field, password, least)
+	return a.options.check(username, site, field, password, least)
 }
 
 // CheckFirst checks the first user's password against the defaults of the settings,
@@ -192,11 +192,11 @@ func (o Options) CheckFirst(username, field, password string) error {
 	if err != nil {
 		return err
 	}
-	return o.check(username, field, password, least)
+	return o.check(username, "", field, password, least)
 }
 
-// check checks a new password. least is the minimum length in characters.
-func (o Options) check(username, field, password string, least int) error {
+// check checks a new password. least is the minimum length in characters, site the title of the site.
+func (o Options) check(username, site, field, password string, least int) error {
 	if err := CheckPassword(field, password); err != nil {
 		return err
 	}
@@ -206,6 +206,8 @@ func (o Options) check(username, field, password string, least int) error {
 		return errs.Field(errs.Invalid, field, "must be at least %d characters", least)
 	case username != "" && folded == store.Fold(username):
 		return errs.Field(errs.Invalid, field, "must not be the username")
+	case isContextual(folded, contextWords(username, site)):
+		return errs.Field(errs.Invalid, field, "must not be made of the username, the name of this site or of the program").Coded("password_contextual")
 	case o.Common[folded]:
 		return errs.Field(errs.Invalid, field, "is too common; choose another password")
 	}

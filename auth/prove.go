@@ -42,45 +42,52 @@ func (a *Auth) ProofMethod(tx *store.Tx, s *Session) (method string, options jso
 	return ByPassword, nil, err
 }
 
-// Prove renews the proof of a session, see store.RequireProof. On a full disk, it is renewed in memory only.
-func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.Time, err error) {
+// Prove renews the proof of a session, see store.RequireProof, and replaces its token. On a full disk, the proof is renewed
+// in memory only, and token is "".
+func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.Time, token string, err error) {
 	var method string
 	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {
 		method, _, err = a.ProofMethod(tx, s)
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
+	token, hash := newToken(tokenPrefix)
+	full := s.isHeld()
 	switch {
 	case method == ByPasskey && in.Passkey != nil:
-		err = a.proveByPasskey(s, in.Passkey)
+		err = a.proveByPasskey(s, in.Passkey, hash, &full)
 	case method == ByCode && in.Code != nil, method == ByPasskey && in.Code != nil && len(plainCode(*in.Code)) != codeDigits:
-		err = a.proving(s, addr, func() error { return a.proveByCode(s, *in.Code) })
+		err = a.proving(s, addr, func() error { return a.proveByCode(s, *in.Code, hash, &full) })
 	case method == ByPassword && in.Password != nil:
 		if err = a.Confirm(s, addr, *in.Password); err == nil {
-			err = a.renewProof(s, func(*store.Tx) error { return nil })
+			err = a.renewProof(s, hash, func(*store.Tx) error { return nil })
 		}
 		if errs.Is(err, errs.Full) {
-			err = nil
+			full, err = true, nil
 		}
 	default:
 		err = errs.Field(errs.Invalid, method, "is required to confirm that it is you").Coded("proof_method")
 	}
 	if err != nil {
-		return 0, err
+		return 0, "", err
+	}
+	if full {
+		token = ""
 	}
 	s.Actor.Proof.Renew(store.TimeOf(time.Now()))
 	err = a.db.View(s.Actor, func(tx *store.Tx) error { until = s.Actor.Proof.Until(tx); return nil })
-	return until, err
+	return until, token, err
 }
 
-// proveByCode uses up a code and renews the proof of a session.
-func (a *Auth) proveByCode(s *Session, code string) error {
-	err := a.renewProof(s, func(tx *store.Tx) error { return a.useFactor(tx, s.account, code) })
+// proveByCode uses up a code and renews the proof of a session. It sets full if that could not be stored.
+func (a *Auth) proveByCode(s *Session, code string, token tokenHash, full *bool) error {
+	err := a.renewProof(s, token, func(tx *store.Tx) error { return a.useFactor(tx, s.account, code) })
 	if !errs.Is(err, errs.Full) {
 		return err
 	}
+	*full = true
 	var step int64
 	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {
 		step, err = a.heldStep(tx, s.account, code)
@@ -92,24 +99,26 @@ func (a *Auth) proveByCode(s *Session, code string) error {
 	return err
 }
 
-// proveByPasskey verifies the response of a passkey and renews the proof of a session.
-func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage) error {
+// proveByPasskey verifies the response of a passkey and renews the proof of a session. It sets full if that could not be
+// stored.
+func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token tokenHash, full *bool) error {
 	parsed, err := a.parseAssertion("passkey", credential)
 	if err != nil {
 		return err
 	}
 	p, err := a.verifyAssertion(s.account.ID, parsed, toConfirm, s.bound())
 	if err == nil {
-		err = a.renewProof(s, p.use)
+		err = a.renewProof(s, token, p.use)
 	}
 	if errs.Is(err, errs.Full) {
+		*full = true
 		return nil
 	}
 	return ofPasskey("passkey", err)
 }
 
-// renewProof stores that a user has confirmed a session now, in the transaction of the check.
-func (a *Auth) renewProof(s *Session, check func(tx *store.Tx) error) error {
+// renewProof stores that a user has confirmed a session now, and its new token, in the transaction of the check.
+func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) error) error {
 	return a.db.Update(s.Actor, func(tx *store.Tx) error {
 		if err := check(tx); err != nil {
 			return err
@@ -118,7 +127,9 @@ func (a *Auth) renewProof(s *Session, check func(tx *store.Tx) error) error {
 		if s.isHeld() {
 			return nil
 		}
-		_, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error { s.ProvedAt = tx.Now(); return nil })
-		return err
+		if _, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error { s.ProvedAt = tx.Now(); return nil }); err != nil {
+			return err
+		}
+		return store.ReplaceToken(tx, s.ID, token.String())
 	})
 }

@@ -48,14 +48,14 @@ func TestConfirmingASession(t *testing.T) {
 		{Confirmation{Code: text("123456")}, "password"},
 		{Confirmation{Password: text("wrong")}, "password"},
 	} {
-		if _, err := in.Prove(s, home, c.in); errs.Of(err).Fields[c.field].Empty() {
+		if _, _, err := in.Prove(s, home, c.in); errs.Of(err).Fields[c.field].Empty() {
 			t.Errorf("%+v: %v", c.in, err)
 		}
 	}
 	if in.recent(s) {
 		t.Error("an old proof is enough")
 	}
-	until, err := in.Prove(s, home, Confirmation{Password: text(password)})
+	until, _, err := in.Prove(s, home, Confirmation{Password: text(password)})
 	must(t, err)
 	if left := time.Until(until.Std()); left > 10*time.Minute || left < 9*time.Minute {
 		t.Errorf("until %v", until)
@@ -76,25 +76,25 @@ func TestConfirmingWithTheStrongestFactor(t *testing.T) {
 	token := in.enter("admin", password)
 	secret, recovery := in.withFactor()
 	s := in.stale(token)
-	if _, err := in.Prove(s, home, Confirmation{Password: text(password)}); errs.Of(err).Fields["otp"].Empty() || in.recent(s) {
+	if _, _, err := in.Prove(s, home, Confirmation{Password: text(password)}); errs.Of(err).Fields["otp"].Empty() || in.recent(s) {
 		t.Errorf("the password: %v", err)
 	}
 	code := in.code(secret, 1)
-	_, err := in.Prove(s, home, Confirmation{Code: &code})
+	_, _, err := in.Prove(s, home, Confirmation{Code: &code})
 	must(t, err)
 	if !in.recent(s) {
 		t.Error("a code is not enough")
 	}
 	s = in.stale(token)
-	if _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode || in.recent(s) {
+	if _, _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode || in.recent(s) {
 		t.Errorf("the same code again: %v", err)
 	}
-	_, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})
+	_, _, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})
 	must(t, err)
 	for range 5 {
 		in.Prove(s, home, Confirmation{Code: text("000000")})
 	}
-	if _, err = in.Prove(s, home, Confirmation{Code: &recovery[1]}); !errs.Is(err, errs.TooMany) {
+	if _, _, err = in.Prove(s, home, Confirmation{Code: &recovery[1]}); !errs.Is(err, errs.TooMany) {
 		t.Errorf("guessing is not limited: %v", err)
 	}
 }
@@ -106,18 +106,18 @@ func TestConfirmingOnAFullDisk(t *testing.T) {
 	s := in.stale(token)
 	free := fill()
 	first, second := error(nil), error(nil) // of a recovery code, which works only as far as it can be used up
-	_, first = in.Prove(s, home, Confirmation{Code: &recovery[0]})
-	_, second = in.Prove(s, home, Confirmation{Code: &recovery[0]})
+	_, _, first = in.Prove(s, home, Confirmation{Code: &recovery[0]})
+	_, _, second = in.Prove(s, home, Confirmation{Code: &recovery[0]})
 	if second == nil || (first == nil) != in.recent(s) {
 		t.Errorf("a recovery code: %v, and again: %v", first, second)
 	}
 	code := in.code(secret, 1)
-	_, err := in.Prove(s, home, Confirmation{Code: &code})
+	_, _, err := in.Prove(s, home, Confirmation{Code: &code})
 	must(t, err)
 	if !in.recent(s) {
 		t.Error("a code is not enough")
 	}
-	if _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode {
+	if _, _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode {
 		t.Errorf("the same code again: %v", err)
 	}
 	free()

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"encoding/hex"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,8 @@ type Session struct {
 	account  store.Account
 	network  netip.Prefix // from which it was opened; zero if unknown
 	hash     tokenHash
+	seed     tokenHash    // hash of the first token of the session
+	replaced store.Time   // until when the token is accepted that the session was loaded with; 0 for the present one
 	lastUsed atomic.Int64 // store.Time; at most a minute ahead of the stored one
 	saved    atomic.Int64 // store.Time; the stored one
 }
@@ -277,7 +280,9 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash, isKey bool
 		if err != nil {
 			return nil, err
 		}
-		a.sessions.put(s, epoch)
+		if s.replaced == 0 { // the cache has the present token
+			a.sessions.put(s, epoch)
+		}
 		tx.RecordCacheEvent(store.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
 	}
 	switch {
@@ -355,7 +360,7 @@ var errUnknown = errs.New(errs.Unauthenticated, "unknown token, or its session h
 // load reads the session of a token hash, and its user.
 func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	t, err := store.TokenByHash.Get(tx, hash.String())
-	if errs.Is(err, errs.NotFound) {
+	if errs.Is(err, errs.NotFound) || err == nil && t.EndsAt != 0 && tx.Now() >= t.EndsAt {
 		return nil, errUnknown
 	}
 	if err != nil {
@@ -367,7 +372,8 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	}
 	s, err := newSession(tx, stored)
 	if err == nil {
-		s.hash = hash
+		s.hash, s.replaced = hash, t.EndsAt
+		_, err = hex.Decode(s.seed[:], []byte(t.Seed()))
 	}
 	return s, err
 }

@@ -76,6 +76,9 @@ func (a *reply) checkHeaders(r *http.Request) {
 			want["Set-Cookie"] = got
 		}
 	}
+	if r.URL.Path == "/admin/reauth" && r.Method == "POST" && a.Code == http.StatusOK && r.Header.Get("Authorization") == "" {
+		want["Set-Cookie"] = a.Header.Get("Set-Cookie") // the new token
+	}
 	entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/login/totp") || r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/login/passkey") || strings.HasSuffix(r.URL.Path, "/register")
 	unfinished := strings.Contains(a.Body, `"confirmation_sent":true`) || strings.Contains(a.Body, `"login_token":"rv_`)
 	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, appPagesPath) && !unfinished {

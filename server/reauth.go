@@ -11,7 +11,7 @@ import (
 // within the last minutes: see confirmed, and store.RequireProof for those that depend on what changes.
 var reauthRoutes = []Route{
 	enrolling(bySession(read("/admin/reauth", signedIn, "Get how to confirm your identity", readReauth))),
-	enrolling(bySession(limited(maxCredential, rateLimited(action("POST", "/admin/reauth", signedIn, "Confirm your identity", reauth))))),
+	enrolling(reveals(bySession(limited(maxCredential, rateLimited(action("POST", "/admin/reauth", signedIn, "Confirm your identity", reauth)))))),
 }
 
 // confirmed requires a recent proof, see store.Proof. API keys can't give one: they need a permission of their own, or
@@ -43,6 +43,7 @@ type reauthIn struct {
 
 type reauthDone struct {
 	Until store.Time `json:"until" doc:"Time until which no confirmation is required"`
+	Token string     `json:"token" doc:"New token of the session; the present one is accepted for one more minute. Empty if it is in a cookie, or if the token has not changed, because the disk is full"`
 }
 
 func reauth(req *Request, in *reauthIn) (*reauthDone, error) {
@@ -50,7 +51,11 @@ func reauth(req *Request, in *reauthIn) (*reauthDone, error) {
 	if err != nil {
 		return nil, err
 	}
-	until, err := req.auth().Prove(req.Session, req.Addr, auth.Confirmation{Password: in.Password, Code: in.Code, Passkey: text})
+	until, token, err := req.auth().Prove(req.Session, req.Addr, auth.Confirmation{Password: in.Password, Code: in.Code, Passkey: text})
 	req.note("confirmed", req.Actor.Username, err)
-	return &reauthDone{until}, err
+	if err == nil && token != "" && len(req.http.Header["Authorization"]) == 0 {
+		req.setSession(false, token, req.Session.ExpiresAt)
+		token = ""
+	}
+	return &reauthDone{until, token}, err
 }

@@ -30,7 +30,9 @@ func (in *instance) stale(name string) {
 
 func (in *instance) reauth(as string) {
 	in.t.Helper()
-	in.ok("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, as)
+	var out reauthDone
+	in.ok("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, as).data(&out)
+	in.tokens[as] = out.Token
 }
 
 // sensitive are the operations that require a recent proof.

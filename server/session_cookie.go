@@ -37,11 +37,34 @@ func (req *Request) secure() bool {
 	return err == nil && req.http.Header.Get("X-Forwarded-Proto") == "https" && auth.IsTrusted(peer.Addr().Unmap(), req.s.config.TrustedProxies)
 }
 
-// keepSession moves the token of a sign-in from the response to a cookie.
+// keepSession moves the token of a sign-in from the response to a cookie. The session that the browser had before ends.
 func (req *Request) keepSession(app bool, out *loginOut) {
-	secure := req.secure()
-	http.SetCookie(&req.w, hiddenCookie(sessionCookie(app, secure), out.Token, int(time.Until(out.ExpiresAt.Std())/time.Second), secure))
+	if c, err := req.http.Cookie(sessionCookie(app, req.secure())); err == nil {
+		req.endFormer(app, c.Value)
+	}
+	req.setSession(app, out.Token, out.ExpiresAt)
 	out.Token = ""
+}
+
+// endFormer ends the session of a cookie that is about to be replaced. If that fails, it ends by itself later.
+func (req *Request) endFormer(app bool, token string) {
+	var former *auth.Session
+	err := req.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
+		former, err = req.sessionOf(tx, app, token)
+		return err
+	})
+	if err == nil {
+		err = req.auth().Logout(former)
+	}
+	if err != nil && !errs.Is(err, errs.Unauthenticated) {
+		req.s.log.Warn().Err(err).Str("request", req.ID).Msg("the former session of a browser has not ended")
+	}
+}
+
+// setSession sets the cookie of a session.
+func (req *Request) setSession(app bool, token string, expires store.Time) {
+	secure := req.secure()
+	http.SetCookie(&req.w, hiddenCookie(sessionCookie(app, secure), token, int(time.Until(expires.Std())/time.Second), secure))
 }
 
 // hiddenCookie returns a cookie that scripts cannot read, and that other sites cannot make a browser send

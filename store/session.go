@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"slices"
+	"time"
 
 	"reeve/store/kv"
 )
@@ -31,7 +33,46 @@ type SessionToken struct {
 	Ident
 	SessionID ID     `json:"session_id"`
 	Hash      string `json:"hash"`
+	First     string `json:"first"`   // hash of the first token of the session, from which others are derived; "" for this one
+	EndsAt    Time   `json:"ends_at"` // of a token that was replaced; 0 for the present one
 	Timestamps
+}
+
+// ReplacedTokenLife is how long a token is accepted after it was replaced, by requests that are under way.
+const ReplacedTokenLife = time.Minute
+
+// Seed returns the hash of the first token of the session.
+func (t *SessionToken) Seed() string { return cmp.Or(t.First, t.Hash) }
+
+// TokenOf returns the present token of a session.
+func TokenOf(tx *Tx, session ID) (*SessionToken, error) {
+	for t, err := range TokenBySession.All(tx, session) {
+		if err != nil || t.EndsAt == 0 {
+			return t, err
+		}
+	}
+	return nil, Sessions.NotFound(session)
+}
+
+// ReplaceToken gives a session a token with another hash. Of those before, only the last one is accepted for a while.
+func ReplaceToken(tx *Tx, session ID, hash string) error {
+	now, err := TokenOf(tx, session)
+	if err != nil {
+		return err
+	}
+	ids, err := TokenBySession.IDs(tx, session)
+	for _, id := range ids {
+		if err == nil && id != now.ID {
+			err = SessionTokens.Delete(tx, id)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := SessionTokens.Update(tx, now.ID, func(t *SessionToken) error { t.EndsAt = tx.Now().Add(ReplacedTokenLife); return nil }); err != nil {
+		return err
+	}
+	return SessionTokens.Create(tx, &SessionToken{SessionID: session, Hash: hash, First: now.Seed()})
 }
 
 // Sessions, their tokens and indexes. A session is deleted with its user, a token with its
@@ -59,7 +100,7 @@ func SessionsOf(tx *Tx, a Account) ([]ID, error) {
 	return SessionByUser.IDs(tx, a.ID)
 }
 
-// CountSessions returns the number of records that EndSessions deletes: sessions, their tokens,
+// CountSessions returns the number of records that EndSessions deletes at most: sessions, two tokens of each,
 // and devices.
 func CountSessions(tx *Tx, a Account) (int, error) {
 	open, err := SessionsOf(tx, a)
@@ -67,7 +108,7 @@ func CountSessions(tx *Tx, a Account) (int, error) {
 		return 0, err
 	}
 	devices, err := devicesOf(tx, a)
-	return 2*len(open) + len(devices), err
+	return 3*len(open) + len(devices), err
 }
 
 // EndSessions ends all sessions of a user except keep (0 ends all) and deletes all devices except that of keep. It

@@ -41,6 +41,7 @@ var accountMessages = []entry{
 	{"passkey_late", "took too long, or was used already", "", "操作超时或已被使用"},
 	{"proof_method", "is required to confirm that it is you", "", "为确认身份的必填项"},
 	{"no_factor_for_codes", "recovery codes replace a second factor, and there is none", "", "恢复代码用于代替双重验证，而您尚未启用"},
+	{"password_contextual", "must not be made of the username, the name of this site or of the program", "", "不能主要由用户名、站点名称或程序名称组成"},
 	{"second_factor_off", "authenticator apps are not in use here; ask the administrator", "", "此处未启用身份验证器；请联系管理员"},
 	{"no_totp", "no authenticator app is set up", "", "尚未设置身份验证器"},
 	{"no_factor", "%s has no second factor", "username", "{username} 未启用双重验证"},

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"reeve/store"
+)
+
+// TestManualHasTheLifetimesOfSessions with the defaults of the settings, and a reason.
+func TestManualHasTheLifetimesOfSessions(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../embed/manual/security.md")
+	must(t, err)
+	_, section, found := strings.Cut(string(text), "\n## Lifetimes of sessions\n")
+	if !found {
+		t.Fatal("the manual has no section of them")
+	}
+	for _, c := range []struct {
+		of   *store.NumberSetting
+		unit string
+	}{{store.SessionIdleMinutes, "minutes"}, {store.SessionHours, "hours"}, {store.ReauthMinutes, "minutes"}, {store.AppSessionIdleHours, "hours"}, {store.AppSessionDays, "days"}} {
+		_, row, found := strings.Cut(section, "| `"+c.of.Name()+"` | "+c.of.Default+" "+c.unit+" | ")
+		if reason, _, _ := strings.Cut(row, "|"); !found || len(reason) < 30 {
+			t.Errorf("the manual does not explain %s: %s %s", c.of.Name(), c.of.Default, c.unit)
+		}
+	}
+}
+
+// TestAConfirmationReplacesTheToken: the former one is accepted for a minute, for requests that are under way.
+func TestAConfirmationReplacesTheToken(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	confirm := func(as string) (out reauthDone) {
+		in.ok("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, as).data(&out)
+		return out
+	}
+	first := in.tokens["owner"]
+	in.tokens["first"], in.tokens["second"] = first, confirm("owner").Token
+	if in.tokens["second"] == first || in.tokens["second"] == "" {
+		t.Fatal("the token has not changed")
+	}
+	for range 2 {
+		in.ok("GET", "/admin/info", "", "first")
+		in.ok("GET", "/admin/info", "", "second")
+	}
+	in.tokens["third"] = confirm("second").Token
+	in.call("GET", "/admin/info", "", "first").brief(401) // only one former token
+	in.ok("GET", "/admin/info", "", "second")
+	in.ok("GET", "/admin/info", "", "third")
+	in.update(func(tx *store.Tx) error {
+		for token, err := range store.SessionTokens.All(tx) {
+			if err == nil && token.EndsAt != 0 {
+				if left := token.EndsAt.Std().Sub(tx.Now().Std()); left <= 0 || left > time.Minute {
+					t.Errorf("a former token ends in %s", left)
+				}
+				_, err = store.SessionTokens.Update(tx, token.ID, func(t *store.SessionToken) error { t.EndsAt = tx.Now(); return nil })
+			}
+			must(t, err)
+		}
+		return nil
+	})
+	in.call("GET", "/admin/info", "", "second").brief(401)
+	in.ok("GET", "/admin/info", "", "third")
+	in.lists("/admin/session", "current", "third", "1") // one session all the time
+	in.ok("POST", "/admin/logout", "", "third")
+	in.call("GET", "/admin/info", "", "third").brief(401)
+
+	// In a cookie.
+	in.tokens["cookie"] = inCookie + in.signIn(1)
+	r := in.request("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "cookie")
+	r.Header.Set("Origin", "http://"+r.Host)
+	a := in.send(r)
+	a.brief(200, `"token":""`)
+	c := cookieNamed((&http.Response{Header: a.Header}).Cookies(), "reeve_session")
+	if c == nil || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || inCookie+c.Value == in.tokens["cookie"] {
+		t.Fatalf("cookie %v", c)
+	}
+	in.tokens["renewed"] = inCookie + c.Value
+	in.ok("GET", "/admin/info", "", "renewed")
+}
+
+func TestSigningInAgainEndsTheSessionOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.member("other", 0)
+	for _, name := range []string{"admin", "other"} {
+		in.tokens["former"] = inCookie + in.signIn(1)
+		r := in.request("POST", "/admin/login", fmt.Sprintf(`{"username":%q,"password":%q,"cookie":1}`, name, ownerPassword), "former")
+		r.Header.Set("Origin", "http://"+r.Host)
+		if a := in.handled(r); a.StatusCode != 200 {
+			t.Fatalf("%d", a.StatusCode)
+		}
+		in.call("GET", "/admin/info", "", "former").brief(401)
+		in.ok("GET", "/admin/info", "", "owner") // another browser
+	}
+	in.tokens["former"] = inCookie + in.signIn(1)
+	r := in.request("POST", "/admin/login", `{"username":"admin","password":"wrong","cookie":1}`, "former")
+	r.Header.Set("Origin", "http://"+r.Host)
+	in.handled(r)
+	in.ok("GET", "/admin/info", "", "former") // the sign-in has failed
+}
