@@ -22,6 +22,19 @@ func (in *instance) browser(name, device, addr string) (deviceToken string) {
 	return out.DeviceToken
 }
 
+// plantDevice adds a device of the owner with the hash of a token, and returns its ID.
+func (in *instance) plantDevice(hash string) (id store.ID) {
+	in.t.Helper()
+	in.update(func(tx *store.Tx) error {
+		d, err := store.AddDevice(tx, store.Account{ID: 1}, hash, store.Client{Browser: "Firefox 140.0", OS: "Linux", IP: "192.0.2.1"})
+		if err == nil {
+			id = d.ID
+		}
+		return err
+	})
+	return id
+}
+
 func (in *instance) ownDevices(as string) []device {
 	in.t.Helper()
 	var page struct{ Data []device }

@@ -245,3 +245,15 @@ func TestNoJobRunsForSomebodyWhoActs(t *testing.T) {
 	in.send(r).brief(403, `"acting"`)
 	in.lists("/system/job", "id", "owner")
 }
+
+// TestASignedLinkOfSomebodyWhoActs works like one of their own.
+func TestASignedLinkOfSomebodyWhoActs(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	other := in.member("other", 0, store.OwnerRole)
+	in.upload("/file/list", "a text", "owner")
+	in.beginActing("owner", other, 1).brief(200)
+	var out linkOut
+	in.callAs("POST", "/file/list/1/link", `{"seconds":60}`, "owner", other).data(&out)
+	in.ok("GET", out.URL, "", "nobody")
+}

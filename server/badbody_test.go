@@ -189,6 +189,8 @@ func TestMissingRecords(t *testing.T) {
 			body = `{"rule_ids":[]}`
 		case strings.HasSuffix(rt.Path, "/:id/role"):
 			body = `{"role_ids":[]}`
+		case strings.HasSuffix(rt.Path, "/act-as"):
+			body = `{"reason":"x"}`
 		case strings.HasSuffix(rt.Path, "/erase"):
 			body = `{"username":"x"}`
 		case strings.HasSuffix(rt.Path, "/skip"):

@@ -140,6 +140,7 @@ func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
 		_, err2 := store.AppUsers.UpdateQuietly(tx, 1, func(u *store.AppUser) error { u.Email = "customer@example.org"; return nil })
 		return errors.Join(err, err2)
 	})
+	in.plantDevice("good")
 	in.plantGoodLinks()
 	in.turnMailOn()
 	in.create("/admin/dept", `{"name":"Top"}`)
@@ -167,11 +168,8 @@ func with(t testing.TB, body, field, value string) string {
 // withCode replaces the code in a good body by one that is accepted now, and the token of the sign-in that it is for.
 func (in *instance) withCode(rt *Route, body string) string {
 	in.t.Helper()
-	switch rt.name() {
-	case "PUT /admin/account/passkey/:id":
+	if rt.name() == "PUT /admin/account/passkey/:id" {
 		in.newCredential(false)
-	case "PUT /admin/account/device/:id":
-		in.login("admin", ownerPassword)
 	}
 	if strings.Contains(body, `"made":`) {
 		return with(in.t, body, "credential", in.newCredential(strings.Contains(body, "create")))

@@ -71,7 +71,7 @@ func linkFile(tx *store.Tx, req *Request, in *linkIn) (*linkOut, error) {
 	expires := tx.Now().Add(life)
 	signed := signedLinkIn{}
 	signed.ID, signed.Session, signed.Expires = f.ID, req.Session.ID, strconv.FormatInt(int64(expires), 10)
-	signature := req.s.links.sign(signed.texts(req.Actor.ID)...)
+	signature := req.s.links.sign(signed.texts(req.Session.Actor.ID)...) // also of somebody who acts as another user
 	url := "/file/signed/" + f.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature
 	return &linkOut{url, expires}, nil
 }

@@ -163,11 +163,11 @@ query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query GET authenticator WHERE person = ? read index 0 0 0
 query COUNT passkey WHERE user_id = ? read index 0 1 0
 query PUT user write put 1 1 0
+query SCAN device WHERE user_id = ? read index 0 0 0
+query PUT device write put 0 1 0
 query SCAN session WHERE user_id = ? read index 1 1 0
 query PUT session write put 0 1 0
 query PUT session_token write put 0 1 0
-query SCAN device WHERE user_id = ? read index 0 0 0
-query PUT device write put 0 1 0
 query PUT login_log write put 0 1 0`},
 		{"POST", "/admin/role", `{"name":"New","password":"x"}`, "owner", `request POST /admin/role createRole 400 malformed {"name":"New","password":"******"}
 auth permission admin admin.role.create allowed [Owner]`},

@@ -10,7 +10,7 @@ import (
 // Passkeys of users (WebAuthn): a sign-in with one replaces username, password and code, or only the code.
 var passkeyRoutes = []Route{
 	read("/admin/login/passkey", public, "Get the options to sign in with a passkey", readSignInOptions),
-	limited(maxCredential, rateLimited(action("POST", "/admin/login/passkey", public, "Sign in with a passkey", loginPasskey))),
+	limited(maxAssertion, rateLimited(action("POST", "/admin/login/passkey", public, "Sign in with a passkey", loginPasskey))),
 	enrolling(bySession(diskList("/admin/account/passkey", signedIn, "List your passkeys", &ownPasskeys))),
 	enrolling(bySession(read("/admin/account/passkey-options", signedIn, "Get the options for a new passkey", readPasskeyOptions))),
 	enrolling(reveals(confirmed(limited(maxCredential, bySession(action("POST", "/admin/account/passkey", signedIn, "Add a passkey", addPasskey)))))),
@@ -20,8 +20,12 @@ var passkeyRoutes = []Route{
 	enrolling(confirmed(bySession(deleteSeveral("/admin/account/passkey", signedIn, "Remove your passkeys", removePasskey)))),
 }
 
-// maxCredential limits a body with the response of a passkey.
-const maxCredential = 64 << 10
+// Limits of a body with the response of a passkey, in bytes. One that signs in has about a thousand; that of a new passkey
+// can have the certificates of its maker.
+const (
+	maxAssertion  = 8 << 10
+	maxCredential = 64 << 10
+)
 
 // passkey is a passkey in responses.
 type passkey struct {

@@ -11,7 +11,7 @@ import (
 // within the last minutes: see confirmed, and store.RequireProof for those that depend on what changes.
 var reauthRoutes = []Route{
 	enrolling(bySession(read("/admin/reauth", signedIn, "Get how to confirm your identity", readReauth))),
-	enrolling(reveals(bySession(limited(maxCredential, rateLimited(action("POST", "/admin/reauth", signedIn, "Confirm your identity", reauth)))))),
+	enrolling(reveals(bySession(limited(maxAssertion, rateLimited(action("POST", "/admin/reauth", signedIn, "Confirm your identity", reauth)))))),
 }
 
 // confirmed requires a recent proof, see store.Proof. API keys can't give one: they need a permission of their own, or

@@ -27,6 +27,7 @@ var wholeRecords = withSimpleRecords([]wholeRecord{
 	{"a permission to be shown", "/admin/rule", "/admin/rule/1/show", `"show":0`},
 	{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status", `"status":0`},
 	{"one's own passkey", "/admin/account/passkey/1", "/admin/account/passkey/1", `"name":"x"`},
+	{"one's own device", "/admin/account/device/1", "/admin/account/device/1", `"name":"x"`},
 	{"one's own account", "/admin/info", "/admin/info", `"nickname":"x"`},
 	{"a user", "/admin/list/2", "/admin/list/2", `"nickname":"x"`},
 	{"a user to be enabled", "/admin/list/2", "/admin/list/2/status", `"status":0`},
@@ -66,6 +67,7 @@ func withRecords(t *testing.T) *instance {
 	in.create("/system/setting", `{"key":"empty","title":"T","type":"secret","group_id":2}`)
 	in.create("/system/setting", `{"key":"full","title":"T","type":"secret","values":"x","group_id":2}`)
 	in.addPasskey(newAuthenticator(), "Laptop", "owner")
+	in.plantDevice("good")
 	in.clerk("clerk", "admin.role.query")
 	in.create("/admin/dept", `{"name":"Top"}`)
 	in.create("/admin/dept", `{"parent_id":1,"name":"Below","leader":"L","phone":"123456","email":"d@example.org","sort":3}`)

@@ -1,10 +1,14 @@
 package e2e
 
 import (
+	"crypto/sha1"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,26 +20,46 @@ import (
 // the hashing and its queue. The client shares the machine with the server, so there are
 // two baselines: no flood, and a flood of reads, which shows the effect of a busy machine.
 // A paced flood waits 10 ms after each rejection and leaves the machine some idle time.
+//
+// The other floods, from ever new addresses and paced, are of the other ways in, with everything turned on that they
+// involve: second factors, a list of leaked passwords, registration, mail, sessions bound to a network.
 func BenchmarkLoginFlood(b *testing.B) {
 	const every = 1 << 24
+	paced := 10 * time.Millisecond
 	for _, tc := range []struct {
 		name        string
 		connections int
 		addresses   int // 0 for reads
 		until       int // status that starts the measurement
 		pause       time.Duration
+		path        string
+		body        func() string
 	}{
-		{"none", 0, 1, 0, 0},
-		{"reads-instead", 32, 0, 200, 0},
-		{"one-address", 32, 1, 401, 0},
-		{"many-addresses", 32, every, 503, 0},
-		{"one-address-paced", 32, 1, 401, 10 * time.Millisecond},
-		{"many-addresses-paced", 32, every, 503, 10 * time.Millisecond},
+		{"none", 0, 1, 0, 0, "", nil},
+		{"reads-instead", 32, 0, 200, 0, "", nil},
+		{"one-address", 32, 1, 401, 0, "/admin/login", wrongLogin},
+		{"many-addresses", 32, every, 503, 0, "/admin/login", wrongLogin},
+		{"one-address-paced", 32, 1, 401, paced, "/admin/login", wrongLogin},
+		{"many-addresses-paced", 32, every, 503, paced, "/admin/login", wrongLogin},
+		{"app-users", 32, every, 503, paced, "/api/login", wrongLogin},
+		{"codes", 32, every, 401, paced, "/admin/login/totp", func() string { return object("login_token", fakeToken("rv_p_"), "otp", "123456") }},
+		{"passkeys", 32, every, 422, paced, "/admin/login/passkey", func() string {
+			return object("credential", map[string]any{"id": "x", "type": "public-key", "response": map[string]any{"clientDataJSON": strings.Repeat("A", 7_000)}})
+		}},
+		{"forgotten-passwords", 32, every, 200, paced, "/admin/password/forgot", func() string { return object("username", fmt.Sprintf("user%d", rand.Uint32())) }},
+		{"registrations", 32, every, 422, paced, "/api/register", func() string { // of a leaked password, which is looked up in the list
+			return object("username", fmt.Sprintf("user%d", rand.Uint32()), "password", leakedPassword)
+		}},
+		{"links", 32, every, 404, paced, "/api/password/link", func() string { return object("token", fakeToken("rv_l_"), "password", "long enough it is") }},
 	} {
 		b.Run(tc.name, func(b *testing.B) {
-			p := start(b, b.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8", "REEVE_AUTH__BCRYPT_COST=12")
-			request := rawRequest(p, "/system/setting", signedIn(b, p).token)
-			f := &flood{process: p, addresses: tc.addresses, pause: tc.pause, read: request, stop: make(chan struct{}), answers: map[int]int{}}
+			p := start(b, b.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8", "REEVE_AUTH__BCRYPT_COST=12", "REEVE_AUTH__BREACHED_PASSWORDS="+leakedList(b), "REEVE_SERVER__PUBLIC_URL=http://localhost:8080")
+			c := signedIn(b, p)
+			c.want(200, "PUT", "/system/setting", values("app.registration", true, "app.second_factor", true, "security.session_network", true, "security.password_history", 5,
+				"mail.enabled", true, "mail.host", "127.0.0.1", "mail.port", 1, "mail.security", "none", "mail.from", "reeve@example.org"))
+			c.factor()
+			request := rawRequest(p, "/system/setting", c.token)
+			f := &flood{process: p, addresses: tc.addresses, pause: tc.pause, read: request, path: tc.path, body: tc.body, stop: make(chan struct{}), answers: map[int]int{}}
 			for range tc.connections {
 				f.join(b)
 			}
@@ -63,12 +87,41 @@ func BenchmarkLoginFlood(b *testing.B) {
 	}
 }
 
+func wrongLogin() string {
+	return object("username", fmt.Sprintf("user%d", rand.Uint32()), "password", fmt.Sprintf("wrong %d", rand.Uint64()))
+}
+
+const leakedPassword = "leaked long ago"
+
+// leakedList writes a list of a million leaked passwords.
+func leakedList(b *testing.B) (path string) {
+	b.Helper()
+	lines := make([]string, 0, 1_000_001)
+	for i := range 1_000_000 {
+		lines = append(lines, fmt.Sprintf("%X:1\n", sha1.Sum(fmt.Append(nil, i))))
+	}
+	lines = append(lines, fmt.Sprintf("%X:7\n", sha1.Sum([]byte(leakedPassword))))
+	slices.Sort(lines)
+	path = filepath.Join(b.TempDir(), "leaked.txt")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// fakeToken returns a text that looks like a token.
+func fakeToken(prefix string) string {
+	return prefix + fmt.Sprintf("%043d", rand.Uint64()) + "AAAAAA"
+}
+
 // flood is many connections that send the same request to one process until stop is closed.
 type flood struct {
 	process   *process
 	addresses int // number of addresses that the sign-ins come from; 0 sends read instead
 	pause     time.Duration
 	read      []byte
+	path      string
+	body      func() string // of a request that has not been sent before
 	stop      chan struct{}
 	sync.WaitGroup
 
@@ -84,14 +137,13 @@ func (f *flood) counts() map[int]int {
 	return maps.Clone(f.answers)
 }
 
-// request returns a sign-in that has not been sent before.
+// request returns what is sent next.
 func (f *flood) request() []byte {
 	if f.addresses == 0 {
 		return f.read
 	}
 	n := rand.IntN(f.addresses)
-	body := object("username", fmt.Sprintf("user%d", rand.Uint32()), "password", fmt.Sprintf("wrong %d", rand.Uint64()))
-	return rawPost(f.process, "/admin/login", fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255), body)
+	return rawPost(f.process, f.path, fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255), f.body())
 }
 
 // join adds a connection.
@@ -109,7 +161,7 @@ func (f *flood) join(b *testing.B) {
 			default:
 			}
 			status, _, err := w.ask(f.request())
-			if err != nil || !slices.Contains([]int{200, 401, 429, 503}, status) {
+			if err != nil || !slices.Contains([]int{200, 401, 404, 422, 429, 503}, status) {
 				b.Errorf("the flood is answered %d, %v", status, err)
 				return
 			}
