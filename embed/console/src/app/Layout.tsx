@@ -160,7 +160,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
           {/* data-at is the address that is drawn by now, for who drives the page from outside. */}
           <main id="main" className="frame-main" tabIndex={-1} data-at={path + search}>
             {told && account.info.notices.length > 0 && <AccountNotices onClose={() => setTold(false)} />}
-            {due && account.info.factor_due && path !== '/account/factor' && <FactorDue at={account.info.factor_due} onClose={() => setDue(false)} />}
+            {due && account.info.factor_due && path !== '/account/security' && <FactorDue at={account.info.factor_due} onClose={() => setDue(false)} />}
             {children}
           </main>
         </div>

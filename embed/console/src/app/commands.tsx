@@ -49,7 +49,7 @@ function actions({ may }: Account, navigate: NavigateFunction, help: () => void)
   const modes: Mode[] = ['system', 'light', 'dark']
   const list: (Omit<Command, 'group'> | false)[] = [
     may('admin.list.create') && { id: 'new-user', title: t('palette.new_user'), icon: <PlusOutlined />, run: () => void navigate('/admin/list?new=1') },
-    { id: 'password', title: t('password.change'), icon: <UserOutlined />, run: () => void navigate('/account/password') },
+    { id: 'password', title: t('password.change'), icon: <UserOutlined />, run: () => void navigate('/account/security#password') },
     ...modes
       .filter((m) => m !== mode())
       .map((m) => ({

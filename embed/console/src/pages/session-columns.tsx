@@ -7,6 +7,19 @@ import { Time } from '../ui/Time'
 // device names the browser and system of a user agent.
 export const device = ({ browser, os }: { browser: string; os: string }): string => [browser, os].filter(Boolean).join(', ')
 
+// unversioned leaves out versions, which change while the device stays the same.
+const unversioned = (name: string): string =>
+  name
+    .split(' ')
+    .filter((word) => !/\d/.test(word))
+    .join(' ') || name
+
+// inWords names a device by them: Firefox on Linux.
+export function inWords({ browser, os }: { browser: string; os: string }): string {
+  const of = { browser: unversioned(browser), os: unversioned(os) }
+  return browser && os ? t('account.device.is', of) : device(of)
+}
+
 // sessionColumns are the columns of session lists.
 export function sessionColumns(): NonNullable<TableProps<Session>['columns']> {
   return [

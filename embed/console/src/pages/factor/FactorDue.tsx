@@ -22,7 +22,7 @@ export function FactorDue({ at, onClose }: { at: string; onClose: () => void }) 
       style={{ marginBottom: 16 }}
       title={t('factor.due', { when: dayjs(at).fromNow() })}
       action={
-        <Button size="small" onClick={() => void navigate('/account/factor')}>
+        <Button size="small" onClick={() => void navigate('/account/security#factor')}>
           {t('factor.due.set_up')}
         </Button>
       }
