@@ -25,7 +25,7 @@ const PhoneMenu = late(async () => (await import('./PhoneMenu')).PhoneMenu)
 const Help = late(async () => (await import('./Help')).Help)
 
 const FactorDue = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].FactorDue)
-const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].AccountNotices)
+const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/AccountNotices'), learn('factor')]))[0].AccountNotices)
 const MustAdd = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].MustAdd)
 
 // overdue reports whether the user can do nothing before setting up a second factor.
