@@ -1,3 +1,5 @@
+import { forgetActing } from './acting'
+
 // Token of the signed-in user. It stays in this browser until the session ends; the server
 // decides whether it is valid.
 
@@ -14,6 +16,7 @@ export function begin(value: string): void {
 // end deletes the token. `back` returns to the current page after the next sign-in.
 export function end(back: boolean): void {
   localStorage.removeItem(key)
+  forgetActing()
   const here = location.pathname + location.search
   location.replace(back && here !== '/console/' ? `/console/?back=${encodeURIComponent(here)}` : '/console/')
 }

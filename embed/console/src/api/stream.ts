@@ -1,4 +1,5 @@
-import { language } from './request'
+import { actingHeaders } from './acting'
+import { failureIn, language } from './request'
 import { token } from './session'
 import { type Message, parser } from './sse'
 
@@ -27,9 +28,15 @@ export async function read(last: string, signal: AbortSignal, tell: (message: Me
   signal.addEventListener('abort', stop)
   let wait = setTimeout(stop, silence)
   try {
-    const headers: Record<string, string> = { Authorization: `Bearer ${token()}`, Accept: 'text/event-stream', 'Accept-Language': language() }
+    const headers: Record<string, string> = {
+      Authorization: `Bearer ${token()}`,
+      Accept: 'text/event-stream',
+      'Accept-Language': language(),
+      ...actingHeaders('/system/event'),
+    }
     if (last) headers['Last-Event-ID'] = last
     const response = await fetch('/system/event', { headers, cache: 'no-store', signal: control.signal })
+    if (response.status === 403) failureIn(403, await response.text())
     if (!response.ok || !response.body) {
       control.abort() // nobody reads the rest
       return response.status

@@ -1,6 +1,7 @@
-import { Skeleton, Tabs, Typography } from 'antd'
+import { Alert, Skeleton, Tabs, Typography } from 'antd'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { Navigate, useLocation, useNavigate } from 'react-router'
+import { useAccount } from '../../app/account'
 import { learn, t } from '../../i18n'
 import { useWider } from '../../ui/useWider'
 import { LoginLog } from '../LoginLog'
@@ -16,10 +17,12 @@ const moved: Record<string, string> = { password: 'password', factor: 'factor', 
 
 // AccountPage is the user's own account. The open tab is part of the URL.
 export function AccountPage() {
+  const { info } = useAccount()
   const navigate = useNavigate()
   const md = useWider('md')
   const part = useLocation().pathname.split('/')[2] ?? ''
   if (Object.hasOwn(moved, part)) return <Navigate to={`/account/security#${moved[part]}`} replace />
+  if (info.acting) return <Alert type="info" showIcon title={t('error.acting')} />
   const items = [
     { key: 'profile', label: t('account.profile'), children: <Profile /> },
     { key: 'security', label: t('account.security'), children: waiting(<Security />) },

@@ -1,3 +1,4 @@
+import { actingHeaders } from '../../api/acting'
 import { begin } from '../../api/changes'
 import { Failure, failureIn, language } from '../../api/request'
 import { token } from '../../api/session'
@@ -108,6 +109,7 @@ function send({ id, file, group }: Upload): void {
   request.open('POST', '/file/list')
   request.setRequestHeader('Authorization', `Bearer ${token()}`)
   request.setRequestHeader('Accept-Language', language())
+  for (const [name, value] of Object.entries(actingHeaders('/file/list'))) request.setRequestHeader(name, value)
   request.send(form)
 }
 
