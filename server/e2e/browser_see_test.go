@@ -73,7 +73,8 @@ func (p *page) at(path string) {
 		if is.At != p.base+"/console"+path {
 			return errors.New("it is not there")
 		}
-		if is.Drawn != "" && is.Drawn != "/"+strings.TrimPrefix(path, "/") { // the pages for sign-in and a new password have no frame
+		drawn, _, _ := strings.Cut(path, "#")
+		if is.Drawn != "" && is.Drawn != "/"+strings.TrimPrefix(drawn, "/") { // the pages for sign-in and a new password have no frame
 			return fmt.Errorf("%s is still drawn", is.Drawn)
 		}
 		return nil

@@ -31,7 +31,7 @@ func everyList(t *testing.T) (*process, *client, []string) {
 	return server, c, []string{
 		"/admin/list", "/user/list", "/admin/invite", "/user/invite", "/admin/role", "/admin/key", "/file/list?view=list", "/file/group", "/file/trash", "/system/session", "/system/loginlog", "/system/job", "/system/webhook", "/system/field",
 		"/system/monitor/request", "/system/monitor/auth", "/system/monitor/query", "/system/monitor/cache", "/system/monitor/trace",
-		dict, "/account/sessions", "/account/keys", "/account/loginlog",
+		dict, "/account/keys", "/account/loginlog",
 	}
 }
 

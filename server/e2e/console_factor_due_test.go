@@ -28,7 +28,7 @@ func TestConsoleRequiresASecondFactor(t *testing.T) {
 	q.see("Set up a second factor in 7 days.")
 	q.looksGood("factor-due")
 	q.click("button", "Set up now")
-	q.at("/account/factor")
+	q.at("/account/security#factor")
 
 	c.want(200, "PUT", "/system/setting", `{"values":{"security.factor_grace_days":0,"security.require_factor":"all"}}`)
 	c.want(200, "POST", "/admin/list", object("username", "eve", "password", password))

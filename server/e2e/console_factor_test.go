@@ -38,7 +38,7 @@ func TestConsoleSecondFactor(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	p := signedInAt(t, server, c, "/account/factor")
+	p := signedInAt(t, server, c, "/account/security")
 	p.see("With a second factor")
 	p.see("Passkeys need the server’s public address")
 	p.looksGood("factor-off")
@@ -86,7 +86,7 @@ func TestConsoleSecondFactor(t *testing.T) {
 		q.find("button", "Administrator")
 	}
 
-	p.open("/account/factor")
+	p.open("/account/security")
 	p.see("9 recovery codes left.")
 	p.click("button", "New recovery codes")
 	p.dialog().see("Replace your recovery codes?")
@@ -135,7 +135,7 @@ func TestConsoleSecondFactorInChinese(t *testing.T) {
 	p := console(t, server)
 	p.as(c.token)
 	p.before(`try { localStorage.setItem('reeve.language', 'zh') } catch {}`)
-	p.open("/account/factor")
+	p.open("/account/security")
 	p.see("剩余 10 个恢复代码")
 	p.looksGood("zh-factor")
 }

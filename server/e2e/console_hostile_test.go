@@ -213,7 +213,7 @@ var panels = map[string][][]string{
 	"/system/webhook/1":                          {{"=Edit"}, {"[aria-label^='More actions for']", "=Replay events"}, {"[aria-label^='More actions for']", "=Rotate secret"}},
 	"/system/audit":                              {{"[data-seq]"}},
 	"/system/audit?collection=role":              {{"[data-seq]"}},
-	"/account/sessions":                          {},
+	"/account/security":                          {},
 	"/account/keys":                              {{"=New API key"}},
 	"/account":                                   {},
 }

@@ -57,7 +57,7 @@ func TestConsolePasskeys(t *testing.T) {
 	t.Parallel()
 	server := withPasskeys(t)
 	c := signedIn(t, server)
-	p := signedInAt(t, server, c, "/account/factor")
+	p := signedInAt(t, server, c, "/account/security")
 	touch, recognize := p.authenticator()
 	p.see("With a second factor")
 	p.looksGood("passkey-none")
@@ -127,7 +127,7 @@ func TestConsolePasskeys(t *testing.T) {
 	p.click("button", "Use passkey")
 	p.find("button", "Administrator")
 
-	p.open("/account/factor")
+	p.open("/account/security")
 	p.row("Work laptop").click("button", "More actions for Work laptop")
 	p.click("menuitem", "Remove")
 	p.dialog().see("Your password alone will be enough to sign in")
@@ -142,7 +142,7 @@ func TestConsolePasskeys(t *testing.T) {
 func TestConsolePasskeysInChinese(t *testing.T) {
 	t.Parallel()
 	server := withPasskeys(t)
-	p := signedInAt(t, server, signedIn(t, server), "/account/factor", `try { localStorage.setItem('reeve.language', 'zh') } catch {}`)
+	p := signedInAt(t, server, signedIn(t, server), "/account/security", `try { localStorage.setItem('reeve.language', 'zh') } catch {}`)
 	touch, _ := p.authenticator()
 	p.click("button", "添加通行密钥")
 	p.looksGood("zh-passkey-add")
@@ -173,7 +173,7 @@ func TestConsolePasskeysElsewhere(t *testing.T) {
 	p.missing("button", "Sign in with a passkey")
 	p.signIn("admin", password)
 	p.find("button", "Administrator")
-	p.open("/account/factor")
+	p.open("/account/security")
 	p.see("Passkeys work only at reeve.example.org.")
 	p.missing("button", "Add passkey")
 }

@@ -1,5 +1,54 @@
 // Made by embed/console/scripts/types.mjs from the OpenAPI document; not to be edited.
 
+export type ActAs = {
+  /** Time at which it ends */
+  until: string
+  /** ID to send in the header X-Act-As */
+  user_id: number
+  username: string
+  writes: 0 | 1
+}
+
+export type ActAsUser = {
+  /** Why; the change log has it, and the user is told */
+  reason: string
+  /** 1 to be able to change something, which requires the permission admin.list.act_as_write; 0, the default, to look only */
+  writes?: 0 | 1
+}
+
+export type Acting = {
+  /** Username of whoever acts as this user */
+  by: string
+  /** Time at which it ends */
+  until: string
+  /** 1 if that includes changes */
+  writes: 0 | 1
+}
+
+export type ActivityEntry = {
+  /** What was done besides changing records; empty otherwise */
+  action: string
+  /** Your client address; empty if it was somebody else */
+  address: string
+  /** Username of the user as whom you acted; empty otherwise */
+  as: string
+  at: string
+  /** Username of an administrator who acted as you; empty if it was you */
+  by: string
+  operation: LogOperation
+  /** Reason that was given; empty for none */
+  reason: string
+  /** Number of the entry in the change log */
+  seq: number
+}
+
+export type ActivityPage = {
+  /** Entries, the newest first */
+  data: ActivityEntry[]
+  /** Value of before for the next page; 0 on the last one */
+  next: number
+}
+
 export type AddPasskey = {
   /** The new passkey: a PublicKeyCredential as toJSON() of a browser returns it */
   credential: Record<string, unknown>
@@ -56,6 +105,19 @@ export type ApiKeyPage = {
   pageSize: number
   /** Number of matching records */
   total: number
+}
+
+export type AppFactor = {
+  /** 1 if app users may set up an authenticator app: the setting app.second_factor */
+  allowed: 0 | 1
+  /** Time at which the authenticator app was set up; null without one */
+  created_at: string | null
+  /** 1 if a sign-in asks for a code */
+  enabled: 0 | 1
+  /** Time at which a code was last used; null without one */
+  last_used: string | null
+  /** Number of recovery codes that are left */
+  recovery_codes: number
 }
 
 export type AppFields = {
@@ -144,6 +206,8 @@ export type AppUser = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
+  /** 1 if a sign-in asks for a code besides the password, else 0 */
+  second_factor: 0 | 1
   /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
@@ -367,7 +431,23 @@ export type CollectionInfo = {
   records: number
 }
 
+export type CompleteSignInOnPage = {
+  /** Code of the authenticator app, or a recovery code */
+  otp: string
+}
+
 export type CompleteSignInWithCode = {
+  /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
+  cookie?: 0 | 1
+  /** The same device_token as in the first step, if one was sent there */
+  device_token?: string
+  /** login_token from the response to the first step; it is accepted only from the same address and device */
+  login_token: string
+  /** Code of the authenticator app, or a recovery code; each works once */
+  otp: string
+}
+
+export type CompleteSignInWithCodeAsAppUser = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
   /** The same device_token as in the first step, if one was sent there */
@@ -401,6 +481,16 @@ export type ConfirmAppUserEmail = {
 }
 
 export type ConfirmAuthenticatorApp = {
+  /** Code of the authenticator app */
+  otp: string
+}
+
+export type ConfirmAuthenticatorAppAsAppUser = {
+  /** Code of the authenticator app */
+  otp: string
+}
+
+export type ConfirmAuthenticatorAppOnPage = {
   /** Code of the authenticator app */
   otp: string
 }
@@ -862,6 +952,41 @@ export type DeptTree = {
   data: DeptNode[]
 }
 
+export type Device = {
+  /** Browser of the last sign-in; empty if unknown */
+  browser: string
+  created_at: string
+  /** 1 if the session of this request was opened there, else 0 */
+  current: 0 | 1
+  /** Time at which it is forgotten without another sign-in */
+  expires_at: string
+  id: number
+  /** Address of the last sign-in; empty if unknown */
+  ip: string
+  /** Time of the last sign-in, or of the last request of an open session; null if unknown */
+  last_used: string | null
+  /** Name that you have given to it; empty for none */
+  name: string
+  /** Operating system of the last sign-in; empty if unknown */
+  os: string
+  /** Number of open sessions */
+  sessions: number
+  updated_at: string
+  /** grows with every change of the record */
+  version: number
+}
+
+export type DevicePage = {
+  /** Number of this page, from 1 */
+  current: number
+  /** Records of this page */
+  data: Device[]
+  /** Maximum number of records per page */
+  pageSize: number
+  /** Number of matching records */
+  total: number
+}
+
 export type Dict = {
   code: string
   created_at: string
@@ -1252,6 +1377,8 @@ export type ImportUsers = {
 export type Info = {
   /** Keys of the permissions that the user holds */
   access: string[]
+  /** Who acts as this user; null for the user */
+  acting: Acting | null
   /** Time from which the user can do nothing before setting up a second factor; null if none is required, or there is one */
   factor_due: string | null
   info: User
@@ -1503,6 +1630,8 @@ export type LogDetail = {
   actor: LogActor
   /** Client address */
   address?: string
+  /** User as whom the actor acted; absent for nobody */
+  as?: LogActor
   at: string
   changes: LogChange[]
   /** Details of the action */
@@ -1531,6 +1660,8 @@ export type LogEntry = {
   actor: LogActor
   /** Client address */
   address?: string
+  /** User as whom the actor acted; absent for nobody */
+  as?: LogActor
   at: string
   changes: LogChange[]
   /** Details of the action */
@@ -1602,7 +1733,7 @@ export type Login = {
   device_token: string
   /** Time at which the session expires, or login_token; an idle session expires earlier */
   expires_at: string
-  /** Token for POST /admin/login/totp or /admin/login/passkey, if the user has a second factor: the password was right, and the factor is required; empty otherwise */
+  /** Token for POST /admin/login/totp or /admin/login/passkey, or for app users POST /api/login/totp, if the user has a second factor: the password was right, and the factor is required; empty otherwise */
   login_token: string
   /** With login_token: what completes the sign-in, the strongest first: passkey, otp or recovery. A recovery code is sent like a code */
   methods: string[]
@@ -1668,8 +1799,8 @@ export type Mail = {
   last_at: string | null
   /** Time of the next attempt; null unless it is queued */
   next_at: string | null
-  /** Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed and factor_removed */
-  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "factor_removed" | "registration"
+  /** Purpose: invitation, password_reset, email_verification, email_change, registration, or the notices email_changed, factor_removed and sign_in_unknown */
+  purpose: "invitation" | "password_reset" | "email_verification" | "email_change" | "email_changed" | "factor_removed" | "sign_in_unknown" | "registration"
   /** What the mail server has said to the last attempt, or why it could not be reached */
   response: string
   /** Time at which the mail server has accepted it; null if it has not */
@@ -1776,6 +1907,8 @@ export type NewAppUser = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
+  /** 1 if a sign-in asks for a code besides the password, else 0 */
+  second_factor: 0 | 1
   /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
@@ -1847,8 +1980,20 @@ export type NewUser = {
 
 export type Notice = {
   at: string
-  /** What has happened: factor_removed, if somebody else has removed the second factor */
-  kind: string
+  /** Browser of a sign-in; empty otherwise */
+  browser: string
+  /** Username of an administrator who acted as you; empty otherwise, and if the user was deleted */
+  by: string
+  /** ID of the device of a sign-in, see GET /admin/account/device; 0 otherwise */
+  device_id: number
+  /** Address of a sign-in; empty otherwise */
+  ip: string
+  /** What has happened: factor_removed, if somebody else has removed the second factor; new_device or new_network, after a sign-in on a device, or from a network (/24, /48), on which you had not been before; acted_as, if an administrator acted as you */
+  kind: "acted_as" | "factor_removed" | "new_device" | "new_network"
+  /** Operating system of a sign-in; empty otherwise */
+  os: string
+  /** Reason that the administrator gave; empty otherwise */
+  reason: string
 }
 
 export type NpmClient = {
@@ -1947,6 +2092,8 @@ export type OwnAppUser = {
   role_ids: number[]
   /** Names of the roles, in the order of role_ids */
   role_names: string[]
+  /** 1 if a sign-in asks for a code besides the password, else 0 */
+  second_factor: 0 | 1
   /** Status: 1 enabled, 0 disabled; a disabled user can't sign in */
   status: 0 | 1
   updated_at: string
@@ -2163,6 +2310,8 @@ export type Reauth = {
 }
 
 export type ReauthDone = {
+  /** New token of the session; the present one is accepted for one more minute. Empty if it is in a cookie, or if the token has not changed, because the disk is full */
+  token: string
   /** Time until which no confirmation is required */
   until: string
 }
@@ -2297,7 +2446,7 @@ export type Registration = {
   device_token?: string
   /** Time at which the session expires, or login_token; an idle session expires earlier */
   expires_at?: string
-  /** Token for POST /admin/login/totp or /admin/login/passkey, if the user has a second factor: the password was right, and the factor is required; empty otherwise */
+  /** Token for POST /admin/login/totp or /admin/login/passkey, or for app users POST /api/login/totp, if the user has a second factor: the password was right, and the factor is required; empty otherwise */
   login_token?: string
   /** With login_token: what completes the sign-in, the strongest first: passkey, otp or recovery. A recovery code is sent like a code */
   methods?: string[]
@@ -2308,12 +2457,41 @@ export type Registration = {
   token?: string
 }
 
+export type RemoveAuthenticatorAppAsAppUser = {
+  /** Code of the authenticator app, or a recovery code */
+  otp: string
+}
+
+export type RemoveAuthenticatorAppOnPage = {
+  /** Code of the authenticator app, or a recovery code */
+  otp: string
+}
+
+export type RenameDevice = {
+  /** Name by which you recognize it; empty for none */
+  name?: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
+}
+
 export type RenamePasskey = {
   name?: string
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
+}
+
+export type ReplaceRecoveryCodesAsAppUser = {
+  /** Code of the authenticator app, or a recovery code */
+  otp: string
+}
+
+export type ReplaceRecoveryCodesOnPage = {
+  /** Code of the authenticator app, or a recovery code */
+  otp: string
 }
 
 export type ReplayEventsToWebhook = {
@@ -2516,6 +2694,8 @@ export type Session = {
   created_at: string
   /** 1 for the session of this request, else 0 */
   current: 0 | 1
+  /** ID of the device on which it was opened; 0 if unknown */
+  device_id: number
   /** Time at which the session expires; an idle session expires earlier */
   expires_at: string
   id: number
@@ -2583,6 +2763,16 @@ export type SetRolePermissions = {
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
+}
+
+export type SetUpAuthenticatorAppAsAppUser = {
+  /** Current password */
+  password: string
+}
+
+export type SetUpAuthenticatorAppOnPage = {
+  /** Current password */
+  password: string
 }
 
 export type Setting = {
@@ -3524,6 +3714,7 @@ export type Access =
   | 'admin.key.query'
   | 'admin.key.rotate'
   | 'admin.key.update'
+  | 'admin.list.act_as'
   | 'admin.list.create'
   | 'admin.list.data'
   | 'admin.list.delete'
@@ -3615,6 +3806,7 @@ export type Access =
   | 'user.list.delete'
   | 'user.list.erase'
   | 'user.list.export'
+  | 'user.list.factor'
   | 'user.list.import'
   | 'user.list.password'
   | 'user.list.query'
@@ -3635,6 +3827,9 @@ export type Access =
 export type Api = {
   GET: {
     '/.reeve/callback': { body: undefined; answer: unknown }
+    '/admin/account/activity': { body: undefined; answer: ActivityPage }
+    '/admin/account/device': { body: undefined; answer: DevicePage }
+    [path: `/admin/account/device/${number}`]: { body: undefined; answer: Device }
     '/admin/account/key': { body: undefined; answer: ApiKeyPage }
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: ApiKey }
     '/admin/account/passkey': { body: undefined; answer: PasskeyPage }
@@ -3672,7 +3867,12 @@ export type Api = {
     '/api/home': { body: undefined; answer: Home }
     '/api/session': { body: undefined; answer: SessionPage }
     '/api/user': { body: undefined; answer: OwnAppUser }
+    '/api/user/totp': { body: undefined; answer: AppFactor }
     '/app/account': { body: undefined; answer: unknown }
+    '/app/account/authenticator': { body: undefined; answer: unknown }
+    '/app/account/authenticator/confirm': { body: undefined; answer: unknown }
+    '/app/account/authenticator/recovery': { body: undefined; answer: unknown }
+    '/app/account/authenticator/remove': { body: undefined; answer: unknown }
     '/app/account/delete': { body: undefined; answer: unknown }
     '/app/account/password': { body: undefined; answer: unknown }
     '/app/account/profile': { body: undefined; answer: unknown }
@@ -3680,6 +3880,7 @@ export type Api = {
     '/app/forgot': { body: undefined; answer: unknown }
     '/app/register': { body: undefined; answer: unknown }
     '/app/sign-in': { body: undefined; answer: unknown }
+    '/app/sign-in/code': { body: undefined; answer: unknown }
     '/auth/verify': { body: undefined; answer: unknown }
     '/config': { body: undefined; answer: Config }
     '/file/group': { body: undefined; answer: FileGroupPage }
@@ -3763,6 +3964,7 @@ export type Api = {
     [path: `/admin/key/${number}/rotate`]: { body: RotateAPIKey; answer: KeyWithToken }
     '/admin/list': { body: CreateUser; answer: NewUser }
     '/admin/list-import': { body: undefined; answer: Import }
+    [path: `/admin/list/${number}/act-as`]: { body: ActAsUser; answer: ActAs }
     [path: `/admin/list/${number}/erase`]: { body: EraseUser; answer: Erasure }
     [path: `/admin/list/${number}/invite`]: { body: InviteUser; answer: OneTimeLink }
     [path: `/admin/list/${number}/reset-link`]: { body: CreatePasswordResetLink; answer: OneTimeLink }
@@ -3777,12 +3979,19 @@ export type Api = {
     '/admin/rule': { body: CreatePermission; answer: Permission }
     '/admin/verify': { body: ConfirmEmailAddress; answer: LinkUsed }
     '/api/login': { body: SignInAsAppUser; answer: Login }
+    '/api/login/totp': { body: CompleteSignInWithCodeAsAppUser; answer: Login }
     '/api/logout': { body: undefined; answer: Record<string, never> }
     '/api/password/forgot': { body: RequestAppPasswordReset; answer: Record<string, never> }
     '/api/password/link': { body: SetAppPasswordWithLink; answer: LinkUsed }
     '/api/register': { body: RegisterAsAppUser; answer: Registration }
     '/api/user/email': { body: VerifyOwnAppEmail; answer: MailQueued }
+    '/api/user/recovery': { body: ReplaceRecoveryCodesAsAppUser; answer: RecoveryCodes }
+    '/api/user/totp': { body: SetUpAuthenticatorAppAsAppUser; answer: AuthenticatorApp }
     '/api/verify': { body: ConfirmAppUserEmail; answer: LinkUsed }
+    '/app/account/authenticator': { body: undefined; answer: unknown }
+    '/app/account/authenticator/confirm': { body: undefined; answer: unknown }
+    '/app/account/authenticator/recovery': { body: undefined; answer: unknown }
+    '/app/account/authenticator/remove': { body: undefined; answer: unknown }
     '/app/account/delete': { body: undefined; answer: unknown }
     '/app/account/password': { body: undefined; answer: unknown }
     '/app/account/profile': { body: undefined; answer: unknown }
@@ -3790,6 +3999,7 @@ export type Api = {
     '/app/forgot': { body: undefined; answer: unknown }
     '/app/register': { body: undefined; answer: unknown }
     '/app/sign-in': { body: undefined; answer: unknown }
+    '/app/sign-in/code': { body: undefined; answer: unknown }
     '/app/sign-out': { body: undefined; answer: unknown }
     '/auth/check': { body: CheckPermissions; answer: Check }
     '/auth/forward': { body: OpenProxiedProgram; answer: OpenForwarded }
@@ -3830,6 +4040,7 @@ export type Api = {
     '/user/rule': { body: CreateAppPermission; answer: AppPermission }
   }
   PUT: {
+    [path: `/admin/account/device/${number}`]: { body: RenameDevice; answer: Device }
     [path: `/admin/account/key/${number}`]: { body: UpdateOwnAPIKey; answer: ApiKey }
     '/admin/account/notice': { body: DismissNotices; answer: Record<string, never> }
     [path: `/admin/account/passkey/${number}`]: { body: RenamePasskey; answer: Passkey }
@@ -3849,6 +4060,7 @@ export type Api = {
     [path: `/admin/rule/${number}/status`]: { body: EnableOrDisablePermission; answer: Permission }
     '/api/user': { body: UpdateOwnAppUser; answer: OwnAppUser }
     '/api/user/password': { body: UpdateOwnAppPassword; answer: Record<string, never> }
+    '/api/user/totp': { body: ConfirmAuthenticatorAppAsAppUser; answer: RecoveryCodes }
     [path: `/file/group/${number}`]: { body: UpdateFileGroup; answer: FileGroup }
     '/file/list': { body: UpdateFileRecords; answer: Files }
     [path: `/file/list/${number}`]: { body: UpdateFileRecord; answer: File }
@@ -3870,11 +4082,15 @@ export type Api = {
     [path: `/user/rule/${number}/status`]: { body: EnableOrDisableAppPermission; answer: AppPermission }
   }
   DELETE: {
+    '/admin/account/device': { body: undefined; answer: Record<string, never> }
+    [path: `/admin/account/device/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/admin/account/device/${number}/session`]: { body: undefined; answer: Record<string, never> }
     '/admin/account/key': { body: undefined; answer: Record<string, never> }
     [path: `/admin/account/key/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/account/passkey': { body: undefined; answer: Record<string, never> }
     [path: `/admin/account/passkey/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/account/totp': { body: undefined; answer: Record<string, never> }
+    '/admin/act-as': { body: undefined; answer: Record<string, never> }
     '/admin/dept': { body: undefined; answer: Record<string, never> }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/invite': { body: undefined; answer: Record<string, never> }
@@ -3893,6 +4109,7 @@ export type Api = {
     '/api/session': { body: undefined; answer: Record<string, never> }
     [path: `/api/session/${number}`]: { body: undefined; answer: Record<string, never> }
     '/api/user': { body: DeleteOwnAppUser; answer: Record<string, never> }
+    '/api/user/totp': { body: RemoveAuthenticatorAppAsAppUser; answer: Record<string, never> }
     '/file/group': { body: undefined; answer: Record<string, never> }
     [path: `/file/group/${number}`]: { body: undefined; answer: Record<string, never> }
     '/file/list': { body: undefined; answer: Record<string, never> }
@@ -3921,6 +4138,7 @@ export type Api = {
     [path: `/user/invite/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/list': { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/user/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
     '/user/role': { body: undefined; answer: Record<string, never> }
     [path: `/user/role/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/rule': { body: undefined; answer: Record<string, never> }

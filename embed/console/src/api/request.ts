@@ -1,5 +1,6 @@
 // Every response of the API has the same envelope; it is opened here.
 
+import { actingHeaders, stopActing } from './acting'
 import { begin } from './changes'
 import type { Answer, Body, Method, Path } from './paths'
 import { lapse, mark } from './session'
@@ -95,7 +96,7 @@ function reasonFor(method: Method): string {
 }
 
 async function send(method: Method, path: Path, o: Options, why: string): Promise<Response> {
-  const headers: Record<string, string> = { 'Accept-Language': language() }
+  const headers: Record<string, string> = { 'Accept-Language': language(), ...actingHeaders(path) }
   if (o.body !== undefined) headers['Content-Type'] = 'application/json'
   if (o.range) headers.Range = o.range
   if (why) headers['X-Reason'] = encodeURIComponent(why)
@@ -118,12 +119,15 @@ async function send(method: Method, path: Path, o: Options, why: string): Promis
   }
 }
 
-// failureIn returns the failure that a status and body describe.
+// failureIn returns the failure that a status and body describe. If the user does not act as another one any more, the page
+// is left.
 export function failureIn(status: number, text: string): Failure {
   try {
     const e = JSON.parse(text) as Envelope<unknown>
     const errors = e.errors && Object.fromEntries(Object.entries(e.errors).map(([name, text]) => [name, hooks.fault(text, e.details?.[name])]))
-    return new Failure(status, e.errorCode ?? 'internal', e.msg, e.showType, errors, e.requestId)
+    const over = e.errorCode === 'acting_ended'
+    if (over) stopActing(true)
+    return new Failure(status, e.errorCode ?? 'internal', e.msg, over ? show.silent : e.showType, errors, e.requestId)
   } catch {
     return new Failure(status, 'unreachable', '', show.error)
   }

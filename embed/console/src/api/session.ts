@@ -1,3 +1,5 @@
+import { forgetActing } from './acting'
+
 // The session is in a cookie that scripts cannot read, so a script that gets into a page cannot
 // carry it away. Only the server sets and deletes it. The browser stores a mark beside it: the time
 // of the sign-in, which is no secret. By the mark a page knows whether to show the sign-in page, and
@@ -22,6 +24,7 @@ export function begin(): void {
 // end leaves the page, whose session has ended. `back` returns to it after the next sign-in.
 export function end(back: boolean): void {
   localStorage.removeItem(key)
+  forgetActing()
   const here = location.pathname + location.search
   location.replace(back && here !== '/console/' ? `/console/?back=${encodeURIComponent(here)}` : '/console/')
 }

@@ -1,4 +1,5 @@
-import { language } from './request'
+import { actingHeaders } from './acting'
+import { failureIn, language } from './request'
 import { type Message, parser } from './sse'
 
 // The event stream of the server. EventSource tells neither the status of a failure nor that a
@@ -27,9 +28,10 @@ export async function read(last: string, signal: AbortSignal, tell: (message: Me
   signal.addEventListener('abort', stop)
   let wait = setTimeout(stop, silence)
   try {
-    const headers: Record<string, string> = { Accept: 'text/event-stream', 'Accept-Language': language() }
+    const headers: Record<string, string> = { Accept: 'text/event-stream', 'Accept-Language': language(), ...actingHeaders('/system/event') }
     if (last) headers['Last-Event-ID'] = last
     const response = await fetch('/system/event', { headers, cache: 'no-store', signal: control.signal })
+    if (response.status === 403) failureIn(403, await response.text())
     if (!response.ok || !response.body) {
       control.abort() // nobody reads the rest
       return response.status

@@ -2,8 +2,10 @@ import { nonce } from './nonce'
 import { App as Ant, ConfigProvider, type ConfigProviderProps } from 'antd'
 import enUS from 'antd/locale/en_US'
 import { useEffect } from 'react'
+import { followActing, isOver } from '../api/acting'
 import { Failure, hooks, show } from '../api/request'
 import { follow } from '../api/session'
+import { t } from '../i18n'
 import { faultText, words } from '../ui/words'
 import { usePrefersDark } from '../ui/dark'
 import { watch } from './reach'
@@ -13,6 +15,7 @@ import { dark, light } from './theme'
 
 watch()
 follow()
+followActing()
 
 // A failure thrown to a page has already been shown; the page only has to stop.
 window.addEventListener('unhandledrejection', (e) => {
@@ -64,6 +67,7 @@ function Notices() {
     hooks.mustChange = () => location.replace('/console/password')
     hooks.mustAddFactor = () => location.replace('/console/') // whose layout asks for it
     hooks.fault = faultText
+    if (isOver()) void message.info(t('acting.over'), 8)
   }, [message, notification])
   return null
 }

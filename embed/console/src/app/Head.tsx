@@ -100,12 +100,12 @@ function Tongue() {
 }
 
 function Own() {
-  const { info: user } = useAccount().info
+  const { info: user, acting } = useAccount().info
   const md = useWider('md')
   const navigate = useNavigate()
   const name = user.nickname || user.username
   const items: MenuProps['items'] = [
-    { key: 'account', icon: <UserOutlined />, label: t('account'), onClick: () => void navigate('/account') },
+    ...(acting ? [] : [{ key: 'account', icon: <UserOutlined />, label: t('account'), onClick: () => void navigate('/account') }]),
     { key: 'help', icon: <QuestionCircleOutlined />, label: t('manual'), onClick: () => void navigate('/help') },
     { type: 'divider' },
     { key: 'out', icon: <LogoutOutlined />, label: t('sign_out'), onClick: () => void signOut() },

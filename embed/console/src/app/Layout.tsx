@@ -11,6 +11,7 @@ import { useBack } from '../ui/useBack'
 import { useNews } from '../ui/useNews'
 import { useWider } from '../ui/useWider'
 import { type Account, AccountContext } from './account'
+import { ActingBar } from './ActingBar'
 import { Confirmation } from './Confirmation'
 import './frame.css'
 import { Head } from './Head'
@@ -25,11 +26,14 @@ const PhoneMenu = late(async () => (await import('./PhoneMenu')).PhoneMenu)
 const Help = late(async () => (await import('./Help')).Help)
 
 const FactorDue = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].FactorDue)
-const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].AccountNotices)
+const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/AccountNotices'), learn('factor')]))[0].AccountNotices)
 const MustAdd = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].MustAdd)
 
-// overdue reports whether the user can do nothing before setting up a second factor.
-const overdue = ({ factor_due: due }: Info) => due !== null && Date.parse(due) <= Date.now()
+// overdue reports whether the user can do nothing before setting up a second factor, which nobody can do for somebody else.
+const overdue = ({ acting, factor_due: due }: Info) => !acting && due !== null && Date.parse(due) <= Date.now()
+
+// unacted are the permissions that nobody uses as another user.
+const unacted = /^admin\.(key\.|list\.act_as)/
 
 const folded = 'reeve.folded'
 
@@ -61,7 +65,7 @@ export function Layout({ children }: { children: ReactNode }) {
 
   const account = useMemo<Account | undefined>(() => {
     if (!info) return undefined
-    const held = new Set<string>(info.access)
+    const held = new Set<string>(info.acting ? info.access.filter((key) => !unacted.test(key)) : info.access)
     return { info, may: (key) => held.has(key), reload }
   }, [info, reload])
 
@@ -99,10 +103,11 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const { token } = theme.useToken()
   const { pathname: path, search } = useLocation()
   const navigate = useNavigate()
-  const menus = useMemo(() => shown(account.info.menus), [account])
+  const menus = useMemo(() => shown(account.info.menus, account.info.acting ? ['/admin/key'] : []), [account])
   const all = useMemo(() => places(menus), [menus])
   const name = home?.title ?? 'Reeve'
   const docked = useDocked()
+  const { acting } = account.info
 
   // biome-ignore lint/nursery/useReactCompiler: an open menu closes when another page opens
   const closeMenu = useCallback(() => setDrawer((before) => before && false), [])
@@ -133,6 +138,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
       >
         {t('skip')}
       </a>
+      {acting && <ActingBar acting={acting} name={account.info.info.username} />}
       <div
         className="frame"
         style={{
@@ -160,7 +166,9 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
           {/* data-at is the address that is drawn by now, for who drives the page from outside. */}
           <main id="main" className="frame-main" tabIndex={-1} data-at={path + search}>
             {told && account.info.notices.length > 0 && <AccountNotices onClose={() => setTold(false)} />}
-            {due && account.info.factor_due && path !== '/account/factor' && <FactorDue at={account.info.factor_due} onClose={() => setDue(false)} />}
+            {due && account.info.factor_due && !acting && path !== '/account/security' && (
+              <FactorDue at={account.info.factor_due} onClose={() => setDue(false)} />
+            )}
             {children}
           </main>
         </div>

@@ -23,14 +23,14 @@ export type Command = { id: string; group: Group; title: string; hint?: string; 
 export function useCommands(places: Place[], help: () => void): Command[] {
   const account = useAccount()
   const navigate = useNavigate()
-  return [...toPages(places, navigate), ...actions(account, navigate, help)]
+  return [...toPages(places, account, navigate), ...actions(account, navigate, help)]
 }
 
-function toPages(places: Place[], navigate: NavigateFunction): Command[] {
+function toPages(places: Place[], { info }: Account, navigate: NavigateFunction): Command[] {
   const all: Place[] = [
     { key: '/', path: '/', title: t('home'), icon: 'HomeOutlined', under: '' },
     ...places,
-    { key: '/account', path: '/account', title: t('account'), icon: 'UserOutlined', under: '' },
+    ...(info.acting ? [] : [{ key: '/account', path: '/account', title: t('account'), icon: 'UserOutlined', under: '' }]),
     { key: '/help', path: '/help', title: t('manual'), icon: 'BookOutlined', under: '' },
   ]
   return all.map(({ key, path, link, title, icon, under }) => ({
@@ -45,11 +45,11 @@ function toPages(places: Place[], navigate: NavigateFunction): Command[] {
   }))
 }
 
-function actions({ may }: Account, navigate: NavigateFunction, help: () => void): Command[] {
+function actions({ info, may }: Account, navigate: NavigateFunction, help: () => void): Command[] {
   const modes: Mode[] = ['system', 'light', 'dark']
   const list: (Omit<Command, 'group'> | false)[] = [
     may('admin.list.create') && { id: 'new-user', title: t('palette.new_user'), icon: <PlusOutlined />, run: () => void navigate('/admin/list?new=1') },
-    { id: 'password', title: t('password.change'), icon: <UserOutlined />, run: () => void navigate('/account/password') },
+    !info.acting && { id: 'password', title: t('password.change'), icon: <UserOutlined />, run: () => void navigate('/account/security#password') },
     ...modes
       .filter((m) => m !== mode())
       .map((m) => ({

@@ -1,3 +1,4 @@
+import { actingAs } from '../api/acting'
 import { writtenAt } from '../api/changes'
 import { hooks } from '../api/request'
 import { lapse, mark } from '../api/session'
@@ -137,9 +138,9 @@ function hear(what: Told): void {
   }
 }
 
-// share takes its turn to have the stream for all tabs of the session.
+// share takes its turn to have the stream for all tabs of the session that act as the same user.
 function share(): void {
-  const name = `reeve-events ${mark()}` // tabs of different sessions share nothing
+  const name = `reeve-events ${mark()}${actingAs && ` as ${actingAs}`}` // tabs of different sessions share nothing
   tabs = new BroadcastChannel(name)
   tabs.onmessage = (e: MessageEvent<Told>) => hear(e.data)
   tell('hello')

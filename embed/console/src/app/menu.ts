@@ -10,9 +10,11 @@ export const keyOf = (node: PermissionNode): string => (node.url ? `url-${node.i
 // leads reports whether a menu entry leads to a page.
 export const leads = (node: PermissionNode): boolean => node.url !== '' || node.path in pages
 
-// shown are the menu entries that lead to a page of this console, or to a URL.
-export function shown(menus: PermissionNode[]): PermissionNode[] {
-  return menus.map((node) => ({ ...node, children: shown(node.children ?? []) })).filter((node) => node.children.length || leads(node))
+// shown are the menu entries that lead to a page of this console, or to a URL, without those of the paths in not.
+export function shown(menus: PermissionNode[], not: string[] = []): PermissionNode[] {
+  return menus
+    .map((node) => ({ ...node, children: shown(node.children ?? [], not) }))
+    .filter((node) => node.children.length || (leads(node) && !not.includes(node.path)))
 }
 
 // Place is a page that the user can open. It is in the console and has a path, or it has the node of

@@ -16,7 +16,7 @@ import { device } from './session-columns'
 // The calendar is large, and the list need not wait for it.
 const Range = lazy(async () => ({ default: (await import('../ui/Range')).Range }))
 
-const colors: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
+export const colors: Record<string, string> = { success: 'success', failed: 'error', throttled: 'warning' }
 
 // LoginLog lists the sign-ins of everyone, of the current user, or of one user.
 export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {

@@ -4,8 +4,25 @@ import { t } from '../i18n'
 import { PersonLink } from '../ui/PersonLink'
 import { Time } from '../ui/Time'
 
+type Agent = { browser: string; os: string }
+
 // device names the browser and system of a user agent.
-export const device = ({ browser, os }: { browser: string; os: string }): string => [browser, os].filter(Boolean).join(', ')
+export const device = ({ browser, os }: Agent): string => [browser, os].filter(Boolean).join(', ')
+
+// unversioned leaves out versions, which change while the device stays the same.
+const unversioned = (name: string): string =>
+  name
+    .split(' ')
+    .filter((word) => !/\d/.test(word))
+    .join(' ') || name
+
+const unversionedOf = ({ browser, os }: Agent): Agent => ({ browser: unversioned(browser), os: unversioned(os) })
+
+// shortly names a device by them without versions: Firefox, Linux.
+export const shortly = (of: Agent): string => device(unversionedOf(of))
+
+// inWords names it in words: Firefox on Linux.
+export const inWords = (of: Agent): string => (of.browser && of.os ? t('account.device.is', unversionedOf(of)) : shortly(of))
 
 // sessionColumns are the columns of session lists.
 export function sessionColumns(): NonNullable<TableProps<Session>['columns']> {

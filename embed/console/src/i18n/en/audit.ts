@@ -24,6 +24,7 @@ export const audit = {
   'audit.filter.remove': 'Remove filter: {name}',
 
   // Who
+  'audit.who.as': '{who} as {as}',
   'audit.who.erased': 'An erased person',
   'audit.who.number': 'User {id}',
   'audit.who.app': 'App user {name}',
@@ -123,6 +124,9 @@ export const audit = {
   'audit.did.create_link.invitation': '{who} created an invitation link for {things}',
   'audit.did.create_link.password_reset': '{who} created a password reset link for {things}',
   'audit.did.reauth': '{who} confirmed their identity',
+  'audit.did.act_as': '{who} began to act as {as}',
+  'audit.did.act_as.writes': '{who} began to act as {as}, with changes allowed',
+  'audit.did.act_as_ended': '{who} stopped acting as {as}',
   'audit.did.backup': '{who} downloaded a backup',
   'audit.did.restore': 'Data was restored from a backup',
   'audit.did.webhook_replay': '{who} replayed the events of entry {from} to {things}',
@@ -157,6 +161,8 @@ export const audit = {
   'audit.kind.create_link': 'Link created',
   'audit.kind.erase': 'Personal data erased',
   'audit.kind.reauth': 'Identity confirmed',
+  'audit.kind.act_as': 'Acting as a user begun',
+  'audit.kind.act_as_ended': 'Acting as a user stopped',
   'audit.kind.backup': 'Backup',
   'audit.kind.restore': 'Restored from a backup',
   'audit.kind.webhook_replay': 'Events replayed',
@@ -170,6 +176,7 @@ export const audit = {
 
   // An entry
   'audit.entry': 'Entry {seq}',
+  'audit.entry.as': 'Acting as',
   'audit.entry.who': 'Who',
   'audit.entry.when': 'When',
   'audit.entry.session': 'Session',

@@ -14,6 +14,7 @@ export const mail = {
   'mail.purpose.email_verification': 'Email verification',
   'mail.purpose.email_change': 'New email address',
   'mail.purpose.factor_removed': 'Notice of a removed second factor',
+  'mail.purpose.sign_in_unknown': 'Notice of a sign-in on a new device',
   'mail.purpose.email_changed': 'Notice of a changed address',
   'mail.purpose.registration': 'Registration',
   'mail.purpose.registration_known': 'Registration with a known address',

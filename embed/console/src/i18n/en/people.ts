@@ -105,6 +105,12 @@ export const people = {
   'people.factor.sure': 'Remove the second factor of {name}?',
   'people.factor.text': 'The password alone will be enough to sign in, and recovery codes will stop working.',
   'people.factor.removed': 'Second factor of {name} removed.',
+  'people.act_as': 'Act as user',
+  'people.act_as.of': 'Act as {name}',
+  'people.act_as.text':
+    'For at most 30 minutes, you see and may do in this tab what {name} sees and may do. The change log keeps both names and your reason, and {name} is told.',
+  'people.act_as.reason': 'Reason',
+  'people.act_as.writes': 'Allow changes',
   'people.reset': 'Reset password',
   'people.reset.ok': 'Reset',
   'people.reset.text': '{name} will be signed out everywhere and must set a new password at next sign-in.',

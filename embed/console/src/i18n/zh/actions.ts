@@ -9,6 +9,8 @@ export const actions: Record<string, string> = {
   "given.Remove a user's second factor": '移除用户的双重验证',
   "given.Remove an app user's second factor": '移除应用用户的双重验证',
   'given.Enable or disable a user': '启用或停用用户',
+  'given.Act as a user': '以用户身份操作',
+  'given.Change something while acting as a user': '以用户身份操作时进行修改',
   'given.Export users': '导出用户',
   'given.Erase a user': '清除用户的个人数据',
   "given.Download a user's data": '下载用户的个人数据',

@@ -35,7 +35,8 @@ export const builtins: Record<string, string> = {
   'given.Rate limit of API keys': 'API 密钥请求频率上限',
   'given.Requests per minute of each API key that has no limit of its own': '未单独设置上限的 API 密钥每分钟可发送的请求数',
   'given.Bind sessions to their network': '会话绑定网络',
-  'given.A session of a user works only in the network (/24, or /48 of IPv6) in which it was opened': '用户会话仅可在创建时所在的网络（/24，IPv6 为 /48）中使用',
+  'given.A session of a user works only in the network (/24, or /48 of IPv6) in which it was opened':
+    '用户会话仅可在创建时所在的网络（/24，IPv6 为 /48）中使用',
   'given.Require a second factor': '要求双重验证',
   'given.Who must have a second factor; roles can require one, too': '哪些用户必须启用双重验证；角色也可以提出要求',
   'given.Days to set it up': '设置期限（天）',
@@ -68,8 +69,7 @@ export const builtins: Record<string, string> = {
   'given.Hosted pages': '托管页面',
   'given.Pages on which app users register, sign in and look after their account, below /app/': '应用用户注册、登录和管理账号的页面，位于 /app/ 下',
   'given.Second factor of app users': '应用用户双重验证',
-  'given.Allow app users to set up an authenticator app; turned off, those who have one keep it':
-    '允许应用用户设置身份验证器；关闭后，已设置的仍然有效',
+  'given.Allow app users to set up an authenticator app; turned off, those who have one keep it': '允许应用用户设置身份验证器；关闭后，已设置的仍然有效',
   'given.Account deletion': '账号注销',
   'given.Allow app users to delete their own account': '允许应用用户注销自己的账号',
   'given.Image size': '图片大小',

@@ -1,44 +1,33 @@
-import { Skeleton, Tabs, Typography } from 'antd'
-import { lazy, Suspense } from 'react'
-import { useLocation, useNavigate } from 'react-router'
+import { Alert, Skeleton, Tabs, Typography } from 'antd'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { Navigate, useLocation, useNavigate } from 'react-router'
+import { useAccount } from '../../app/account'
 import { learn, t } from '../../i18n'
 import { useWider } from '../../ui/useWider'
 import { LoginLog } from '../LoginLog'
-import { OwnSessions } from './OwnSessions'
-import { PasswordForm } from './PasswordForm'
 import { Profile } from './Profile'
 
 const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys/OwnKeys'), learn('keys')]))[0].OwnKeys }))
-const SecondFactor = lazy(async () => ({ default: (await Promise.all([import('../factor/SecondFactor'), learn('factor')]))[0].SecondFactor }))
+const Security = lazy(async () => ({ default: (await Promise.all([import('./Security'), learn('factor')]))[0].Security }))
+
+const waiting = (part: ReactNode) => <Suspense fallback={<Skeleton active />}>{part}</Suspense>
+
+// moved are tabs of earlier versions, which are sections of the security page now.
+const moved: Record<string, string> = { password: 'password', factor: 'factor', sessions: 'devices' }
 
 // AccountPage is the user's own account. The open tab is part of the URL.
 export function AccountPage() {
+  const { info } = useAccount()
   const navigate = useNavigate()
   const md = useWider('md')
   const part = useLocation().pathname.split('/')[2] ?? ''
+  if (Object.hasOwn(moved, part)) return <Navigate to={`/account/security#${moved[part]}`} replace />
+  if (info.acting) return <Alert type="info" showIcon title={t('error.acting')} />
   const items = [
     { key: 'profile', label: t('account.profile'), children: <Profile /> },
-    { key: 'password', label: t('sign_in.password'), children: <PasswordForm /> },
-    {
-      key: 'factor',
-      label: t('account.factor'),
-      children: (
-        <Suspense fallback={<Skeleton active />}>
-          <SecondFactor />
-        </Suspense>
-      ),
-    },
-    { key: 'sessions', label: t('menu.system.session'), children: <OwnSessions /> },
-    {
-      key: 'keys',
-      label: t('menu.admin.key'),
-      children: (
-        <Suspense fallback={<Skeleton active />}>
-          <OwnKeys />
-        </Suspense>
-      ),
-    },
-    { key: 'loginlog', label: t('menu.system.loginlog'), children: <LoginLog own /> },
+    { key: 'security', label: t('account.security'), children: waiting(<Security />) },
+    { key: 'keys', label: t('menu.admin.key'), children: waiting(<OwnKeys />) },
+    { key: 'loginlog', label: t('account.sign_ins'), children: <LoginLog own /> },
   ]
   return (
     <>

@@ -34,7 +34,7 @@ export function PasswordForm() {
 
   const required = { required: true, message: t('form.required') }
   return (
-    <Form<Values> form={form} layout="vertical" requiredMark={false} onFinish={(values) => void save(values)} style={{ maxWidth: 400, paddingTop: 8 }}>
+    <Form<Values> form={form} layout="vertical" requiredMark={false} onFinish={(values) => void save(values)} style={{ maxWidth: 400 }}>
       <Typography.Paragraph type="secondary">{t('password.others')}</Typography.Paragraph>
       {problem && <Alert type="error" showIcon title={problem} style={{ marginBottom: 16 }} />}
       <input type="text" name="username" autoComplete="username" value={info.username} readOnly hidden />

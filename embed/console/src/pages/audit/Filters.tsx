@@ -47,6 +47,8 @@ const actions = [
   'rotate_key',
   'read_secrets',
   'reauth',
+  'act_as',
+  'act_as_ended',
   'backup',
   'restore',
   'start',

@@ -2,11 +2,8 @@ import { Alert, App, Button, Flex, Typography } from 'antd'
 import dayjs from 'dayjs'
 import relative from 'dayjs/plugin/relativeTime'
 import { useNavigate } from 'react-router'
-import { put } from '../../api/request'
 import { signOut } from '../../api/sign-out'
-import { useAccount } from '../../app/account'
-import { maybe, t } from '../../i18n'
-import { Time } from '../../ui/Time'
+import { t } from '../../i18n'
 import { SecondFactor } from './SecondFactor'
 
 dayjs.extend(relative)
@@ -22,36 +19,10 @@ export function FactorDue({ at, onClose }: { at: string; onClose: () => void }) 
       style={{ marginBottom: 16 }}
       title={t('factor.due', { when: dayjs(at).fromNow() })}
       action={
-        <Button size="small" onClick={() => void navigate('/account/factor')}>
+        <Button size="small" onClick={() => void navigate('/account/security#factor')}>
           {t('factor.due.set_up')}
         </Button>
       }
-    />
-  )
-}
-
-// AccountNotices tells what has happened to the account while the user may not have looked.
-export function AccountNotices({ onClose }: { onClose: () => void }) {
-  const { info, reload } = useAccount()
-  const last = info.notices.at(-1)
-  if (!last) return null
-  async function dismiss(until: string) {
-    onClose()
-    await put('/admin/account/notice', { until })
-    await reload()
-  }
-  return (
-    <Alert
-      type="warning"
-      showIcon
-      closable={{ onClose: () => void dismiss(last.at), 'aria-label': t('close') }}
-      style={{ marginBottom: 16 }}
-      title={t('notice.title')}
-      description={info.notices.map((notice) => (
-        <div key={notice.at}>
-          {maybe(`notice.${notice.kind}`) ?? notice.kind} <Time at={notice.at} />
-        </div>
-      ))}
     />
   )
 }

@@ -11,8 +11,9 @@ import { Recovery } from './Recovery'
 // few is the number of recovery codes at which new ones are suggested.
 const few = 3
 
-// SecondFactor sets up and removes the user's own passkeys and authenticator app, and replaces the recovery codes.
-export function SecondFactor() {
+// SecondFactor sets up and removes the user's own passkeys and authenticator app, and replaces the recovery codes. level is
+// that of its headings.
+export function SecondFactor({ level = 2 }: { level?: 2 | 3 }) {
   const { data: app, reload: reloadApp } = useGet('/admin/account/totp')
   const { data: passkeys, reload: reloadPasskeys } = useGet('/admin/account/passkey', { pageSize: 100 })
   const { data: options } = useGet('/admin/account/passkey-options')
@@ -30,16 +31,16 @@ export function SecondFactor() {
   if (!app || !passkeys || !options) return <Skeleton active />
   const left = app.recovery_codes
   return (
-    <Flex vertical gap={32} style={{ maxWidth: 560, paddingTop: 8 }}>
+    <Flex vertical gap={level === 2 ? 32 : 24} style={{ maxWidth: 560 }}>
       <Typography.Text type="secondary">{t('factor.about')}</Typography.Text>
-      <Section title={t('passkey.title')}>
+      <Section level={level} title={t('passkey.title')}>
         <Passkeys passkeys={passkeys.data} options={options.public_key} only={app.enabled === 0} reload={reload} onCodes={setCodes} />
       </Section>
-      <Section title={t('factor.app')}>
+      <Section level={level} title={t('factor.app')}>
         <AuthenticatorApp state={app} only={passkeys.total === 0} reload={reload} onCodes={setCodes} />
       </Section>
       {(app.enabled === 1 || passkeys.total > 0) && (
-        <Section title={t('factor.recovery')}>
+        <Section level={level} title={t('factor.recovery')}>
           {left > few ? (
             <span>{t('factor.left', { n: left })}</span>
           ) : (
@@ -53,10 +54,10 @@ export function SecondFactor() {
   )
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
+function Section({ level, title, children }: { level: 2 | 3; title: string; children: ReactNode }) {
   return (
     <Flex component="section" vertical gap={12} align="start">
-      <Typography.Title level={2} style={{ fontSize: 16, margin: 0 }}>
+      <Typography.Title level={level} style={{ fontSize: 16, margin: 0 }}>
         {title}
       </Typography.Title>
       {children}

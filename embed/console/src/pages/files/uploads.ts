@@ -1,3 +1,4 @@
+import { actingHeaders } from '../../api/acting'
 import { begin } from '../../api/changes'
 import { Failure, failureIn, language } from '../../api/request'
 import { words } from '../../ui/words'
@@ -106,6 +107,7 @@ function send({ id, file, group }: Upload): void {
   request.onerror = () => end({ state: 'failed', problem: problemOf(request) })
   request.open('POST', '/file/list')
   request.setRequestHeader('Accept-Language', language())
+  for (const [name, value] of Object.entries(actingHeaders('/file/list'))) request.setRequestHeader(name, value)
   request.send(form)
 }
 

@@ -1,5 +1,6 @@
 import { Alert, Button, Flex, Form, Input, Tag } from 'antd'
 import { useState } from 'react'
+import { actingHeaders } from '../../api/acting'
 import { address } from '../../api/request'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
@@ -70,7 +71,7 @@ async function isJSON(_: unknown, text?: string): Promise<void> {
 // call sends an operation with what was entered, and takes whatever comes back.
 async function call(o: Operation, values: Record<string, string | undefined>): Promise<Answer> {
   const of = (place: string) => Object.fromEntries(o.parameters.filter((p) => p.in === place).map((p) => [p.name, values[`${place} ${p.name}`] ?? '']))
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = actingHeaders(o.path)
   const credentials = o.open ? 'omit' : 'same-origin' // a sign-in that is tried must not replace the cookie
   if (values.body) headers['Content-Type'] = 'application/json'
   const since = performance.now()

@@ -58,7 +58,7 @@ export function Own() {
             ]}
           />
         </Card>
-        <SignIns title={t('home.own_sign_ins')} path="/admin/loginlog" />
+        {!info.acting && <SignIns title={t('home.own_sign_ins')} path="/admin/loginlog" />}
       </Flex>
     </>
   )

@@ -73,6 +73,7 @@ export function PersonPage<P extends Person>({ user, realm, own = false, mark, p
           more={[
             !own && linkAction(people.links, user, realm, may),
             may(`${access}.password`) && !own && { label: t('people.reset'), onClick: () => people.reset(user) },
+            access === 'admin.list' && may('admin.list.act_as') && !own && user.status === 1 && { label: t('people.act_as'), onClick: () => people.act(user) },
             may(`${access}.data`) && { label: t('people.data'), onClick: () => void people.data(user) },
             may(`${access}.erase`) && !own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
           ]}

@@ -10,6 +10,7 @@ import { names, type Person, type Realm } from './person'
 
 const Progress = lazy(async () => ({ default: (await import('./Progress')).Progress }))
 const Erase = lazy(async () => ({ default: (await import('./Erase')).Erase }))
+const ActAs = lazy(async () => ({ default: (await import('./ActAs')).ActAs }))
 const Reset = lazy(async () => ({ default: (await import('./Reset')).Reset }))
 const CopyOnce = lazy(async () => ({ default: (await import('../../ui/CopyOnce')).CopyOnce }))
 const UserSessions = lazy(async () => ({ default: (await import('./UserSessions')).UserSessions }))
@@ -20,6 +21,7 @@ export type People<T extends Person> = {
   remove: (user: T) => Promise<void>
   erase: (user: T) => void
   unfactor: (user: T) => Promise<void> // removes the second factor
+  act: (user: T) => void // acts as a user
   data: (user: T) => Promise<void> // downloads what is stored about a user
   removeAll: (users: T[]) => Promise<void>
   links: Links // for setting a password
@@ -34,6 +36,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
   const reset = usePanel<T>()
   const sessions = usePanel<T>()
   const erasing = usePanel<T>()
+  const acting = usePanel<T>()
   const secret = usePanel<{ user: T; password: string }>()
   const job = usePanel<Job<T>>()
   const links = useLinks(realm, reload)
@@ -43,6 +46,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
     reset: reset.show,
     sessions: sessions.show,
     erase: erasing.show,
+    act: acting.show,
     unfactor: async (user) => {
       if (!(await sure({ title: t('people.factor.sure', { name: names([user]) }), text: t('people.factor.text'), ok: t('people.factor') }))) return
       await del(`${realm.path}/${user.id}/factor`)
@@ -84,6 +88,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
           />
         )}
         {erasing.of && <Erase open={erasing.open} user={erasing.of} realm={realm} onClose={erasing.hide} onDone={() => void reload()} />}
+        {acting.of && <ActAs open={acting.open} user={acting.of} onClose={acting.hide} />}
         {secret.of && (
           <CopyOnce
             open={secret.open}

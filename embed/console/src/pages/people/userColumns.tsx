@@ -56,6 +56,7 @@ export function userColumns({ list, custom, own, may, people, edit, explain, act
             user.id !== own && linkAction(people.links, user, backend, may),
             may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
             may('admin.list.factor') && user.second_factor === 1 && user.id !== own && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
+            may('admin.list.act_as') && user.id !== own && user.status === 1 && { label: t('people.act_as'), onClick: () => people.act(user) },
             may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
             may('admin.rule.query') && { label: t('people.explain'), onClick: () => explain(user) },
             may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => activity(user) },

@@ -31,7 +31,14 @@ export function Groups({ groups, here, drafts, search }: Props) {
   return (
     <nav
       aria-label={t('settings.groups')}
-      style={{ width: 220, flex: 'none', position: 'sticky', top: 68, maxHeight: 'calc(100vh - 84px)', overflowY: 'auto' }}
+      style={{
+        width: 220,
+        flex: 'none',
+        position: 'sticky',
+        top: 'calc(68px + var(--acting, 0px))',
+        maxHeight: 'calc(100vh - 84px - var(--acting, 0px))',
+        overflowY: 'auto',
+      }}
     >
       <Menu
         style={{ borderInlineEnd: 0, background: 'none' }}

@@ -21,14 +21,8 @@ export function Entry({ entry, undoes }: { entry: LogDetail; undoes: boolean }) 
   const { actor, operation, changes, hidden = 0 } = entry
   const shown = whole ? changes : changes.slice(0, most)
   const facts: [string, ReactNode][] = [
-    [
-      t('audit.entry.who'),
-      (actor.kind === 'user' || actor.kind === 'app_user') && actor.name ? (
-        <PersonLink name={actor.name} id={actor.id} app={actor.kind === 'app_user'} />
-      ) : (
-        <bdi>{who(t, actor)}</bdi>
-      ),
-    ],
+    [t('audit.entry.who'), <Actor key="actor" of={actor} />],
+    [t('audit.entry.as'), entry.as && <Actor key="as" of={entry.as} />],
     [
       t('audit.entry.when'),
       <span key="at">
@@ -87,6 +81,11 @@ export function Entry({ entry, undoes }: { entry: LogDetail; undoes: boolean }) 
       )}
     </>
   )
+}
+
+function Actor({ of }: { of: LogDetail['actor'] }) {
+  if ((of.kind === 'user' || of.kind === 'app_user') && of.name) return <PersonLink name={of.name} id={of.id} app={of.kind === 'app_user'} />
+  return <bdi>{who(t, of)}</bdi>
 }
 
 const isGiven = (details: unknown) => typeof details === 'object' && details !== null && Object.keys(details).length > 0

@@ -44,7 +44,7 @@ export function EntryList({ log, open, empty, onClear }: Props) {
               {t('reload')}
             </Button>
           }
-          style={{ marginBottom: 16, position: 'sticky', top: 60, zIndex: 9 }} // below the head of the page, also when older entries are in view
+          style={{ marginBottom: 16, position: 'sticky', top: 'calc(60px + var(--acting, 0px))', zIndex: 9 }} // below the head of the page, also when older entries are in view
         />
       )}
       <div ref={list} className="log">

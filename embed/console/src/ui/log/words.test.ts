@@ -38,7 +38,18 @@ const link = (purpose: string): Partial<LogEntry> => ({
   changes: [change('create', 'link', undefined)],
 })
 
+const ben: LogEntry['actor'] = { kind: 'user', id: 5, name: 'ben' }
+
 const cases: [string, Partial<LogEntry>, string, string?][] = [
+  [
+    'a change by somebody who acts as a user',
+    { as: ben, changes: [change('create', 'dict', 'Colours')] },
+    'ada as ben created the dictionary Colours',
+    'ada（以 ben 的身份） 新建了字典 Colours',
+  ],
+  ['acting begun', { as: ben, action: 'act_as', details: { user_id: 5, writes: false } }, 'ada began to act as ben', 'ada 开始以 ben 的身份操作'],
+  ['acting begun, with changes', { as: ben, action: 'act_as', details: { user_id: 5, writes: true } }, 'ada began to act as ben, with changes allowed'],
+  ['acting stopped, as a user who is not shown', { action: 'act_as_ended', details: { user_id: 5 } }, 'ada stopped acting as User 5'],
   ['an invitation link', link('invitation'), 'ada created an invitation link for app user 9', 'ada 为 应用用户 9 创建了邀请链接'],
   ['a password reset link', link('password_reset'), 'ada created a password reset link for app user 9'],
   [

@@ -50,8 +50,14 @@ export function who(t: Texts, { kind, id = 0, name, erased }: LogEntry['actor'])
   return name || t('audit.who.number', { id })
 }
 
+// whoOf is who has made an entry, and as whom.
+function whoOf(t: Texts, { actor, as }: Pick<LogEntry, 'actor' | 'as'>): string {
+  return as ? t('audit.who.as', { who: who(t, actor), as: who(t, as) }) : who(t, actor)
+}
+
 const detail = (details: unknown, name: string): string => {
   const value = typeof details === 'object' && details !== null ? (details as Record<string, unknown>)[name] : undefined
+  if (value === true) return '1'
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
@@ -62,15 +68,16 @@ export function words(entry: LogEntry, t: Texts): string {
   const rest = others.reduce((n, group) => n + group.length, 0)
   let did = action(entry, t, first)
   if (did === undefined) {
-    if (!first) return hidden ? t('audit.did.hidden', { who: who(t, entry.actor), n: hidden }) : other(entry, t)
+    if (!first) return hidden ? t('audit.did.hidden', { who: whoOf(t, entry), n: hidden }) : other(entry, t)
     did = changes(entry, first, t)
     if (rest) did = t('audit.and.more', { did, n: rest })
   }
   return hidden ? t('audit.and.hidden', { did, n: hidden }) : did
 }
 
-function other({ actor, operation }: LogEntry, t: Texts): string {
-  return t('audit.did.other', { who: who(t, actor), title: some(t, `given.${operation.title}`) ?? operation.title })
+function other(entry: LogEntry, t: Texts): string {
+  const { title } = entry.operation
+  return t('audit.did.other', { who: whoOf(t, entry), title: some(t, `given.${title}`) ?? title })
 }
 
 // groups are the changes by collection and operation, first those that the operation is about.
@@ -89,7 +96,7 @@ function groups({ changes, operation }: LogEntry): LogChange[][] {
 // action is what an entry with an action says; undefined if the entry only has changes.
 function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefined {
   const { action, actor, details, operation } = entry
-  const by = { who: who(t, actor) }
+  const by = { who: whoOf(t, entry) }
   const route = [operation.method, operation.route].filter(Boolean).join(' ') || operation.title
   const number = (collection: string, id = 'id') => t('audit.one.number', { what: what(t, collection), id: detail(details, id) })
   const hook = () => (first?.[0]?.collection === 'webhook' ? thing(t, first[0]) : number('webhook', 'webhook'))
@@ -119,6 +126,12 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
       const did = purpose && some(t, `audit.did.create_link.${purpose}`, { ...by, things: number(detail(details, 'kind')) })
       return did || t('audit.did.create_link', { ...by, things: number('file') })
     }
+    case 'act_as':
+    case 'act_as_ended': {
+      const as = entry.as ?? { kind: 'user', id: Number(detail(details, 'user_id')) || undefined }
+      const writes = detail(details, 'writes') === '1'
+      return t(writes ? 'audit.did.act_as.writes' : `audit.did.${action}`, { who: who(t, actor), as: who(t, as) })
+    }
     case 'backup':
     case 'reauth':
     case 'restore':
@@ -146,11 +159,13 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
   }
 }
 
-function denied({ actor, details }: LogEntry, t: Texts, route: string): string {
+function denied({ actor, as, details }: LogEntry, t: Texts, route: string): string {
   const n = Number(detail(details, 'count')) || 1
   const network = detail(details, 'network')
   if (network) return t('audit.did.failed', { n, network })
-  return ['user', 'app_user', 'key'].includes(actor.kind) ? t('audit.did.denied.who', { n, who: who(t, actor), route }) : t('audit.did.denied', { n, route })
+  return ['user', 'app_user', 'key'].includes(actor.kind)
+    ? t('audit.did.denied.who', { n, who: whoOf(t, { actor, as }), route })
+    : t('audit.did.denied', { n, route })
 }
 
 // things names the records of a group: the role Editor, 3 dictionary items of Order state.
@@ -176,7 +191,7 @@ function parentOf(group: LogChange[]): string | undefined {
 
 // changes is what an entry did to its first group of records.
 function changes(entry: LogEntry, group: LogChange[], t: Texts): string {
-  const by = { who: who(t, entry.actor) }
+  const by = { who: whoOf(t, entry) }
   const [change] = group
   if (!change) return ''
   const { collection, operation, fields } = change

@@ -1,0 +1,144 @@
+import { Button, Empty, Flex, Form, Input, Skeleton, Tag, Typography } from 'antd'
+import { del, put } from '../../api/request'
+import type { Device } from '../../api/types'
+import { t } from '../../i18n'
+import { Actions } from '../../ui/Actions'
+import { Question } from '../../ui/Question'
+import { Time } from '../../ui/Time'
+import { useAct } from '../../ui/useAct'
+import { useGet } from '../../ui/useGet'
+import { usePanel } from '../../ui/usePanel'
+import { inWords } from '../session-columns'
+import { Line, Lines } from './Lines'
+import { OtherSessions } from './OtherSessions'
+
+const titleOf = (device: Device): string => device.name || inWords(device) || t('account.device.unknown')
+
+// ordered has this device first, then those that were used last.
+const ordered = (devices: Device[]) => devices.toSorted((a, b) => b.current - a.current || (b.last_used ?? '').localeCompare(a.last_used ?? ''))
+
+// Devices lists the browsers in which the user has signed in, renames and forgets them, and signs out there.
+export function Devices() {
+  const { sure, done } = useAct()
+  const { data: devices, reload: reloadDevices } = useGet('/admin/account/device', { pageSize: 1000 })
+  const { data: sessions, reload: reloadSessions } = useGet('/admin/session', { pageSize: 1000 })
+  const renamed = usePanel<Device>()
+
+  const reload = async () => void (await Promise.all([reloadDevices(), reloadSessions()]))
+
+  async function rename({ name = '' }: { name?: string }) {
+    await put(`/admin/account/device/${renamed.of!.id}`, { name }, { quiet: true })
+    done(t('saved'))
+    await reload()
+  }
+
+  async function signOut(device: Device) {
+    const name = titleOf(device)
+    if (!(await sure({ title: t('account.device.end.sure', { name }), text: t('account.end.text'), ok: t('account.end') }))) return
+    await del(`/admin/account/device/${device.id}/session`)
+    done(t('account.ended', { name }))
+    await reload()
+  }
+
+  async function forget(device: Device) {
+    const name = titleOf(device)
+    if (!(await sure({ title: t('account.device.forget.sure', { name }), text: t('account.device.forget.text'), ok: t('account.device.forget') }))) return
+    await del(`/admin/account/device/${device.id}`)
+    done(t('account.device.forgotten', { name }))
+    await reload()
+  }
+
+  const others = sessions?.data.filter((session) => session.current === 0) ?? []
+
+  async function endOthers() {
+    if (!(await sure({ title: t('account.end_others'), text: t('account.end_others.sure', { n: others.length }), ok: t('account.end_others') }))) return
+    await del('/admin/session', { ids: others.map(({ id }) => id).join(',') })
+    done(t('account.ended_others', { n: others.length }))
+    await reload()
+  }
+
+  if (!devices || !sessions) return <Skeleton active />
+  const known = new Set(devices.data.map(({ id }) => id))
+  return (
+    <Flex vertical gap={12} align="start">
+      <Typography.Text type="secondary">{t('account.devices.about')}</Typography.Text>
+      {devices.data.length === 0 ? (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('account.devices.none')} />
+      ) : (
+        <Lines>
+          {ordered(devices.data).map((device) => (
+            <Line key={device.id}>
+              <Item of={device} onRename={() => renamed.show(device)} onSignOut={() => void signOut(device)} onForget={() => void forget(device)} />
+            </Line>
+          ))}
+        </Lines>
+      )}
+      {others.length > 0 && <Button onClick={() => void endOthers()}>{t('account.end_others')}</Button>}
+      <OtherSessions sessions={sessions.data.filter((session) => !known.has(session.device_id))} reload={reload} />
+      <Question<{ name?: string }>
+        open={renamed.open}
+        title={t('account.rename.of', { name: renamed.of ? titleOf(renamed.of) : '' })}
+        ok={t('save')}
+        initial={{ name: renamed.of?.name }}
+        run={rename}
+        onClose={renamed.hide}
+      >
+        <Form.Item name="name" label={t('name')} extra={t('account.device.name.help')}>
+          <Input autoFocus autoComplete="off" maxLength={64} />
+        </Form.Item>
+      </Question>
+    </Flex>
+  )
+}
+
+type ItemProps = { of: Device; onRename: () => void; onSignOut: () => void; onForget: () => void }
+
+function Item({ of, onRename, onSignOut, onForget }: ItemProps) {
+  const name = titleOf(of)
+  const elsewhere = of.current === 0
+  return (
+    <Flex gap={8} align="start" justify="space-between">
+      <div style={{ minWidth: 0 }}>
+        <Flex gap={8} align="center" wrap>
+          <b dir="auto" style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
+            {name}
+          </b>
+          {of.current === 1 ? (
+            <Tag color="blue" style={{ margin: 0 }}>
+              {t('sessions.current')}
+            </Tag>
+          ) : (
+            of.sessions > 0 && (
+              <Tag color="success" style={{ margin: 0 }}>
+                {t('account.device.on')}
+              </Tag>
+            )
+          )}
+        </Flex>
+        <Flex gap="0 16px" wrap className="second">
+          {of.name && <span>{inWords(of)}</span>}
+          {of.ip && (
+            <span>
+              {t('account.device.address')} <bdi>{of.ip}</bdi>
+            </span>
+          )}
+          <span>
+            {t('account.device.first')} <Time at={of.created_at} />
+          </span>
+          <span>
+            {t('account.used')} <Time at={of.last_used} />
+          </span>
+        </Flex>
+      </div>
+      <Actions
+        first={{ label: t('account.rename'), onClick: onRename }}
+        called={t('account.rename.of', { name })}
+        label={t('more.of', { name })}
+        more={[
+          elsewhere && of.sessions > 0 && { label: t('account.end'), onClick: onSignOut },
+          elsewhere && { label: t('account.device.forget'), danger: true, onClick: onForget },
+        ]}
+      />
+    </Flex>
+  )
+}

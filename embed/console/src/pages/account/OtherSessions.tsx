@@ -1,0 +1,65 @@
+import { Button, Flex, Tag, Typography } from 'antd'
+import { del } from '../../api/request'
+import type { Session } from '../../api/types'
+import { t } from '../../i18n'
+import { Time } from '../../ui/Time'
+import { useAct } from '../../ui/useAct'
+import { inWords } from '../session-columns'
+import { Line, Lines } from './Lines'
+
+// OtherSessions lists the user's sessions that belong to no device, and ends them.
+export function OtherSessions({ sessions, reload }: { sessions: Session[]; reload: () => Promise<void> }) {
+  const { sure, done } = useAct()
+  if (sessions.length === 0) return null
+
+  async function end(session: Session) {
+    const name = inWords(session) || session.ip
+    if (!(await sure({ title: t('account.device.end.sure', { name }), text: t('account.end.text'), ok: t('account.end') }))) return
+    await del(`/admin/session/${session.id}`)
+    done(t('account.ended', { name }))
+    await reload()
+  }
+
+  return (
+    <Flex vertical gap={8} style={{ width: '100%', marginTop: 12 }}>
+      <Typography.Title level={3} style={{ fontSize: 16, margin: 0 }}>
+        {t('account.sessions.other')}
+      </Typography.Title>
+      <Typography.Text type="secondary">{t('account.sessions.other.about')}</Typography.Text>
+      <Lines>
+        {sessions.map((session) => (
+          <Line key={session.id}>
+            <Flex gap={8} align="start" justify="space-between">
+              <div style={{ minWidth: 0 }}>
+                <Flex gap={8} align="center" wrap>
+                  <b>{inWords(session) || t('account.device.unknown')}</b>
+                  {session.current === 1 && (
+                    <Tag color="blue" style={{ margin: 0 }}>
+                      {t('account.session.current')}
+                    </Tag>
+                  )}
+                </Flex>
+                <Flex gap="0 16px" wrap className="second">
+                  <span>
+                    {t('account.device.address')} <bdi>{session.ip}</bdi>
+                  </span>
+                  <span>
+                    {t('account.session.begun')} <Time at={session.created_at} />
+                  </span>
+                  <span>
+                    {t('account.used')} <Time at={session.last_used} />
+                  </span>
+                </Flex>
+              </div>
+              {session.current === 0 && (
+                <Button size="small" aria-label={t('account.end.of', { name: inWords(session) || session.ip })} onClick={() => void end(session)}>
+                  {t('account.end')}
+                </Button>
+              )}
+            </Flex>
+          </Line>
+        ))}
+      </Lines>
+    </Flex>
+  )
+}
