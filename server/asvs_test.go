@@ -32,12 +32,7 @@ func TestEveryRequirementOfASVSIsShown(t *testing.T) {
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	must(t, err)
-	tests := map[string]bool{}
-	for name, dir := range testPackages {
-		for _, test := range testsIn(t, dir) {
-			tests[name+"."+test] = true
-		}
-	}
+	tests := allTests(t)
 	id, seen, total, unmet := regexp.MustCompile(`^V\d+(\.\d+){0,2}$`), map[string]bool{}, 0, []string{}
 	for _, row := range rows[1:] {
 		name, words, shown := row[0], row[2], row[3]
@@ -70,6 +65,41 @@ func TestEveryRequirementOfASVSIsShown(t *testing.T) {
 	}
 	if told := unmetInManual(t); !slices.Equal(slices.Sorted(slices.Values(unmet)), told) {
 		t.Errorf("not met are, by the table, %q, and by the manual %q", unmet, told)
+	}
+}
+
+// allTests returns the names of the tests that a table can name.
+func allTests(t *testing.T) map[string]bool {
+	t.Helper()
+	tests := map[string]bool{}
+	for name, dir := range testPackages {
+		for _, test := range testsIn(t, dir) {
+			tests[name+"."+test] = true
+		}
+	}
+	return tests
+}
+
+// TestChosenRequirementsOfLevel3AreShown by existing tests, and named in the manual.
+func TestChosenRequirementsOfLevel3AreShown(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/asvs_level3.csv")
+	must(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	must(t, err)
+	manual, err := os.ReadFile("../embed/manual/security.md")
+	must(t, err)
+	tests := allTests(t)
+	for _, row := range rows[1:] {
+		if !strings.Contains(string(manual), row[0]) || row[1] == "" || row[2] == "" {
+			t.Errorf("the manual does not name %q", row)
+		}
+		for test := range strings.FieldsSeq(row[2]) {
+			if !tests[test] {
+				t.Errorf("%s names the test %s, which does not exist", row[0], test)
+			}
+		}
 	}
 }
 

@@ -59,8 +59,8 @@ var deletable = withSimpleDeletions(map[string]func(*instance) []store.ID{
 		return []store.ID{a, b}
 	},
 	"/admin/account/device": func(in *instance) []store.ID { return []store.ID{in.plantDevice("a"), in.plantDevice("b")} },
-	"/admin/list": func(in *instance) []store.ID { return []store.ID{in.member("a", 0), in.member("b", 0)} },
-	"/user/list":  func(in *instance) []store.ID { return []store.ID{in.appUser("a").ID, in.appUser("b").ID} },
+	"/admin/list":           func(in *instance) []store.ID { return []store.ID{in.member("a", 0), in.member("b", 0)} },
+	"/user/list":            func(in *instance) []store.ID { return []store.ID{in.appUser("a").ID, in.appUser("b").ID} },
 	"/admin/role": func(in *instance) []store.ID {
 		a := in.role("A", nil)
 		return []store.ID{a, in.role("B", func(r *store.Role) { r.GrantRoleIDs = []store.ID{a} })}
