@@ -24,6 +24,7 @@ type Files = {
   keys: typeof import('./en/keys')
   manual: typeof import('./en/manual')
   monitor: typeof import('./en/monitor')
+  strength: typeof import('./en/strength')
   webhooks: typeof import('./en/webhooks')
   actions: Record<never, never>
   builtins: Record<never, never>
