@@ -234,3 +234,37 @@ func TestConsoleNotices(t *testing.T) {
 	p.find("button", "bob")
 	p.gone("While you were away")
 }
+
+// TestConsoleOwnActivity shows what the user did, and others as the user.
+func TestConsoleOwnActivity(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	bob := c.clerk("bob")
+	b := signedInAs(t, server, "bob")
+	for n := range 20 {
+		b.want(200, "PUT", "/admin/info", object("nickname", fmt.Sprint("Bob ", n)))
+	}
+	c.actAs(bob, "ticket 7", 1)
+	c.extra["X-Act-As"] = fmt.Sprint(bob)
+	c.want(200, "POST", "/system/dict", object("code", "colours", "name", "Colours"))
+	delete(c.extra, "X-Act-As")
+
+	p := signedInAt(t, server, b, "/account")
+	p.click("tab", "Activity")
+	p.at("/account/activity")
+	p.row("Create a dictionary").see("by admin")
+	p.row("Act as a user").see("Reason: ticket 7")
+	p.gone("Sign in\n")
+	p.click("button", "Show more")
+	p.see("Sign in\n")
+	p.missing("button", "Show more")
+	p.until("have the focus at what was found", func() error {
+		return evaluate(p, `(() => { if (!document.activeElement?.matches('li')) throw new Error('it is elsewhere') })()`, nil)
+	})
+	p.looksGood("activity")
+	q := signedInAt(t, server, c, "/account/activity", inChinese)
+	q.row("新建字典").see("以 bob 的身份")
+	q.see("登录")
+	q.looksGood("zh-activity")
+}

@@ -4,11 +4,13 @@ import { areas, firsts, languages } from './languages'
 // two exist only in languages that translate texts stored in English.
 type Files = {
   frame: typeof import('./en')
+  activity: typeof import('./en/activity')
   audit: typeof import('./en/audit')
   dashboard: typeof import('./en/dashboard')
   info: typeof import('./en/info')
   people: typeof import('./en/people')
   rights: typeof import('./en/rights')
+  security: typeof import('./en/security')
   settings: typeof import('./en/settings')
   dicts: typeof import('./en/dicts')
   factor: typeof import('./en/factor')
@@ -22,6 +24,7 @@ type Files = {
   keys: typeof import('./en/keys')
   manual: typeof import('./en/manual')
   monitor: typeof import('./en/monitor')
+  strength: typeof import('./en/strength')
   webhooks: typeof import('./en/webhooks')
   actions: Record<never, never>
   builtins: Record<never, never>

@@ -6,6 +6,7 @@ import type { Home, Login } from '../api/types'
 import { type Key, language, learn, maybe, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
 import { Mark } from '../ui/Mark'
+import { Strength } from '../ui/Strength'
 import './sign-in.css'
 
 // SignIn is the page for signing in and for a required password change. It is plain HTML,
@@ -227,8 +228,15 @@ function ChangePassword({ old: known }: { old?: string }) {
         minLength={8}
         autoFocus={known !== undefined}
         value={fresh}
+        aria-describedby="password-rules"
         onChange={(e) => setFresh(e.target.value)}
       />
+      <div>
+        <p id="password-rules" className="hint">
+          {t('password.rules')}
+        </p>
+        <Strength password={fresh} />
+      </div>
       <Secret label={t('password.again')} autoComplete="new-password" minLength={8} value={again} onChange={(e) => setAgain(e.target.value)} />
       <p className="problem" role="alert">
         {problem}

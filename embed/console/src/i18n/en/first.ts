@@ -14,6 +14,7 @@ export const first = {
   'open.going': 'Opening {origin}…',
   'sign_out': 'Sign out',
   'password.must_change': 'Set a new password to continue.',
+  'password.rules': 'Use at least 8 characters, such as a few words. Common passwords and your username are not accepted.',
   'password.old': 'Current password',
   'password.new': 'New password',
   'password.again': 'Confirm new password',

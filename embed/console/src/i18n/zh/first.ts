@@ -16,6 +16,7 @@ export const first: Record<keyof typeof en, string> = {
   'open.going': '正在打开 {origin}…',
   'sign_out': '退出登录',
   'password.must_change': '请设置新密码后继续。',
+  'password.rules': '至少 8 个字符，例如几个词。不接受常见密码，也不能与用户名相同。',
   'password.old': '当前密码',
   'password.new': '新密码',
   'password.again': '确认新密码',

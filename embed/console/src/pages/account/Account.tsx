@@ -8,7 +8,9 @@ import { LoginLog } from '../LoginLog'
 import { Profile } from './Profile'
 
 const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys/OwnKeys'), learn('keys')]))[0].OwnKeys }))
-const Security = lazy(async () => ({ default: (await Promise.all([import('./Security'), learn('factor')]))[0].Security }))
+const Security = lazy(async () => ({ default: (await Promise.all([import('../security/Security'), learn('security', 'factor')]))[0].Security }))
+
+const OwnActivity = lazy(async () => ({ default: (await Promise.all([import('../activity/OwnActivity'), learn('activity', 'actions')]))[0].OwnActivity }))
 
 const waiting = (part: ReactNode) => <Suspense fallback={<Skeleton active />}>{part}</Suspense>
 
@@ -28,6 +30,7 @@ export function AccountPage() {
     { key: 'security', label: t('account.security'), children: waiting(<Security />) },
     { key: 'keys', label: t('menu.admin.key'), children: waiting(<OwnKeys />) },
     { key: 'loginlog', label: t('account.sign_ins'), children: <LoginLog own /> },
+    { key: 'activity', label: t('menu.system.audit'), children: waiting(<OwnActivity />) },
   ]
   return (
     <>

@@ -5,7 +5,7 @@ import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
 import { inWords } from '../session-columns'
-import { Line, Lines } from './Lines'
+import { Line, Lines } from '../../ui/Lines'
 
 // OtherSessions lists the user's sessions that belong to no device, and ends them.
 export function OtherSessions({ sessions, reload }: { sessions: Session[]; reload: () => Promise<void> }) {
@@ -14,18 +14,18 @@ export function OtherSessions({ sessions, reload }: { sessions: Session[]; reloa
 
   async function end(session: Session) {
     const name = inWords(session) || session.ip
-    if (!(await sure({ title: t('account.device.end.sure', { name }), text: t('account.end.text'), ok: t('account.end') }))) return
+    if (!(await sure({ title: t('security.device.end.sure', { name }), text: t('security.end.text'), ok: t('security.end') }))) return
     await del(`/admin/session/${session.id}`)
-    done(t('account.ended', { name }))
+    done(t('security.ended', { name }))
     await reload()
   }
 
   return (
     <Flex vertical gap={8} style={{ width: '100%', marginTop: 12 }}>
       <Typography.Title level={3} style={{ fontSize: 16, margin: 0 }}>
-        {t('account.sessions.other')}
+        {t('security.sessions.other')}
       </Typography.Title>
-      <Typography.Text type="secondary">{t('account.sessions.other.about')}</Typography.Text>
+      <Typography.Text type="secondary">{t('security.sessions.other.about')}</Typography.Text>
       <Lines>
         {sessions.map((session) => (
           <Line key={session.id}>
@@ -35,25 +35,25 @@ export function OtherSessions({ sessions, reload }: { sessions: Session[]; reloa
                   <b>{inWords(session) || t('account.device.unknown')}</b>
                   {session.current === 1 && (
                     <Tag color="blue" style={{ margin: 0 }}>
-                      {t('account.session.current')}
+                      {t('security.session.current')}
                     </Tag>
                   )}
                 </Flex>
                 <Flex gap="0 16px" wrap className="second">
                   <span>
-                    {t('account.device.address')} <bdi>{session.ip}</bdi>
+                    {t('security.device.address')} <bdi>{session.ip}</bdi>
                   </span>
                   <span>
-                    {t('account.session.begun')} <Time at={session.created_at} />
+                    {t('security.session.begun')} <Time at={session.created_at} />
                   </span>
                   <span>
-                    {t('account.used')} <Time at={session.last_used} />
+                    {t('security.used')} <Time at={session.last_used} />
                   </span>
                 </Flex>
               </div>
               {session.current === 0 && (
-                <Button size="small" aria-label={t('account.end.of', { name: inWords(session) || session.ip })} onClick={() => void end(session)}>
-                  {t('account.end')}
+                <Button size="small" aria-label={t('security.end.of', { name: inWords(session) || session.ip })} onClick={() => void end(session)}>
+                  {t('security.end')}
                 </Button>
               )}
             </Flex>

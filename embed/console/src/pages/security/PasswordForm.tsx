@@ -5,6 +5,7 @@ import { Failure, put } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { faults } from '../../ui/faults'
+import { Strength } from '../../ui/Strength'
 import { useAct } from '../../ui/useAct'
 
 type Values = { old_password: string; new_password: string; again: string }
@@ -14,6 +15,7 @@ export function PasswordForm() {
   const { info } = useAccount().info
   const { done } = useAct()
   const [form] = Form.useForm<Values>()
+  const typed = Form.useWatch('new_password', form)
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
 
@@ -41,9 +43,12 @@ export function PasswordForm() {
       <Form.Item name="old_password" label={t('password.old')} rules={[required]}>
         <Password autoComplete="current-password" />
       </Form.Item>
-      <Form.Item name="new_password" label={t('password.new')} rules={[required]}>
+      <Form.Item name="new_password" label={t('password.new')} rules={[required]} extra={t('password.rules')}>
         <Password autoComplete="new-password" />
       </Form.Item>
+      <div style={{ margin: '-16px 0 24px' }}>
+        <Strength password={typed ?? ''} own={[info.username, info.nickname, info.email]} />
+      </div>
       <Form.Item
         name="again"
         label={t('password.again')}

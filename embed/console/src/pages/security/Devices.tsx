@@ -9,7 +9,7 @@ import { useAct } from '../../ui/useAct'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { inWords } from '../session-columns'
-import { Line, Lines } from './Lines'
+import { Line, Lines } from '../../ui/Lines'
 import { OtherSessions } from './OtherSessions'
 
 const titleOf = (device: Device): string => device.name || inWords(device) || t('account.device.unknown')
@@ -34,26 +34,26 @@ export function Devices() {
 
   async function signOut(device: Device) {
     const name = titleOf(device)
-    if (!(await sure({ title: t('account.device.end.sure', { name }), text: t('account.end.text'), ok: t('account.end') }))) return
+    if (!(await sure({ title: t('security.device.end.sure', { name }), text: t('security.end.text'), ok: t('security.end') }))) return
     await del(`/admin/account/device/${device.id}/session`)
-    done(t('account.ended', { name }))
+    done(t('security.ended', { name }))
     await reload()
   }
 
   async function forget(device: Device) {
     const name = titleOf(device)
-    if (!(await sure({ title: t('account.device.forget.sure', { name }), text: t('account.device.forget.text'), ok: t('account.device.forget') }))) return
+    if (!(await sure({ title: t('security.device.forget.sure', { name }), text: t('security.device.forget.text'), ok: t('security.device.forget') }))) return
     await del(`/admin/account/device/${device.id}`)
-    done(t('account.device.forgotten', { name }))
+    done(t('security.device.forgotten', { name }))
     await reload()
   }
 
   const others = sessions?.data.filter((session) => session.current === 0) ?? []
 
   async function endOthers() {
-    if (!(await sure({ title: t('account.end_others'), text: t('account.end_others.sure', { n: others.length }), ok: t('account.end_others') }))) return
+    if (!(await sure({ title: t('security.end_others'), text: t('security.end_others.sure', { n: others.length }), ok: t('security.end_others') }))) return
     await del('/admin/session', { ids: others.map(({ id }) => id).join(',') })
-    done(t('account.ended_others', { n: others.length }))
+    done(t('security.ended_others', { n: others.length }))
     await reload()
   }
 
@@ -61,9 +61,9 @@ export function Devices() {
   const known = new Set(devices.data.map(({ id }) => id))
   return (
     <Flex vertical gap={12} align="start">
-      <Typography.Text type="secondary">{t('account.devices.about')}</Typography.Text>
+      <Typography.Text type="secondary">{t('security.devices.about')}</Typography.Text>
       {devices.data.length === 0 ? (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('account.devices.none')} />
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('security.devices.none')} />
       ) : (
         <Lines>
           {ordered(devices.data).map((device) => (
@@ -73,17 +73,17 @@ export function Devices() {
           ))}
         </Lines>
       )}
-      {others.length > 0 && <Button onClick={() => void endOthers()}>{t('account.end_others')}</Button>}
+      {others.length > 0 && <Button onClick={() => void endOthers()}>{t('security.end_others')}</Button>}
       <OtherSessions sessions={sessions.data.filter((session) => !known.has(session.device_id))} reload={reload} />
       <Question<{ name?: string }>
         open={renamed.open}
-        title={t('account.rename.of', { name: renamed.of ? titleOf(renamed.of) : '' })}
+        title={t('security.rename.of', { name: renamed.of ? titleOf(renamed.of) : '' })}
         ok={t('save')}
         initial={{ name: renamed.of?.name }}
         run={rename}
         onClose={renamed.hide}
       >
-        <Form.Item name="name" label={t('name')} extra={t('account.device.name.help')}>
+        <Form.Item name="name" label={t('name')} extra={t('security.device.name.help')}>
           <Input autoFocus autoComplete="off" maxLength={64} />
         </Form.Item>
       </Question>
@@ -110,7 +110,7 @@ function Item({ of, onRename, onSignOut, onForget }: ItemProps) {
           ) : (
             of.sessions > 0 && (
               <Tag color="success" style={{ margin: 0 }}>
-                {t('account.device.on')}
+                {t('security.device.on')}
               </Tag>
             )
           )}
@@ -119,24 +119,24 @@ function Item({ of, onRename, onSignOut, onForget }: ItemProps) {
           {of.name && <span>{inWords(of)}</span>}
           {of.ip && (
             <span>
-              {t('account.device.address')} <bdi>{of.ip}</bdi>
+              {t('security.device.address')} <bdi>{of.ip}</bdi>
             </span>
           )}
           <span>
-            {t('account.device.first')} <Time at={of.created_at} />
+            {t('security.device.first')} <Time at={of.created_at} />
           </span>
           <span>
-            {t('account.used')} <Time at={of.last_used} />
+            {t('security.used')} <Time at={of.last_used} />
           </span>
         </Flex>
       </div>
       <Actions
-        first={{ label: t('account.rename'), onClick: onRename }}
-        called={t('account.rename.of', { name })}
+        first={{ label: t('security.rename'), onClick: onRename }}
+        called={t('security.rename.of', { name })}
         label={t('more.of', { name })}
         more={[
-          elsewhere && of.sessions > 0 && { label: t('account.end'), onClick: onSignOut },
-          elsewhere && { label: t('account.device.forget'), danger: true, onClick: onForget },
+          elsewhere && of.sessions > 0 && { label: t('security.end'), onClick: onSignOut },
+          elsewhere && { label: t('security.device.forget'), danger: true, onClick: onForget },
         ]}
       />
     </Flex>

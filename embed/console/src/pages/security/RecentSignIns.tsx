@@ -5,7 +5,7 @@ import { Time } from '../../ui/Time'
 import { useGet } from '../../ui/useGet'
 import { colors } from '../LoginLog'
 import { inWords } from '../session-columns'
-import { Line, Lines } from './Lines'
+import { Line, Lines } from '../../ui/Lines'
 
 // RecentSignIns are the last sign-ins, including those that have failed.
 export function RecentSignIns() {
@@ -36,7 +36,7 @@ export function RecentSignIns() {
         </Lines>
       )}
       <Link to="/account/loginlog" style={{ textDecoration: 'underline' }}>
-        {t('account.sign_ins.all')}
+        {t('security.sign_ins.all')}
       </Link>
     </Flex>
   )

@@ -16,13 +16,13 @@ export function Security() {
       <Section id="password" title={t('sign_in.password')}>
         <PasswordForm />
       </Section>
-      <Section id="factor" title={t('account.factor')}>
+      <Section id="factor" title={t('security.factor')}>
         <SecondFactor level={3} />
       </Section>
-      <Section id="devices" title={t('account.devices')}>
+      <Section id="devices" title={t('security.devices')}>
         <Devices />
       </Section>
-      <Section id="sign-ins" title={t('account.recent')}>
+      <Section id="sign-ins" title={t('security.recent')}>
         <RecentSignIns />
       </Section>
     </Flex>
