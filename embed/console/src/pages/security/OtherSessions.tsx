@@ -52,7 +52,12 @@ export function OtherSessions({ sessions, reload }: { sessions: Session[]; reloa
                 </Flex>
               </div>
               {session.current === 0 && (
-                <Button size="small" aria-label={t('security.end.of', { name: inWords(session) || session.ip })} onClick={() => void end(session)}>
+                <Button
+                  size="small"
+                  style={{ flex: 'none' }}
+                  aria-label={t('security.end.of', { name: inWords(session) || session.ip })}
+                  onClick={() => void end(session)}
+                >
                   {t('security.end')}
                 </Button>
               )}

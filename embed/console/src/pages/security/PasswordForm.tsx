@@ -46,7 +46,7 @@ export function PasswordForm() {
       <Form.Item name="new_password" label={t('password.new')} rules={[required]} extra={t('password.rules')}>
         <Password autoComplete="new-password" />
       </Form.Item>
-      <div style={{ margin: '-16px 0 24px' }}>
+      <div style={{ marginTop: -16, paddingBottom: 16 }}>
         <Strength password={typed ?? ''} own={[info.username, info.nickname, info.email]} />
       </div>
       <Form.Item
