@@ -45,6 +45,9 @@ func (a *Auth) ProofMethod(tx *store.Tx, s *Session) (method string, options jso
 // Prove renews the proof of a session, see store.RequireProof, and replaces its token. On a full disk, the proof is renewed
 // in memory only, and token is "".
 func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.Time, token string, err error) {
+	if s.replaced != 0 {
+		return 0, "", errs.New(errs.Unauthenticated, "this token was replaced by a confirmation; use the new one").Coded("token_replaced")
+	}
 	var method string
 	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {
 		method, _, err = a.ProofMethod(tx, s)

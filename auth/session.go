@@ -179,6 +179,9 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	s, err := newSession(tx, stored)
 	if err == nil {
 		s.hash, s.replaced = hash, t.EndsAt
+		if s.replaced != 0 { // or whoever has stolen it could use the confirmation of the user
+			s.Actor.Proof = store.NewProof(0)
+		}
 		_, err = hex.Decode(s.seed[:], []byte(t.Seed()))
 	}
 	return s, err

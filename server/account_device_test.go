@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"reeve/store"
 )
@@ -102,11 +103,14 @@ func TestNoticesOfSignIns(t *testing.T) {
 	if len(got) != 1 || got[0].Kind != store.NewDevice || got[0].IP != "198.51.100.7" || got[0].Browser != "Firefox 140.0" || got[0].OS != "Linux x86_64" || got[0].DeviceID == 0 {
 		t.Fatalf("the laptop is told %+v", got)
 	}
-	at, err := got[0].At.MarshalJSON()
+	in.browser("thief elsewhere", "", "198.51.100.7") // the new device of a second sign-in
+	late, err := store.TimeOf(time.Now().Add(time.Hour)).MarshalJSON()
 	must(t, err)
-	in.ok("PUT", "/admin/account/notice", `{"until":`+string(at)+`}`, "thief again")
-	if got := notices("laptop"); len(got) != 1 {
-		t.Errorf("after the thief has dismissed it: %+v", got)
+	for _, as := range []string{"thief", "thief again", "thief elsewhere"} {
+		in.ok("PUT", "/admin/account/notice", `{"until":`+string(late)+`}`, as)
+	}
+	if got := notices("laptop"); len(got) != 1 || got[0].DeviceID != 2 { // that of the first sign-in stays
+		t.Errorf("after the thief has dismissed them: %+v", got)
 	}
 	in.sendMails()
 	text := fmt.Sprint(box.last(t, "owner@example.org"))
@@ -115,7 +119,7 @@ func TestNoticesOfSignIns(t *testing.T) {
 			t.Errorf("the mail has no %s: %s", want, text)
 		}
 	}
-	in.ok("PUT", "/admin/account/notice", `{"until":`+string(at)+`}`, "laptop")
+	in.ok("PUT", "/admin/account/notice", `{"until":`+string(late)+`}`, "laptop")
 	if got := notices("laptop"); len(got) != 0 {
 		t.Errorf("after the laptop has dismissed it: %+v", got)
 	}

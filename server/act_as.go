@@ -74,6 +74,19 @@ func (req *Request) actor(tx *store.Tx) (*store.Actor, error) {
 	return as, err
 }
 
+// confirmActing checks, in a write transaction, that the user of the session still acts as the actor.
+func (req *Request) confirmActing(tx *store.Tx) error {
+	a := store.ActorOf(tx)
+	if a.By == nil {
+		return nil
+	}
+	s, err := store.Sessions.Get(tx, req.Session.ID)
+	if err == nil && (s.ActAs != a.ID || tx.Now() >= s.ActUntil || a.Writes && !bool(s.ActWrites)) {
+		err = errNotActing
+	}
+	return err
+}
+
 // permitActing returns an error if nobody may use the route for somebody else: it is about the account and its sessions,
 // factors and keys, or requires a recent proof. Changes need a permission of their own.
 func (rt *Route) permitActing(a *store.Actor) error {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -256,4 +257,47 @@ func TestASignedLinkOfSomebodyWhoActs(t *testing.T) {
 	var out linkOut
 	in.callAs("POST", "/file/list/1/link", `{"seconds":60}`, "owner", other).data(&out)
 	in.ok("GET", out.URL, "", "nobody")
+}
+
+// TestAWriteEndsWithActing, also one whose body was still arriving.
+func TestAWriteEndsWithActing(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	other := in.member("other", 0, store.OwnerRole)
+	for name, end := range map[string]func(){
+		"ended":        func() { in.ok("DELETE", "/admin/act-as", "", "owner") },
+		"reading only": func() { in.beginActing("owner", other, 0).brief(200) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := in.in(t)
+			in.beginActing("owner", other, 1).brief(200)
+			from, to := io.Pipe()
+			form := in.form("/file/list", "a text", "owner")
+			form.Header.Set(actAsHeader, other.String())
+			body, err := io.ReadAll(form.Body)
+			must(t, err)
+			form.Body, form.ContentLength = from, -1
+			go func() {
+				to.Write(body[:len(body)/2]) // the reader closes the pipe if it does not want more
+				end()
+				to.Write(body[len(body)/2:])
+				to.Close()
+			}()
+			in.send(form).brief(403)
+			in.lists("/file/list", "id", "owner")
+		})
+	}
+}
+
+// TestNoticesOfActingLeaveTheOthers: an administrator can't push out what the user must see.
+func TestNoticesOfActingLeaveTheOthers(t *testing.T) {
+	t.Parallel()
+	in, clerk := actors(t)
+	in.update(func(tx *store.Tx) error {
+		return store.TellSignIn(tx, clerk, store.Notice{Kind: store.NewDevice, IP: "192.0.2.1", SessionID: 99, DeviceID: 99}, "en")
+	})
+	for range 25 {
+		in.beginActing("boss", clerk, 0).brief(200)
+	}
+	in.ok("GET", "/admin/info", "", "clerk").brief(200, `"kind":"new_device"`, `"kind":"acted_as"`)
 }

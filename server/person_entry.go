@@ -48,6 +48,7 @@ const anotherPerson = "(about another person)"
 // others did, it has only the changes that concern the person.
 func (p *personData) entry(tx *store.Tx, e *audit.Entry) (*exportedEntry, error) {
 	own := e.Actor.Kind == p.who.Kind() && e.Actor.ID == uint64(p.who.ID)
+	as := e.As.Kind == p.who.Kind() && e.As.ID == uint64(p.who.ID)
 	out := &exportedEntry{
 		Seq: e.Seq, At: e.At, Actor: exportedActor{Kind: e.Actor.Kind, ID: e.Actor.ID}, Operation: e.Operation,
 		Reason: e.Reason, Action: e.Action, Details: e.Details,
@@ -62,7 +63,7 @@ func (p *personData) entry(tx *store.Tx, e *audit.Entry) (*exportedEntry, error)
 		}
 		out.Changes = append(out.Changes, change)
 	}
-	if !own && out.Changes == nil && !p.isDetail(e) {
+	if !own && !as && out.Changes == nil && !p.isDetail(e) {
 		return nil, nil
 	}
 	if !own {

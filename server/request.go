@@ -309,6 +309,9 @@ func (req *Request) authorizeWrite(tx *store.Tx) error {
 	if err := req.Session.Confirm(tx); err != nil {
 		return err
 	}
+	if err := req.confirmActing(tx); err != nil {
+		return err
+	}
 	if err := req.route.permit(tx, store.ActorOf(tx)); err != nil {
 		return err
 	}

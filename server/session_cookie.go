@@ -50,10 +50,10 @@ func (req *Request) keepSession(app bool, out *loginOut) {
 func (req *Request) endFormer(app bool, token string) {
 	var former *auth.Session
 	err := req.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		former, err = req.sessionOf(tx, app, token)
+		former, err = req.s.auth.Inspect(tx, token) // from any network
 		return err
 	})
-	if err == nil {
+	if err == nil && former.Key == nil && former.Actor.App == app {
 		err = req.auth().Logout(former)
 	}
 	if err != nil && !errs.Is(err, errs.Unauthenticated) {

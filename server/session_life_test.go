@@ -48,6 +48,7 @@ func TestAConfirmationReplacesTheToken(t *testing.T) {
 		in.ok("GET", "/admin/info", "", "first")
 		in.ok("GET", "/admin/info", "", "second")
 	}
+	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "first").brief(401, "token_replaced")
 	in.tokens["third"] = confirm("second").Token
 	in.call("GET", "/admin/info", "", "first").brief(401) // only one former token
 	in.ok("GET", "/admin/info", "", "second")
@@ -82,6 +83,28 @@ func TestAConfirmationReplacesTheToken(t *testing.T) {
 	}
 	in.tokens["renewed"] = inCookie + c.Value
 	in.ok("GET", "/admin/info", "", "renewed")
+}
+
+// TestAReplacedTokenHasNoProof, so that whoever has stolen it can't use the confirmation of the user.
+func TestAReplacedTokenHasNoProof(t *testing.T) {
+	t.Parallel()
+	in := withGoodBodies(t)
+	in.stale("admin")
+	in.tokens["stolen"] = in.tokens["owner"]
+	in.reauth("owner")
+	before := in.dump()
+	for _, name := range sensitive {
+		rt := routeNamed(t, name)
+		url := urlOf(&rt)
+		if good, ok := goodBodies[name]; ok {
+			url = good.url
+		}
+		in.call(rt.Method, url, goodBodies[name].body, "stolen").brief(403, "reauth_required")
+	}
+	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "stolen").brief(401, "token_replaced")
+	in.unchanged(before)
+	in.ok("GET", "/admin/info", "", "stolen") // what is under way goes on
+	in.ok("PUT", "/admin/list/2/password", goodBodies["PUT /admin/list/:id/password"].body, "owner")
 }
 
 func TestSigningInAgainEndsTheSessionOfTheBrowser(t *testing.T) {

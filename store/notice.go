@@ -34,22 +34,54 @@ const (
 const (
 	maxNotices       = 20
 	maxSignInNotices = 10 // so that sign-ins can't push out the others
+	maxActedNotices  = 5  // so that administrators can't either
 	maxSignInMails   = 5  // in an hour
+
+	signInNoticeLife = 30 * 24 * time.Hour
 )
 
 func (n *Notice) isSignIn() bool { return n.Kind == NewDevice || n.Kind == NewNetwork }
 
+// limit returns how many notices like this one a user can have, and which are like it.
+func (n *Notice) limit() (most int, alike func(Notice) bool) {
+	switch {
+	case n.isSignIn():
+		return maxSignInNotices, func(n Notice) bool { return n.isSignIn() }
+	case n.Kind == ActedAs:
+		return maxActedNotices, func(n Notice) bool { return n.Kind == ActedAs }
+	}
+	return maxNotices, func(Notice) bool { return true }
+}
+
 // HiddenFrom reports whether a notice is not for a session: that of the sign-in itself, or another one on a device that
-// is new. Otherwise somebody who has got hold of the password could dismiss it.
+// is new.
 func (n *Notice) HiddenFrom(session, device ID) bool {
 	return n.isSignIn() && (n.SessionID == session || n.Kind == NewDevice && n.DeviceID == device)
+}
+
+// mayDismiss reports whether a session may dismiss a notice. One of a sign-in can be dismissed in sessions and on devices
+// that are older: otherwise somebody who has got hold of the password could do that with a second sign-in.
+func mayDismiss(tx *Tx, n *Notice, session, device ID) (bool, error) {
+	switch {
+	case !n.isSignIn(), session < n.SessionID:
+		return true, nil
+	case session == n.SessionID, device == 0:
+		return false, nil
+	}
+	d, err := Devices.Get(tx, device)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	return d.CreatedAt < n.At, nil
 }
 
 // addNotice tells a user something at the next sign-in.
 func addNotice(tx *Tx, user ID, n Notice) error {
 	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
-		all := slices.Clone(u.Notices)
-		if oldest := slices.IndexFunc(all, func(n Notice) bool { return n.isSignIn() }); n.isSignIn() && signIns(all) >= maxSignInNotices {
+		all := slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.isSignIn() && n.At.Add(signInNoticeLife) < tx.Now() })
+		most, alike := n.limit()
+		for count(all, alike) >= most {
+			oldest := slices.IndexFunc(all, alike)
 			all = slices.Delete(all, oldest, oldest+1)
 		}
 		all = append(all, n)
@@ -59,9 +91,9 @@ func addNotice(tx *Tx, user ID, n Notice) error {
 	return err
 }
 
-func signIns(all []Notice) (n int) {
-	for i := range all {
-		if all[i].isSignIn() {
+func count(all []Notice, alike func(Notice) bool) (n int) {
+	for _, one := range all {
+		if alike(one) {
 			n++
 		}
 	}
@@ -111,9 +143,15 @@ func (u *User) LastSignInNotice() *Notice {
 
 // DropNotices removes the notices of a user who has read them in a session, up to the time of the last one.
 func DropNotices(tx *Tx, user ID, until Time, session, device ID) error {
-	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
-		u.Notices = slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.At <= until && !n.HiddenFrom(session, device) })
-		return nil
+	_, err := Users.UpdateQuietly(tx, user, func(u *User) (err error) {
+		u.Notices = slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool {
+			may := false
+			if err == nil && n.At <= until {
+				may, err = mayDismiss(tx, &n, session, device)
+			}
+			return may
+		})
+		return err
 	})
 	return err
 }

@@ -49,6 +49,7 @@ var accountMessages = []entry{
 	{"acting_disabled", "user %s is disabled", "username", "用户 {username} 已停用"},
 	{"acting_beyond", "user %s may do more than you; missing: %s", "username missing", "用户 {username} 的权限超出您的权限；您缺少：{missing}"},
 	{"acting_header", "must be the ID of a user", "", "必须是用户 ID"},
+	{"token_replaced", "this token was replaced by a confirmation; use the new one", "", "此令牌已因身份确认而更换；请使用新令牌"},
 	{"session_network", "this session was opened from another network; sign in again", "", "此会话是在其他网络中创建的；请重新登录"},
 	{"second_factor_off", "authenticator apps are not in use here; ask the administrator", "", "此处未启用身份验证器；请联系管理员"},
 	{"no_totp", "no authenticator app is set up", "", "尚未设置身份验证器"},
