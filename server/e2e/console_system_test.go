@@ -22,7 +22,7 @@ func TestConsoleSessions(t *testing.T) {
 	p.row("This device").missing("button", "Sign out")
 	p.choose("User", "clerk")
 	p.at(fmt.Sprintf("/system/session?user_id=%d", id))
-	p.gone("Firefox")
+	p.in("table").gone("Firefox")
 	p.row("clerk").find("button", "Sign out")
 	p.open(fmt.Sprintf("/system/session?user_id=%d", id)) // the page requests the user's name
 	p.in("main").see("clerk")
@@ -36,7 +36,7 @@ func TestConsoleSessions(t *testing.T) {
 	p.row("Firefox").click("button", "Sign out")
 	p.confirm("Sign out")
 	p.see("admin signed out.")
-	p.gone("Firefox")
+	p.in("table").gone("Firefox")
 	other.want(401, "GET", "/admin/info", "")
 	c.want(200, "GET", "/admin/info", "")
 
