@@ -230,7 +230,7 @@ func TestConfirmingWithAPasskey(t *testing.T) {
 		t.Error("the response to a sign-in confirms a session")
 	}
 	response := p.Get(options())
-	_, _, err = in.Prove(s, home, Confirmation{Passkey: response})
+	_, token, err = in.Prove(s, home, Confirmation{Passkey: response})
 	must(t, err)
 	if !in.recent(s) {
 		t.Error("it is not enough")

@@ -55,7 +55,7 @@ func TestConfirmingASession(t *testing.T) {
 	if in.recent(s) {
 		t.Error("an old proof is enough")
 	}
-	until, _, err := in.Prove(s, home, Confirmation{Password: text(password)})
+	until, token, err := in.Prove(s, home, Confirmation{Password: text(password)})
 	must(t, err)
 	if left := time.Until(until.Std()); left > 10*time.Minute || left < 9*time.Minute {
 		t.Errorf("until %v", until)
@@ -80,7 +80,7 @@ func TestConfirmingWithTheStrongestFactor(t *testing.T) {
 		t.Errorf("the password: %v", err)
 	}
 	code := in.code(secret, 1)
-	_, _, err := in.Prove(s, home, Confirmation{Code: &code})
+	_, token, err := in.Prove(s, home, Confirmation{Code: &code})
 	must(t, err)
 	if !in.recent(s) {
 		t.Error("a code is not enough")

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 
 // Lines is a list without bullets.
 export function Lines({ children }: { children: ReactNode }) {
-  return <ul style={{ width: '100%', listStyle: 'none', padding: 0, margin: 0 }}>{children}</ul>
+  return <ul style={{ width: '100%', listStyle: 'none', padding: 0, margin: 0, overflowWrap: 'anywhere' }}>{children}</ul>
 }
 
 // Line is an entry of it. Scripts can give it the focus.
