@@ -84,7 +84,9 @@ func TestPasskeys(t *testing.T) {
 	}
 	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "owner").names(422, "passkey")
 	in.call("POST", "/admin/reauth", `{"passkey":{"id":"x"}}`, "owner").names(422, "passkey")
-	in.ok("POST", "/admin/reauth", fmt.Sprintf(`{"passkey":%s}`, p.Get(how.PublicKey)), "owner")
+	var done reauthDone
+	in.ok("POST", "/admin/reauth", fmt.Sprintf(`{"passkey":%s}`, p.Get(how.PublicKey)), "owner").data(&done)
+	in.tokens["owner"] = done.Token
 	in.ok("DELETE", path, "", "owner")
 	alone(0).brief(401, "wrong_passkey")
 	in.login("admin", ownerPassword).brief(200, `"token":"rv_`)
