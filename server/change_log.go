@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -146,21 +145,7 @@ func (s *Server) countDenial(req *Request) {
 
 // failedSignIn counts a failed sign-in of a known user.
 func (s *Server) failedSignIn(req *Request) func() {
-	return func() { s.denials.add(denial{network: networkOf(req.Addr), route: req.route}) }
-}
-
-// networkOf returns the network that failed sign-ins are counted by: /24 of an IPv4 address, /48 of an
-// IPv6 address.
-func networkOf(addr netip.Addr) string {
-	bits := 48
-	if addr.Is4() {
-		bits = 24
-	}
-	network, err := addr.WithZone("").Prefix(bits)
-	if err != nil {
-		return addr.String() // cannot happen: the length fits the address
-	}
-	return network.String()
+	return func() { s.denials.add(denial{network: store.NetworkOf(req.Addr).String(), route: req.route}) }
 }
 
 // logDenials writes an entry for each user and network that was refused since the last call, while

@@ -58,13 +58,10 @@ func TestSensitiveOperationsRequireAConfirmation(t *testing.T) {
 	before := in.dump()
 	for _, name := range sensitive {
 		rt := routeNamed(t, name)
-		url := urlOf(&rt)
-		if good, ok := goodBodies[name]; ok {
-			url = good.url
-		}
-		in.call(rt.Method, url, goodBodies[name].body, "owner").brief(403, "reauth_required")
+		url, body := goodRequest(&rt)
+		in.call(rt.Method, url, body, "owner").brief(403, "reauth_required")
 		if name != "GET /system/backup" { // which has a permission of its own for keys
-			in.call(rt.Method, url, goodBodies[name].body, "personal key").brief(403, "key_not_allowed")
+			in.call(rt.Method, url, body, "personal key").brief(403, "key_not_allowed")
 		}
 	}
 	in.unchanged(before)
@@ -82,6 +79,14 @@ func TestSensitiveOperationsRequireAConfirmation(t *testing.T) {
 	in.ok("GET", "/system/audit?pageSize=100", "", "owner").brief(200, `"action":"reauth"`)
 	in.flush()
 	in.ok("GET", "/system/monitor/auth?type=confirmed", "", "owner").brief(200, `"result":"success"`, `"result":"failed"`)
+}
+
+// goodRequest returns the URL and the body of a request that a route accepts.
+func goodRequest(rt *Route) (url, body string) {
+	if good, ok := goodBodies[rt.name()]; ok {
+		return good.url, good.body
+	}
+	return urlOf(rt), ""
 }
 
 func routeNamed(t *testing.T, name string) Route {

@@ -95,11 +95,8 @@ func TestAReplacedTokenHasNoProof(t *testing.T) {
 	before := in.dump()
 	for _, name := range sensitive {
 		rt := routeNamed(t, name)
-		url := urlOf(&rt)
-		if good, ok := goodBodies[name]; ok {
-			url = good.url
-		}
-		in.call(rt.Method, url, goodBodies[name].body, "stolen").brief(403, "reauth_required")
+		url, body := goodRequest(&rt)
+		in.call(rt.Method, url, body, "stolen").brief(403, "reauth_required")
 	}
 	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "stolen").brief(401, "token_replaced")
 	in.unchanged(before)

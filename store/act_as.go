@@ -1,7 +1,6 @@
 package store
 
 import (
-	"strings"
 	"time"
 
 	"reeve/store/errs"
@@ -34,8 +33,12 @@ func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 	if by.App || by.Key != nil || by.By != nil || by.ID == 0 {
 		return nil, ErrActing
 	}
-	for permission, needed := range map[string]bool{ActAsPermission: true, ActAsWrite: writes} {
-		if needed && !by.HasPermission(tx, permission) {
+	needed := []string{ActAsPermission}
+	if writes {
+		needed = append(needed, ActAsWrite)
+	}
+	for _, permission := range needed {
+		if !by.HasPermission(tx, permission) {
 			return nil, errs.New(errs.Denied, "permission %s is required", permission)
 		}
 	}
@@ -89,7 +92,7 @@ func (a *Actor) Person() *Actor {
 // Label returns the username, and that of the user as whom the actor acts.
 func (a *Actor) Label() string {
 	if a.By != nil {
-		return strings.Join([]string{a.By.Username, a.Username}, " as ")
+		return a.By.Username + " as " + a.Username
 	}
 	return a.Username
 }
