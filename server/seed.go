@@ -17,6 +17,7 @@ import (
 // Seed fills a new database and upgrades an older one.
 type Seed struct {
 	Files    fs.FS  // permissions.json and names.json
+	Username string // username of the first user; CheckUsername has checked it
 	Password string // password of the first user
 	// MustChange requires the first user to change the password, because the program
 	// generated it.
@@ -26,10 +27,10 @@ type Seed struct {
 
 // names are the texts of the seed data.
 type names struct {
-	OwnerRole struct{ Name, Description string }  `json:"owner_role"`
-	FirstUser struct{ Username, Nickname string } `json:"first_user"`
-	Groups    map[string]store.SettingGroup       `json:"groups"`
-	Settings  map[string]store.BuiltinTexts       `json:"settings"`
+	OwnerRole struct{ Name, Description string } `json:"owner_role"`
+	FirstUser struct{ Nickname string }          `json:"first_user"`
+	Groups    map[string]store.SettingGroup      `json:"groups"`
+	Settings  map[string]store.BuiltinTexts      `json:"settings"`
 }
 
 // menuPlace is a menu or a page of the seed data. An action belongs to the one whose
@@ -68,7 +69,7 @@ func (s *Seed) Create(tx *store.Tx) error {
 		return err
 	}
 	user := &store.User{
-		Username: words.FirstUser.Username, Nickname: words.FirstUser.Nickname, Status: true, RoleIDs: []store.ID{owner.ID},
+		Username: s.Username, Nickname: words.FirstUser.Nickname, Status: true, RoleIDs: []store.ID{owner.ID},
 	}
 	if err := store.Users.Create(tx, user); err != nil {
 		return err

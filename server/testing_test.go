@@ -104,7 +104,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	}
 	su.config.Mail, su.config.Pages = mails, linkPages // also if an option has replaced the configuration
 	in := &instance{t: t, dir: dir, tokens: map[string]string{"nobody": "", "metrics": metricsSecret}}
-	seed := &Seed{Files: su.seed, Password: ownerPassword, Cost: testCost, MustChange: su.must}
+	seed := &Seed{Files: su.seed, Username: "admin", Password: ownerPassword, Cost: testCost, MustChange: su.must}
 	pages, err := seed.Pages()
 	must(t, err)
 	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade})

@@ -2,10 +2,12 @@ package server
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"reeve/server/redact"
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 var userRoutes = []Route{
@@ -87,6 +89,13 @@ type userIn struct {
 	DeptID   *store.ID   `json:"dept_id" doc:"ID of the department; 0 for none"`
 	RoleIDs  *[]store.ID `json:"role_ids" check:"max=100"`
 	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`
+}
+
+// CheckUsername checks the username of a new user. name is the name of the value in the error.
+func CheckUsername(name, username string) error {
+	faults := errs.Faults{}
+	checkText(findField(describeFields(reflect.TypeFor[userIn](), "POST"), "json", "username"), username, name, faults)
+	return faults.Err(errs.Invalid)
 }
 
 var assignUser = assigning[userIn, store.User]()

@@ -16,6 +16,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -82,7 +83,7 @@ type program struct {
 	head     string   // value of --head: head of the change log
 	out, err io.Writer
 
-	first, firstFile string // values of passwordVariable and passwordFileVariable
+	firstName, first, firstFile string // values of usernameVariable, passwordVariable and passwordFileVariable
 
 	config   *config.Config
 	breached *breached.List // of serve, the only command with passwords that people choose; nil for none
@@ -97,6 +98,7 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 		return err
 	}
 	p := &program{version: release.Version, notice: release.Notice, command: cmd.name, out: out, err: errOut}
+	p.firstName = cmp.Or(strings.TrimSpace(auth.TakeVariable(usernameVariable)), firstUser)
 	p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
 	f := newFlags(cmd)
 	if p.args, err = f.parse(args); errors.Is(err, flag.ErrHelp) {

@@ -106,7 +106,7 @@ func TestFlagsSetExistingKeys(t *testing.T) {
 func TestTheGeneratedPasswordIsNotLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var log bytes.Buffer
-	p := &program{version: "1.2.3", err: &log}
+	p := &program{version: "1.2.3", err: &log, firstName: firstUser}
 	f := newFlags(commands[0])
 	if _, err := f.parse([]string{"--data", "data"}); err != nil {
 		t.Fatal(err)

@@ -20,8 +20,10 @@ const (
 	// disk.
 	reserveBytes = 4 << 20
 
-	// firstUser is the username of the first user.
-	firstUser = "admin"
+	// firstUser is the username of the first user, unless the environment variable
+	// usernameVariable has another one.
+	firstUser        = "admin"
+	usernameVariable = "REEVE_ADMIN_USERNAME"
 
 	// passwordVariable is the environment variable with the first user's password, and
 	// passwordFileVariable the one with the path of a file that has it.
@@ -40,13 +42,16 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	seed := &server.Seed{Files: files, Cost: p.config.BcryptCost}
+	seed := &server.Seed{Files: files, Username: p.firstName, Cost: p.config.BcryptCost}
 	options := p.storeOptions()
 	if options.Pages, err = seed.Pages(); err != nil {
 		return nil, nil, err
 	}
 	options.Upgrade, options.Checked = seed.Upgrade, p.warn
 	options.Seed = func(tx *store.Tx) error {
+		if err := server.CheckUsername(usernameVariable, p.firstName); err != nil {
+			return err
+		}
 		if err := p.firstPassword(seed); err != nil {
 			return err
 		}
@@ -93,7 +98,7 @@ func (p *program) firstPassword(seed *server.Seed) (err error) {
 		}
 	}
 	if seed.Password != "" {
-		return p.authOptions().CheckFirst(firstUser, from, seed.Password)
+		return p.authOptions().CheckFirst(p.firstName, from, seed.Password)
 	}
 	seed.Password, seed.MustChange = auth.RandomPassword(), true
 	return p.announce(seed.Password)
@@ -117,13 +122,13 @@ func readPassword(path string) (string, error) {
 // it, since more people can read the log.
 func (p *program) announce(password string) error {
 	path := p.authOptions().InitialFile
-	if err := auth.WriteInitial(path, firstUser, password); err != nil { // before the database, so that the password is never lost
+	if err := auth.WriteInitial(path, p.firstName, password); err != nil { // before the database, so that the password is never lost
 		return err
 	}
 	if isTerminal(p.err) {
-		fmt.Fprintf(p.err, "\n  First sign-in: username admin, password %s\n  You must change it when you sign in. Until then it is also in %s\n\n", password, path)
+		fmt.Fprintf(p.err, "\n  First sign-in: username %s, password %s\n  You must change it when you sign in. Until then it is also in %s\n\n", p.firstName, password, path)
 	} else {
-		p.log.Info().Str("file", path).Msg("the first user is admin; the password is in the file until it is changed")
+		p.log.Info().Str("file", path).Msg("the username and the password of the first user are in the file until the password is changed")
 	}
 	return nil
 }

@@ -9,17 +9,17 @@ import (
 
 // factorWords are labels, buttons and texts of the pages about the second factor in a language.
 type factorWords struct {
-	language                                                       string
-	signInName, password, account, title, current, setUp, code, on string
-	saved, once, signOut, anyCode, next, wrong, renew, remove, off string
-	removed                                                        string
+	language                                                                  string
+	signInName, password, account, title, current, setUp, code, on            string
+	saved, once, signOut, signedOut, anyCode, next, wrong, renew, remove, off string
+	removed                                                                   string
 }
 
 var factorTexts = []factorWords{
 	{"en", "Username, email address or mobile number", "Password", "Your account", "Authenticator app", "Current password", "Set up authenticator app", "6-digit code that the app shows", "Turn on",
-		"I have saved them", "They are shown only once.", "Sign out", "Code from the app, or a recovery code", "Continue", "is wrong", "Create new recovery codes", "Turn off authenticator app", "Turn off", "Authenticator app turned off."},
+		"I have saved them", "They are shown only once.", "Sign out", "You have signed out.", "Code from the app, or a recovery code", "Continue", "is wrong", "Create new recovery codes", "Turn off authenticator app", "Turn off", "Authenticator app turned off."},
 	{"zh-CN", "用户名、邮箱地址或手机号", "密码", "您的账号", "身份验证器", "当前密码", "设置身份验证器", "应用显示的 6 位验证码", "启用",
-		"我已保存", "恢复代码仅显示一次。", "退出登录", "应用中的验证码，或恢复代码", "继续", "错误", "重新生成恢复代码", "停用身份验证器", "停用", "已停用身份验证器。"},
+		"我已保存", "恢复代码仅显示一次。", "退出登录", "您已退出登录。", "应用中的验证码，或恢复代码", "继续", "错误", "重新生成恢复代码", "停用身份验证器", "停用", "已停用身份验证器。"},
 }
 
 // TestPagesForASecondFactor sets up an authenticator app, signs in with it, and turns it off, without JavaScript in the
@@ -69,6 +69,7 @@ func TestPagesForASecondFactor(t *testing.T) {
 			}
 			p.click("link", w.saved)
 			p.click("button", w.signOut)
+			p.see(w.signedOut)
 
 			signIn()
 			p.find("button", w.next)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"errors"
 	"fmt"
@@ -144,6 +145,46 @@ func TestFirstPasswordThatCannotBe(t *testing.T) {
 			start(t, dir).stop() // and a later start with a better one works
 		})
 	}
+}
+
+func TestTheFirstUserHasTheChosenName(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	for username, says := range map[string]string{"ab": "must be 3 to 32 characters", "ops lead": "must contain only letters", strings.Repeat("a", 33): "must be 3 to 32 characters"} {
+		r := run(t, "REEVE_ADMIN_USERNAME="+username, "--listen", "127.0.0.1:0", "--data", dir)
+		if r.code != 1 || !strings.Contains(r.err, "REEVE_ADMIN_USERNAME") || !strings.Contains(r.err, says) {
+			t.Errorf("%q: %+v, want 1 and %q", username, r, says)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "data.db")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: it has left a database: %v", username, err)
+		}
+	}
+	r := run(t, "REEVE_ADMIN_USERNAME=ops.lead", "REEVE_ADMIN_PASSWORD=ops.lead", "--listen", "127.0.0.1:0", "--data", dir)
+	if r.code != 1 || !strings.Contains(r.err, "REEVE_ADMIN_PASSWORD: must not be the username") {
+		t.Errorf("%+v", r)
+	}
+
+	p := start(t, dir, "REEVE_ADMIN_USERNAME= ops.lead ", "REEVE_ADMIN_PASSWORD=")
+	b, err := os.ReadFile(filepath.Join(dir, "initial-password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "username: ops.lead\npassword: ")
+	if !ok {
+		t.Fatalf("the file has %q", b)
+	}
+	c := newClient(t, p)
+	c.want(401, "POST", "/admin/login", object("username", "admin", "password", generated))
+	c.token = into[grant](t, c.want(200, "POST", "/admin/login", object("username", "ops.lead", "password", generated))).Token
+	c.want(200, "PUT", "/admin/password", object("old_password", generated, "new_password", password))
+	if a := c.want(200, "GET", "/admin/list", ""); !bytes.Contains(a.raw, []byte(`"total":1,`)) || bytes.Contains(a.raw, []byte(`"username":"admin"`)) {
+		t.Errorf("there are others: %s", a.raw)
+	}
+	p.stop()
+	if warnings := p.log.messages(t, "warn"); len(warnings) != 0 {
+		t.Errorf("warnings: %q", warnings)
+	}
+	start(t, dir, "REEVE_ADMIN_USERNAME=somebody.else") // is ignored
 }
 
 // TestTheFirstPasswordIsLookedUp in the list of leaked passwords, without which the program does not start.
