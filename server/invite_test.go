@@ -417,10 +417,13 @@ func TestTheRestoreOfABackupEndsLinks(t *testing.T) {
 	in.ok("POST", "/system/mail/1/retry", "", "owner").brief(200, `"state":"queued"`)
 }
 
-// restored returns an instance whose data is that of a backup of this one.
-func (in *instance) restored() *instance {
+// restored returns an instance whose data is that of a backup of this one, without secret.key.
+func (in *instance) restored() *instance { return in.restoredIn(in.t.TempDir()) }
+
+// restoredIn restores a backup in a directory, which may have a secret.key, and opens it.
+func (in *instance) restoredIn(dir string) *instance {
 	in.t.Helper()
-	file, dir := filepath.Join(in.t.TempDir(), "backup.tar"), in.t.TempDir()
+	file := filepath.Join(in.t.TempDir(), "backup.tar")
 	must(in.t, os.WriteFile(file, []byte(in.ok("GET", "/system/backup", "", "owner").Body), 0o600))
 	_, err := store.Restore(dir, file, nil, store.Options{Version: "test", Keys: Keys()})
 	must(in.t, err)

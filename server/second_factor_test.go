@@ -2,6 +2,8 @@ package server
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +116,40 @@ func TestASecondFactor(t *testing.T) {
 	in.ok("DELETE", "/admin/account/totp", "", "owner")
 	in.login("admin", ownerPassword).brief(200, `"token":"rv_`)
 	in.ok("GET", "/admin/account/totp", "", "owner").brief(200, `"enabled":0`, `"recovery_codes":0`)
+}
+
+// TestSecondFactorsInARestoredBackup: a code that may have been used since the backup was made does not work again, and
+// who had no second factor then has none now.
+func TestSecondFactorsInARestoredBackup(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.setUpFactor("owner")
+	role := in.role("Staff", func(r *store.Role) { r.RequireFactor = true })
+	in.member("ada", 0)
+	in.member("bob", 0, role)
+	in.ok("DELETE", "/admin/account/totp", "", "owner")
+	app, recovery := in.setUpFactor("ada")
+	withoutKey := in.restored()
+	dir := t.TempDir()
+	key, err := os.ReadFile(filepath.Join(in.dir, "secret.key"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "secret.key"), key, 0o600))
+	restored := in.restoredIn(dir)
+	in.setUpFactor("bob")
+	in.secondStep(in.firstStep("ada", ""), recovery[0]).brief(200)
+	code := app.code()
+	in.secondStep(in.firstStep("ada", ""), code).brief(200)
+	in.firstStep("bob", "")
+
+	restored.secondStep(restored.firstStep("ada", ""), code).brief(401, "wrong_code")
+	restored.secondStep(restored.firstStep("ada", ""), recovery[0]).brief(200)
+	restored.signInAs("bob", "bob")
+	if left := time.Until(restored.due("bob").Std()); left < 7*24*time.Hour-time.Minute {
+		t.Errorf("%v are left to set up a second factor", left)
+	}
+
+	withoutKey.secondStep(withoutKey.firstStep("ada", ""), "123456").brief(409, "totp_lost")
+	withoutKey.secondStep(withoutKey.firstStep("ada", ""), recovery[0]).brief(200)
 }
 
 // TestAnAdministratorRemovesASecondFactor of users whose password the administrator may set.

@@ -154,7 +154,13 @@ func BeginTOTP(tx *Tx, who Account, secret string) error {
 }
 
 // Reveal returns the secret.
-func (t *TOTP) Reveal(tx *Tx) (string, error) { return tx.Unseal(totpPlace(t.Account()), t.Secret) }
+func (t *TOTP) Reveal(tx *Tx) (string, error) {
+	secret, err := tx.Unseal(totpPlace(t.Account()), t.Secret)
+	if err != nil {
+		return "", errs.New(errs.Conflict, "the secret of this authenticator app can't be decrypted with secret.key; use a recovery code, or have the app removed").Coded("totp_lost").Because(err)
+	}
+	return secret, nil
+}
 
 // UseTOTP records that the code of a time step was used, and confirms the authenticator app.
 func UseTOTP(tx *Tx, id ID, step int64) error {

@@ -25,6 +25,7 @@ var accountMessages = []entry{
 	{"wrong_code", "wrong code, or it was used already", "", "验证码错误，或已被使用"},
 	{"sign_in_again", "this sign-in has expired or failed too often; enter your password again", "", "本次登录已过期或失败次数过多，请重新输入密码"},
 	{"otp_wrong", "is wrong, or was used already", "", "错误，或已被使用"},
+	{"totp_lost", "the secret of this authenticator app can't be decrypted with secret.key; use a recovery code, or have the app removed", "", "无法用 secret.key 解密此身份验证器的密钥；请使用恢复代码，或请管理员移除身份验证器"},
 	{"totp_exists", "an authenticator app is set up already; remove it first", "", "已设置身份验证器；请先移除"},
 	{"totp_not_begun", "no authenticator app is being set up; begin with POST on this path", "", "没有正在设置的身份验证器；请先用 POST 请求此路径"},
 	{"factor_not_yours", "only the users themselves can set up their second factor", "", "双重验证只能由用户本人设置"},
