@@ -46,7 +46,7 @@ func (a *Auth) ProofMethod(tx *store.Tx, s *Session) (method string, options jso
 // in memory only, and token is "".
 func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.Time, token string, err error) {
 	if s.replaced != 0 {
-		return 0, "", errs.New(errs.Unauthenticated, "this token was replaced by a confirmation; use the new one").Coded("token_replaced")
+		return 0, "", errs.New(errs.Conflict, "this token was replaced by a confirmation; use the new one").Coded("token_replaced")
 	}
 	var method string
 	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {

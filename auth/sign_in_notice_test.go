@@ -64,7 +64,7 @@ func TestASignInOnANewDeviceOrFromANewNetworkIsTold(t *testing.T) {
 	for i := range 30 {
 		signIn("", fmt.Sprintf("203.0.113.%d", i+1))
 	}
-	if got := in.notices(); len(got) != 10 || got[9] != "new_device 203.0.113.30" {
+	if got := in.notices(); len(got) != 10 || got[8] != "new_device 203.0.113.8" || got[9] != "new_device 203.0.113.30" {
 		t.Errorf("after many: %q", got)
 	}
 }

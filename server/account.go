@@ -140,7 +140,11 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &infoOut{own, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), noticesFor(tx, req, u), install.CreatedAt}, nil
+	notices, err := noticesFor(tx, req, u)
+	if err != nil {
+		return nil, err
+	}
+	return &infoOut{own, Encoded[[]node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), notices, install.CreatedAt}, nil
 }
 
 // notice is a notice in responses.
@@ -153,22 +157,31 @@ type notice struct {
 	DeviceID store.ID   `json:"device_id" doc:"ID of the device of a sign-in, see GET /admin/account/device; 0 otherwise"`
 	By       string     `json:"by" doc:"Username of an administrator who acted as you; empty otherwise, and if the user was deleted"`
 	Reason   string     `json:"reason" doc:"Reason that the administrator gave; empty otherwise"`
+
+	Dismissible store.Flag `json:"dismissible" doc:"1 if PUT /admin/account/notice removes it; 0 for a sign-in, in a session and on a device that are newer than one of the sign-ins. It ends 30 days after the sign-in, too"`
 }
 
-// noticesFor returns the notices of a user that are for the session of a request; none for somebody who acts as the user.
-func noticesFor(tx *store.Tx, req *Request, u *store.User) []notice {
+// noticesFor returns the notices of a user that are for the session of a request; none for somebody who acts as the user,
+// or a program with a key.
+func noticesFor(tx *store.Tx, req *Request, u *store.User) ([]notice, error) {
 	out := []notice{}
-	for _, n := range u.Notices {
-		if req.Actor.By != nil || n.HiddenFrom(req.Session.ID, req.Session.DeviceID) {
-			continue
-		}
-		one := notice{Kind: n.Kind, At: n.At, Browser: n.Browser, OS: n.OS, IP: n.IP, DeviceID: n.DeviceID, Reason: n.Reason}
-		if by, err := store.Users.Get(tx, n.ByID); err == nil {
-			one.By = by.Username
+	if req.Actor.By != nil || req.Actor.Key != nil {
+		return out, nil
+	}
+	shown, err := store.NoticesFor(tx, u, req.Session.ID, req.Session.DeviceID)
+	for _, n := range shown {
+		one := notice{Kind: n.Kind, At: n.At, Browser: n.Browser, OS: n.OS, IP: n.IP, DeviceID: n.DeviceID, Reason: n.Reason, Dismissible: store.Flag(n.Dismissible)}
+		if n.ByID != 0 && err == nil {
+			var by *store.User
+			if by, err = store.Users.Get(tx, n.ByID); err == nil {
+				one.By = by.Username
+			} else if errs.Is(err, errs.NotFound) {
+				err = nil
+			}
 		}
 		out = append(out, one)
 	}
-	return out
+	return out, err
 }
 
 type noticesSeen struct {

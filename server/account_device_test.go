@@ -109,11 +109,29 @@ func TestNoticesOfSignIns(t *testing.T) {
 	for _, as := range []string{"thief", "thief again", "thief elsewhere"} {
 		in.ok("PUT", "/admin/account/notice", `{"until":`+string(late)+`}`, as)
 	}
-	if got := notices("laptop"); len(got) != 1 || got[0].DeviceID != 2 { // that of the first sign-in stays
+	if got := notices("laptop"); len(got) != 2 || got[0].DeviceID != 2 {
 		t.Errorf("after the thief has dismissed them: %+v", got)
 	}
+	for range 12 { // nor can further sign-ins push it out
+		in.browser("thief elsewhere", "", "198.51.100.7")
+	}
+	in.browser("thief again", thief, "198.51.100.7")
+	in.ok("PUT", "/admin/account/notice", `{"until":`+string(late)+`}`, "thief again")
+	for _, n := range notices("thief again") {
+		if n.Dismissible {
+			t.Errorf("the thief may dismiss %+v", n)
+		}
+	}
+	in.browser("laptop", laptop, "192.0.2.1") // the thief's sign-ins have ended its session
+	if got := notices("laptop"); len(got) != 10 || got[0].DeviceID != 2 || !bool(got[0].Dismissible) {
+		t.Errorf("after many sign-ins: %+v", got)
+	}
 	in.sendMails()
-	text := fmt.Sprint(box.last(t, "owner@example.org"))
+	mails := box.all()
+	if len(mails) != 5 { // each is about one of them
+		t.Errorf("%d mails", len(mails))
+	}
+	text := fmt.Sprint(mails[0])
 	for _, want := range []string{"New sign-in to Reeve", "Firefox, Linux", "198.51.100.7"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail has no %s: %s", want, text)

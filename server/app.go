@@ -25,6 +25,7 @@ type homeOut struct {
 	Settings Encoded[map[string]map[string]any] `json:"settings" doc:"Values of the public setting groups, by group and key"`
 	Forgot   store.Flag                         `json:"forgot_password" doc:"1 if this server can mail links with which people set a new password, else 0"`
 	Contact  string                             `json:"contact" doc:"Whom people can ask for help, from the setting site.contact; empty for nobody"`
+	Password int                                `json:"password_length" doc:"Minimum length of a password in characters, from the setting security.password_length"`
 	First    store.Flag                         `json:"first_sign_in,omitempty" doc:"1 while the generated password of the first user is in the file initial-password of the data directory; absent afterwards"`
 }
 
@@ -37,7 +38,7 @@ func home(tx *store.Tx, req *Request, _ *none) (*homeOut, error) {
 		Title: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Time: tx.Now(),
 		Forgot: store.Flag(req.s.mailOff(tx).Empty()), Contact: store.SiteContact.Get(tx),
 		Settings: Encoded[map[string]map[string]any]{JSON: values.Public},
-		First:    store.Flag(req.s.auth.HasInitial()),
+		Password: store.PasswordLength.Get(tx), First: store.Flag(req.s.auth.HasInitial()),
 	}, nil
 }
 

@@ -53,7 +53,7 @@ func (o *outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	job := &mailJob{purpose: m.Purpose, language: m.Language, id: fmt.Sprintf("%d.%d@%s", m.ID, m.NextAt, o.host())}
 	job.data = mail.Data{Site: store.SiteTitle.Get(tx), Name: p.name(), Username: p.username, Contact: store.SiteContact.Get(tx), Email: p.email}
 	if m.Purpose == store.SignInUnknown {
-		if known, err := job.signIn(tx, who.ID); err != nil || !known {
+		if known, err := job.signIn(tx, m); err != nil || !known {
 			return &mailJob{}, err // the user has seen it in the console
 		}
 	}
@@ -84,13 +84,13 @@ func (o *outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	return job, err
 }
 
-// signIn adds the last sign-in that a user has not dismissed. It reports false if there is none.
-func (job *mailJob) signIn(tx *store.Tx, user store.ID) (bool, error) {
-	u, err := store.Users.Get(tx, user)
+// signIn adds the sign-in that a mail is about. It reports false if its user has dismissed the notice of it.
+func (job *mailJob) signIn(tx *store.Tx, m *store.Mail) (bool, error) {
+	u, err := store.Users.Get(tx, m.UserID)
 	if err != nil {
 		return false, err
 	}
-	n := u.LastSignInNotice()
+	n := u.SignInNotice(m)
 	if n == nil {
 		return false, nil
 	}

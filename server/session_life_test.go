@@ -48,7 +48,7 @@ func TestAConfirmationReplacesTheToken(t *testing.T) {
 		in.ok("GET", "/admin/info", "", "first")
 		in.ok("GET", "/admin/info", "", "second")
 	}
-	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "first").brief(401, "token_replaced")
+	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "first").brief(409, "token_replaced")
 	in.tokens["third"] = confirm("second").Token
 	in.call("GET", "/admin/info", "", "first").brief(401) // only one former token
 	in.ok("GET", "/admin/info", "", "second")
@@ -98,7 +98,7 @@ func TestAReplacedTokenHasNoProof(t *testing.T) {
 		url, body := goodRequest(&rt)
 		in.call(rt.Method, url, body, "stolen").brief(403, "reauth_required")
 	}
-	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "stolen").brief(401, "token_replaced")
+	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "stolen").brief(409, "token_replaced")
 	in.unchanged(before)
 	in.ok("GET", "/admin/info", "", "stolen") // what is under way goes on
 	in.ok("PUT", "/admin/list/2/password", goodBodies["PUT /admin/list/:id/password"].body, "owner")

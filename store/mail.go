@@ -126,7 +126,8 @@ func authorizeMail(tx *Tx, m *Mail) error {
 // instead. email is a former address of the person; "" for the
 // present one.
 func QueueMail(tx *Tx, purpose string, who Account, email, language string) error {
-	if m, err := queuedMail(tx, purpose, who, email); err != nil || m != nil {
+	m, err := queuedMail(tx, purpose, who, email)
+	if err != nil || m != nil && purpose != SignInUnknown { // each of those is about a sign-in of its own
 		if err == nil {
 			_, err = Mails.Update(tx, m.ID, func(m *Mail) error { m.queue(tx, language); return nil })
 		}
@@ -135,7 +136,7 @@ func QueueMail(tx *Tx, purpose string, who Account, email, language string) erro
 	if err := errors.Join(forgetOldest(tx, who), roomForMail(tx, who)); err != nil {
 		return err
 	}
-	m := &Mail{Purpose: purpose, Email: email}
+	m = &Mail{Purpose: purpose, Email: email}
 	if who.App {
 		m.AppUserID = who.ID
 	} else {

@@ -30,17 +30,20 @@ const (
 	NewNetwork = "new_network"
 )
 
-// Limits of notices of a user. Another one replaces the oldest.
+// Limits of notices of a user. Another one replaces the oldest, or one of a sign-in the newest of a sign-in.
 const (
 	maxNotices       = 20
 	maxSignInNotices = 10 // so that sign-ins can't push out the others
 	maxActedNotices  = 5  // so that administrators can't either
-	maxSignInMails   = 5  // in an hour
+	maxSignInMails   = 5  // in an hour, and waiting
 
 	signInNoticeLife = 30 * 24 * time.Hour
 )
 
 func (n *Notice) isSignIn() bool { return n.Kind == NewDevice || n.Kind == NewNetwork }
+
+// ended reports whether a notice has been shown for long enough.
+func (n *Notice) ended(now Time) bool { return n.isSignIn() && n.At.Add(signInNoticeLife) < now }
 
 // limit returns how many notices like this one a user can have, and which are like it.
 func (n *Notice) limit() (most int, alike func(Notice) bool) {
@@ -53,36 +56,54 @@ func (n *Notice) limit() (most int, alike func(Notice) bool) {
 	return maxNotices, func(Notice) bool { return true }
 }
 
-// HiddenFrom reports whether a notice is not for a session: that of the sign-in itself, or another one on a device that
-// is new.
-func (n *Notice) HiddenFrom(session, device ID) bool {
-	return n.isSignIn() && (n.SessionID == session || n.Kind == NewDevice && n.DeviceID == device)
+// ShownNotice is a notice for a session.
+type ShownNotice struct {
+	*Notice
+	Dismissible bool // whether DropNotices removes it
 }
 
-// mayDismiss reports whether a session may dismiss a notice. One of a sign-in can be dismissed in sessions and on devices
-// that are older: otherwise somebody who has got hold of the password could do that with a second sign-in.
-func mayDismiss(tx *Tx, n *Notice, session, device ID) (bool, error) {
+// NoticesFor returns the notices of a user that are for a session: not that of its own sign-in, nor those of others on its
+// device, if that is new.
+func NoticesFor(tx *Tx, u *User, session, device ID) (shown []ShownNotice, err error) {
+	older, err := u.isOlder(tx, session, device)
+	for i := range u.Notices {
+		n := &u.Notices[i]
+		hidden := n.isSignIn() && (n.SessionID == session || n.Kind == NewDevice && n.DeviceID == device)
+		if !hidden && !n.ended(tx.Now()) {
+			shown = append(shown, ShownNotice{n, older || !n.isSignIn()})
+		}
+	}
+	return shown, err
+}
+
+// isOlder reports whether a session or its device is older than all sign-ins of which the user has notices. Only then the
+// session may dismiss them: somebody who has got hold of the password could otherwise do that with another sign-in.
+func (u *User) isOlder(tx *Tx, session, device ID) (bool, error) {
+	first := slices.IndexFunc(u.Notices, func(n Notice) bool { return n.isSignIn() && !n.ended(tx.Now()) })
 	switch {
-	case !n.isSignIn(), session < n.SessionID:
+	case first < 0 || session < u.Notices[first].SessionID:
 		return true, nil
-	case session == n.SessionID, device == 0:
+	case device == 0:
 		return false, nil
 	}
 	d, err := Devices.Get(tx, device)
 	if err != nil {
 		return false, ignoreMissing(err)
 	}
-	return d.CreatedAt < n.At, nil
+	return d.CreatedAt < u.Notices[first].At, nil
 }
 
 // addNotice tells a user something at the next sign-in.
 func addNotice(tx *Tx, user ID, n Notice) error {
 	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
-		all := slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.isSignIn() && n.At.Add(signInNoticeLife) < tx.Now() })
+		all := slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.ended(tx.Now()) })
 		most, alike := n.limit()
-		for count(all, alike) >= most {
-			oldest := slices.IndexFunc(all, alike)
-			all = slices.Delete(all, oldest, oldest+1)
+		for like := indexes(all, alike); len(like) >= most; like = indexes(all, alike) {
+			one := like[0]
+			if n.isSignIn() { // nobody pushes the first ones out with further sign-ins
+				one = like[len(like)-1]
+			}
+			all = slices.Delete(all, one, one+1)
 		}
 		all = append(all, n)
 		u.Notices = all[max(0, len(all)-maxNotices):]
@@ -91,13 +112,14 @@ func addNotice(tx *Tx, user ID, n Notice) error {
 	return err
 }
 
-func count(all []Notice, alike func(Notice) bool) (n int) {
-	for _, one := range all {
-		if alike(one) {
-			n++
+// indexes returns the indexes of the notices that are alike.
+func indexes(all []Notice, alike func(Notice) bool) (like []int) {
+	for i, n := range all {
+		if alike(n) {
+			like = append(like, i)
 		}
 	}
-	return n
+	return like
 }
 
 // TellSignIn tells a user of a sign-in, in the console and by mail. language is that of the mail if there was none before.
@@ -110,13 +132,14 @@ func TellSignIn(tx *Tx, user ID, n Notice, language string) error {
 	if err != nil || u.Email == "" {
 		return err
 	}
-	recent := 0
-	for i := range u.Notices {
-		if old := &u.Notices[i]; old.isSignIn() && old.At.Add(time.Hour) > tx.Now() {
-			recent++
-		}
+	mails, err := mailsOf(tx, Account{ID: user})
+	if err != nil {
+		return err
 	}
-	if recent > maxSignInMails {
+	recent := slices.DeleteFunc(mails, func(m *Mail) bool {
+		return m.Purpose != SignInUnknown || m.State != MailQueued && m.CreatedAt.Add(time.Hour) < tx.Now()
+	})
+	if len(recent) >= maxSignInMails {
 		return nil
 	}
 	return tryNotice(tx, SignInUnknown, Account{ID: user}, language)
@@ -131,26 +154,20 @@ func tryNotice(tx *Tx, purpose string, who Account, language string) error {
 	return err
 }
 
-// LastSignInNotice returns the newest notice of a sign-in; nil if the user has seen all.
-func (u *User) LastSignInNotice() *Notice {
-	for i := len(u.Notices) - 1; i >= 0; i-- {
-		if u.Notices[i].isSignIn() {
-			return &u.Notices[i]
-		}
+// SignInNotice returns the notice of a sign-in that a mail is about; nil if the user has dismissed it.
+func (u *User) SignInNotice(m *Mail) *Notice {
+	i := slices.IndexFunc(u.Notices, func(n Notice) bool { return n.isSignIn() && n.At == m.CreatedAt })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &u.Notices[i]
 }
 
 // DropNotices removes the notices of a user who has read them in a session, up to the time of the last one.
 func DropNotices(tx *Tx, user ID, until Time, session, device ID) error {
-	_, err := Users.UpdateQuietly(tx, user, func(u *User) (err error) {
-		u.Notices = slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool {
-			may := false
-			if err == nil && n.At <= until {
-				may, err = mayDismiss(tx, &n, session, device)
-			}
-			return may
-		})
+	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
+		older, err := u.isOlder(tx, session, device)
+		u.Notices = slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.At <= until && (older || !n.isSignIn()) })
 		return err
 	})
 	return err

@@ -1336,6 +1336,8 @@ export type Home = {
   forgot_password: 0 | 1
   /** URL of the logo; empty for none */
   logo: string
+  /** Minimum length of a password in characters, from the setting security.password_length */
+  password_length: number
   /** Values of the public setting groups, by group and key */
   settings: Record<string, Record<string, unknown>>
   /** Current time of the server */
@@ -1986,6 +1988,8 @@ export type Notice = {
   by: string
   /** ID of the device of a sign-in, see GET /admin/account/device; 0 otherwise */
   device_id: number
+  /** 1 if PUT /admin/account/notice removes it; 0 for a sign-in, in a session and on a device that are newer than one of the sign-ins. It ends 30 days after the sign-in, too */
+  dismissible: 0 | 1
   /** Address of a sign-in; empty otherwise */
   ip: string
   /** What has happened: factor_removed, if somebody else has removed the second factor; new_device or new_network, after a sign-in on a device, or from a network (/24, /48), on which you had not been before; acted_as, if an administrator acted as you */
