@@ -24,8 +24,8 @@ import (
 // code is exchanged for the token. A random state in a cookie of the origin binds the code to the
 // browser that asked for it, so that nobody can sign others in as themselves.
 //
-// A token is not stored: it has the ID of the session and a signature of the session's own token and of
-// the origin, so it ends with the session. The key of the signatures exists only in memory, so that nobody
+// A token is not stored: it has the ID of the session and a signature of the session's first token and of
+// the origin, so it ends with the session, also if a confirmation replaces the token of that. The key of the signatures exists only in memory, so that nobody
 // who reads the database or a backup can make a token. After a restart browsers get new ones by themselves.
 
 const (
@@ -37,7 +37,7 @@ const (
 // forwardCode is what a code stands for.
 type forwardCode struct {
 	session store.ID
-	hash    tokenHash // of the token of the session
+	seed    tokenHash // hash of the first token of the session
 	origin  string
 	state   string // see HashState
 	expires time.Time
@@ -114,15 +114,15 @@ func (a *Auth) ExchangeForwardCode(tx *store.Tx, code, origin, state string) (to
 	if _, err := a.SessionByID(tx, c.session); err != nil {
 		return "", err
 	}
-	return f.token(c.session, c.hash, origin), nil
+	return f.token(c.session, c.seed, origin), nil
 }
 
 const signedText = 54 // letters of 40 bytes: a session ID and a signature
 
 // token returns the token of a session for an origin.
-func (f *forwarding) token(session store.ID, hash tokenHash, origin string) string {
+func (f *forwarding) token(session store.ID, seed tokenHash, origin string) string {
 	mac := hmac.New(sha256.New, f.key[:])
-	fmt.Fprintf(mac, "%d %x %s", session, hash, origin) // a hash never fails
+	fmt.Fprintf(mac, "%d %x %s", session, seed, origin) // a hash never fails
 	text := base64.RawURLEncoding.EncodeToString(mac.Sum(binary.BigEndian.AppendUint64(nil, uint64(session))))
 	return forwardPrefix + text + tokenSum(forwardPrefix, text)
 }

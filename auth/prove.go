@@ -46,7 +46,7 @@ func (a *Auth) ProofMethod(tx *store.Tx, s *Session) (method string, options jso
 // in memory only, and token is "".
 func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.Time, token string, err error) {
 	if s.replaced != 0 {
-		return 0, "", errs.New(errs.Conflict, "this token was replaced by a confirmation; use the new one").Coded("token_replaced")
+		return 0, "", errReplaced
 	}
 	var method string
 	err = a.db.View(s.Actor, func(tx *store.Tx) (err error) {
@@ -76,13 +76,17 @@ func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.
 	if err != nil {
 		return 0, "", err
 	}
+	proof := store.NewProof(store.TimeOf(time.Now()))
 	if full {
 		token = ""
-	}
-	s.Actor.Proof.Renew(store.TimeOf(time.Now()))
-	err = a.db.View(s.Actor, func(tx *store.Tx) error { until = s.Actor.Proof.Until(tx); return nil })
+		s.Actor.Proof.Renew(proof.At())
+	} // otherwise requests that are under way with the former token do not get the proof
+	err = a.db.View(s.Actor, func(tx *store.Tx) error { until = proof.Until(tx); return nil })
 	return until, token, err
 }
+
+// errReplaced rejects a confirmation with a token that another confirmation has replaced.
+var errReplaced = errs.New(errs.Conflict, "this token was replaced by a confirmation; use the new one").Coded("token_replaced")
 
 // proveByCode uses up a code and renews the proof of a session. It sets full if that could not be stored.
 func (a *Auth) proveByCode(s *Session, code string, token tokenHash, full *bool) error {
@@ -123,6 +127,13 @@ func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token toke
 // renewProof stores that a user has confirmed a session now, and its new token, in the transaction of the check.
 func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) error) error {
 	return a.db.Update(s.Actor, func(tx *store.Tx) error {
+		if !s.isHeld() {
+			if now, err := store.TokenOf(tx, s.ID); err != nil {
+				return err
+			} else if now.Hash != s.hash.String() {
+				return errReplaced
+			}
+		}
 		if err := check(tx); err != nil {
 			return err
 		}

@@ -82,14 +82,22 @@ func TestConfirmingWithTheStrongestFactor(t *testing.T) {
 	code := in.code(secret, 1)
 	_, token, err := in.Prove(s, home, Confirmation{Code: &code})
 	must(t, err)
-	if !in.recent(s) {
-		t.Error("a code is not enough")
+	if in.recent(s) {
+		t.Error("a request that was under way has the proof")
+	}
+	if now, err := in.who(token); err != nil || !in.recent(now) {
+		t.Errorf("a code is not enough: %v", err)
+	}
+	if _, _, err := in.Prove(s, home, Confirmation{Code: &recovery[9]}); errs.Of(err).Code != "token_replaced" {
+		t.Errorf("with the former token: %v", err)
 	}
 	s = in.stale(token)
 	if _, _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode || in.recent(s) {
 		t.Errorf("the same code again: %v", err)
 	}
-	_, _, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})
+	_, token, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})
+	must(t, err)
+	s, err = in.who(token)
 	must(t, err)
 	for range 5 {
 		in.Prove(s, home, Confirmation{Code: text("000000")})
@@ -105,9 +113,14 @@ func TestConfirmingOnAFullDisk(t *testing.T) {
 	secret, recovery := in.withFactor()
 	s := in.stale(token)
 	free := fill()
-	first, second := error(nil), error(nil) // of a recovery code, which works only as far as it can be used up
-	_, _, first = in.Prove(s, home, Confirmation{Code: &recovery[0]})
-	_, _, second = in.Prove(s, home, Confirmation{Code: &recovery[0]})
+	// A recovery code works only as far as it can be used up.
+	_, replaced, first := in.Prove(s, home, Confirmation{Code: &recovery[0]})
+	if first == nil {
+		var err error
+		s, err = in.who(replaced)
+		must(t, err)
+	}
+	_, _, second := in.Prove(s, home, Confirmation{Code: &recovery[0]})
 	if second == nil || (first == nil) != in.recent(s) {
 		t.Errorf("a recovery code: %v, and again: %v", first, second)
 	}

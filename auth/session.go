@@ -50,13 +50,14 @@ func (a *Auth) Authenticate(tx *store.Tx, token string, addr netip.Addr) (*Sessi
 	case s.isKey():
 		err = s.Key.Uses(tx.Now(), addr)
 	case !s.Actor.App && s.network.IsValid() && store.SessionNetwork.Get(tx) && !s.network.Contains(addr.Unmap().WithZone("")):
-		err = errOtherNetwork
+		err = ErrOtherNetwork
 	}
 	return s, err
 }
 
-// errOtherNetwork does not end the session: whoever has stolen a token could otherwise sign its user out.
-var errOtherNetwork = errs.New(errs.Unauthenticated, "this session was opened from another network; sign in again").Coded("session_network")
+// ErrOtherNetwork rejects a session that can't be used in the network of the request. It does not end the session: whoever
+// has stolen a token could otherwise sign its user out.
+var ErrOtherNetwork = errs.New(errs.Unauthenticated, "this session was opened from another network; sign in again").Coded("session_network")
 
 // Inspect returns the session of a token that somebody else has received. It counts as a use of
 // a session, but not of a key, and may be from any address.
@@ -123,6 +124,38 @@ func (s *Session) Confirm(tx *store.Tx) error {
 	return nil
 }
 
+// Accepts returns an error if the token that a session was found with is no longer accepted, because confirmations have
+// replaced it.
+func (a *Auth) Accepts(tx *store.Tx, s *Session) error {
+	if now := a.sessions.withID(s.ID); s.isKey() || s.isHeld() || now != nil && now.hash == s.hash {
+		return nil
+	}
+	_, err := acceptedToken(tx, s.hash)
+	return err
+}
+
+// Continue returns the present state of a session whose token was accepted before, with last use set to now, also if
+// confirmations have replaced the token.
+func (a *Auth) Continue(tx *store.Tx, s *Session) (*Session, error) {
+	if s.isKey() || s.isHeld() {
+		return a.SessionByID(tx, s.ID)
+	}
+	hash, _, err := a.hashOf(tx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	return a.inspect(tx, a.sessions.get(hash), hash, false)
+}
+
+// acceptedToken returns the token with a hash. The error is errUnknown if there is none, or it has ended.
+func acceptedToken(tx *store.Tx, hash tokenHash) (*store.SessionToken, error) {
+	t, err := store.TokenByHash.Get(tx, hash.String())
+	if errs.Is(err, errs.NotFound) || err == nil && t.EndsAt != 0 && tx.Now() >= t.EndsAt {
+		err = errUnknown
+	}
+	return t, err
+}
+
 // SessionByID returns an open session without updating its last use. It is for actions
 // that the session authorized in advance, like a signed link.
 func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
@@ -165,10 +198,7 @@ var errUnknown = errs.New(errs.Unauthenticated, "unknown token, or its session h
 
 // load reads the session of a token hash, and its user.
 func load(tx *store.Tx, hash tokenHash) (*Session, error) {
-	t, err := store.TokenByHash.Get(tx, hash.String())
-	if errs.Is(err, errs.NotFound) || err == nil && t.EndsAt != 0 && tx.Now() >= t.EndsAt {
-		return nil, errUnknown
-	}
+	t, err := acceptedToken(tx, hash)
 	if err != nil {
 		return nil, err
 	}

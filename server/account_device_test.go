@@ -181,4 +181,11 @@ func TestABoundSession(t *testing.T) {
 	from("192.0.2.200").brief(200)
 	from("192.0.3.1").brief(401, "session_network")
 	from("192.0.2.1").brief(200)
+
+	// A browser keeps the cookie of the session, which goes on.
+	in.tokens["laptop"] = inCookie + in.tokens["laptop"]
+	if a := from("192.0.3.1"); a.Code != 401 || len(a.Header["Set-Cookie"]) > 0 {
+		t.Errorf("with a cookie: %d %q", a.Code, a.Header["Set-Cookie"])
+	}
+	from("192.0.2.1").brief(200)
 }

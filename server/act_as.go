@@ -50,9 +50,6 @@ func endActing(tx *store.Tx, req *Request, _ *none) (nothing, error) {
 	return nothing{}, err
 }
 
-// errNotActing is returned alike for another user, after the end, and if the caller must not act as the user any more.
-var errNotActing = errs.New(errs.Denied, "you don't act as this user any more").Coded("acting_ended")
-
 // actor returns on whose behalf a request runs: the user of its session, or one as whom that user acts.
 func (req *Request) actor(tx *store.Tx) (*store.Actor, error) {
 	own := req.Session.Actor
@@ -65,13 +62,9 @@ func (req *Request) actor(tx *store.Tx) (*store.Actor, error) {
 		return nil, errs.Field(errs.Malformed, actAsHeader, "must be the ID of a user")
 	}
 	if now := req.Session.Acting; now.User != id || tx.Now() >= now.Until {
-		return nil, errNotActing
+		return nil, store.ErrNotActing
 	}
-	as, err := store.ActAs(tx, own, id, req.Session.Acting.Writes)
-	if err != nil && !errs.Is(err, errs.Internal) {
-		return nil, errNotActing
-	}
-	return as, err
+	return store.StillActAs(tx, own, id, req.Session.Acting.Writes)
 }
 
 // confirmActing checks, in a write transaction, that the user of the session still acts as the actor.
@@ -82,7 +75,7 @@ func (req *Request) confirmActing(tx *store.Tx) error {
 	}
 	s, err := store.Sessions.Get(tx, req.Session.ID)
 	if err == nil && (s.ActAs != a.ID || tx.Now() >= s.ActUntil || a.Writes && !bool(s.ActWrites)) {
-		err = errNotActing
+		err = store.ErrNotActing
 	}
 	return err
 }
@@ -93,9 +86,9 @@ func (rt *Route) permitActing(a *store.Actor) error {
 	switch {
 	case a.By == nil:
 		return nil
-	case rt.keys == byNoKey || rt.confirmed || strings.HasPrefix(rt.Path, "/admin/key"):
+	case rt.keys == byNoKey || rt.confirmed || strings.HasPrefix(rt.Path, "/admin/key") || strings.HasPrefix(rt.Path, "/admin/account/"):
 		return store.ErrActing
-	case rt.Method != "GET" && !rt.reads && rt.logs == "": // a link to a file changes nothing
+	case rt.Method != "GET" && !rt.reads && rt.logs != linkAction:
 		return a.MayWrite()
 	}
 	return nil

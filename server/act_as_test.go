@@ -134,6 +134,36 @@ func TestWhoCanBeActedAs(t *testing.T) {
 	in.beginActing("key", clerk, 0).brief(403, "key_not_allowed")
 }
 
+// TestActingHidesCustomFields that the user sees alone, or administrators alone.
+func TestActingHidesCustomFields(t *testing.T) {
+	t.Parallel()
+	in, clerk := actors(t)
+	for key, access := range map[string]string{
+		"own": `"self_access":"write","backend_access":"none"`, "internal": `"self_access":"none","backend_access":"write"`, "both": `"self_access":"read","backend_access":"write"`,
+	} {
+		in.create("/system/field", `{"realm":"admin","key":"`+key+`","title":"`+key+`","type":"input",`+access+`}`)
+	}
+	in.ok("PUT", "/admin/info", `{"fields":{"own":"canary"}}`, "clerk")
+	in.ok("PUT", fmt.Sprint("/admin/list/", clerk), `{"fields":{"internal":"desk 4","both":"seen"}}`, "owner")
+	in.ok("GET", "/admin/info", "", "clerk").brief(200, `"fields":{"both":"seen","own":"canary"}`)
+	in.beginActing("boss", clerk, 1).brief(200)
+	in.callAs("GET", "/admin/info", "", "boss", clerk).brief(200, `"fields":{"both":"seen"}`)
+	if a := in.callAs("GET", fmt.Sprint("/system/audit?collection=user&record=", clerk), "", "boss", clerk); strings.Contains(a.Body, "canary") {
+		t.Errorf("the change log shows %s", a.Body)
+	}
+}
+
+// TestActingAsSomebodyElseInstead ends the former one, which the change log says.
+func TestActingAsSomebodyElseInstead(t *testing.T) {
+	t.Parallel()
+	in, clerk := actors(t)
+	other := in.member("other", 1)
+	in.beginActing("boss", clerk, 0).brief(200)
+	in.beginActing("boss", other, 0).brief(200)
+	in.callAs("GET", "/admin/info", "", "boss", clerk).brief(403, "acting_ended")
+	in.ok("GET", "/system/audit?action=act_as", "", "owner").brief(200, `"ended":`+clerk.String(), `"until":"20`)
+}
+
 // ownID returns the ID of a user who is signed in.
 func (in *instance) ownID(name string) store.ID {
 	in.t.Helper()

@@ -23,7 +23,7 @@ func realmOfCustom(collection string) string {
 // change only for this reason.
 func (v *logView) audience(collection string, id store.ID) store.FieldAudience {
 	own := collection == store.Users.Name() && id == v.who.ID
-	if own && v.who.Key == nil && !v.who.HasPermission(v.tx, logSubjects[collection].query) {
+	if own && v.who.Key == nil && v.who.By == nil && !v.who.HasPermission(v.tx, logSubjects[collection].query) {
 		return store.FieldSelf
 	}
 	return audienceOf(v.who)

@@ -16,10 +16,14 @@ func audienceOf(a *store.Actor) store.FieldAudience {
 	return store.FieldBackend
 }
 
-// ownAudience returns as whom somebody reads the own custom fields: a personal API key remains a program.
+// ownAudience returns as whom somebody reads the own custom fields: a personal API key remains a program, and whoever acts
+// as the user an administrator.
 func ownAudience(req *Request) store.FieldAudience {
-	if req.Actor.Key != nil {
+	switch {
+	case req.Actor.Key != nil:
 		return store.FieldProgram
+	case req.Actor.By != nil:
+		return store.FieldActing
 	}
 	return store.FieldSelf
 }

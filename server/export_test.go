@@ -126,6 +126,10 @@ func TestAnExportFollowsTheData(t *testing.T) {
 		want int
 	}{
 		"nothing happens": {nil, 2*exportChunk + 12},
+		"the token is replaced": {func(in *instance, _, _ store.ID) {
+			in.reauth("clerk")
+			in.endFormerTokens()
+		}, 2*exportChunk + 12},
 		"the last is deleted": {func(in *instance, clerk, _ store.ID) {
 			in.ok("DELETE", fmt.Sprint("/admin/list/", clerk+2*exportChunk+10), "", "owner")
 		}, 2*exportChunk + 11},

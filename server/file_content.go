@@ -17,9 +17,13 @@ import (
 // anyMedia is the media type of responses that can have any type.
 const anyMedia = "*/*"
 
+// linkAction is the action of links in the change log. A link changes nothing, so that somebody who acts as another user to
+// look only can create one.
+const linkAction = "create_link"
+
 var fileContentRoutes = []Route{
 	withHead(raw("/file/list/:id/content", "file.list.download", "Download a file", anyMedia, downloadFile)),
-	logged("create_link", write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", linkFile)),
+	logged(linkAction, write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", linkFile)),
 	withHead(raw("/file/signed/:id", public, "Download a file by a signed link", anyMedia, downloadSigned)),
 	shared(withHead(raw("/media/:key", public, "Download a public file", anyMedia, downloadPublic))),
 }

@@ -72,7 +72,7 @@ func (c *peopleCSV[T, Out]) send(req *Request, w http.ResponseWriter, ids []stor
 // rows returns the rows of the users that the caller may see now.
 func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.CustomField) (rows [][]string, err error) {
 	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
-		if err := req.admit(tx); err != nil {
+		if err := req.proceed(tx); err != nil {
 			return err
 		}
 		scope := req.Actor.Scope(tx)

@@ -111,7 +111,7 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 // read runs fn in a transaction if the caller may still read the person.
 func (p *personData) read(fn func(tx *store.Tx) error) error {
 	return p.req.db.View(store.Anonymous, func(tx *store.Tx) error {
-		if err := p.req.admit(tx); err != nil {
+		if err := p.req.proceed(tx); err != nil {
 			return err
 		}
 		if _, err := p.record(tx); err != nil {

@@ -27,6 +27,7 @@ type Request struct {
 	ID      string
 	Addr    netip.Addr    // client address, see auth.ClientAddr
 	Session *auth.Session // nil on a public route
+	entered *auth.Session // Session as it was when its token was checked last
 	Actor   *store.Actor
 
 	s           *Server
@@ -194,7 +195,7 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 		req.Session, req.Actor = nil, store.Anonymous
 		return nil
 	}
-	req.Session, req.Actor = session, session.Actor
+	req.Session, req.entered, req.Actor = session, session, session.Actor
 	req.origin.User, req.origin.SessionID = store.Account{App: session.Actor.App, ID: session.Actor.ID}, session.ID
 	actor, err := req.actor(tx)
 	if err != nil {
@@ -281,10 +282,35 @@ func (req *Request) renew(tx *store.Tx) (*store.Actor, error) {
 	if req.Session == nil {
 		return store.Anonymous, nil
 	}
+	if err := req.s.auth.Accepts(tx, req.entered); err != nil {
+		return nil, err
+	}
 	session, err := req.s.auth.SessionByID(tx, req.Session.ID)
 	if err != nil {
 		return nil, err
 	}
+	return req.resume(tx, session)
+}
+
+// proceed authorizes a download again. It goes on with a token that was replaced meanwhile, and is a use of the session. It is
+// for requests that only read, since it gives them a later confirmation of the user.
+func (req *Request) proceed(tx *store.Tx) error {
+	if req.Session == nil {
+		return nil
+	}
+	session, err := req.s.auth.Continue(tx, req.entered)
+	if err != nil {
+		return err
+	}
+	actor, err := req.resume(tx, session)
+	if err == nil {
+		req.Actor = actor
+	}
+	return err
+}
+
+// resume authorizes the request with the present state of its session.
+func (req *Request) resume(tx *store.Tx, session *auth.Session) (*store.Actor, error) {
 	if session.Key != nil {
 		if err := session.Key.Uses(tx.Now(), req.Addr); err != nil {
 			return nil, err
@@ -328,8 +354,7 @@ func (s *Server) admitMetrics(token string) error {
 	return nil
 }
 
-// admitAgain re-authorizes a long-running request, so that revoked permissions take
-// effect before its body is used and while its response is sent.
+// admitAgain re-authorizes a request, so that revoked permissions take effect before its body is used.
 func (req *Request) admitAgain() error {
 	if req.Session == nil {
 		return nil // a public route

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -106,7 +107,9 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 		if err == nil || !errs.Is(err, errs.Unauthenticated) {
 			return session, err
 		}
-		req.dropSession(app)
+		if !errors.Is(err, auth.ErrOtherNetwork) { // that session goes on
+			req.dropSession(app)
+		}
 		ended = err
 	}
 	if rt.Access == anyRealm {

@@ -53,18 +53,16 @@ func TestAConfirmationReplacesTheToken(t *testing.T) {
 	in.call("GET", "/admin/info", "", "first").brief(401) // only one former token
 	in.ok("GET", "/admin/info", "", "second")
 	in.ok("GET", "/admin/info", "", "third")
-	in.update(func(tx *store.Tx) error {
+	must(t, in.db.View(store.System, func(tx *store.Tx) error {
 		for token, err := range store.SessionTokens.All(tx) {
-			if err == nil && token.EndsAt != 0 {
-				if left := token.EndsAt.Std().Sub(tx.Now().Std()); left <= 0 || left > time.Minute {
-					t.Errorf("a former token ends in %s", left)
-				}
-				_, err = store.SessionTokens.Update(tx, token.ID, func(t *store.SessionToken) error { t.EndsAt = tx.Now(); return nil })
-			}
 			must(t, err)
+			if left := token.EndsAt.Std().Sub(tx.Now().Std()); token.EndsAt != 0 && (left <= 0 || left > time.Minute) {
+				t.Errorf("a former token ends in %s", left)
+			}
 		}
 		return nil
-	})
+	}))
+	in.endFormerTokens()
 	in.call("GET", "/admin/info", "", "second").brief(401)
 	in.ok("GET", "/admin/info", "", "third")
 	in.lists("/admin/session", "current", "third", "1") // one session all the time
@@ -102,6 +100,65 @@ func TestAReplacedTokenHasNoProof(t *testing.T) {
 	in.unchanged(before)
 	in.ok("GET", "/admin/info", "", "stolen") // what is under way goes on
 	in.ok("PUT", "/admin/list/2/password", goodBodies["PUT /admin/list/:id/password"].body, "owner")
+}
+
+// TestConfirmationsAtTheSameTime: one of them replaces the token.
+func TestConfirmationsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	replies := make(chan *reply)
+	for range 4 {
+		go func() { replies <- in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "owner") }()
+	}
+	confirmed := 0
+	for range 4 {
+		if a := <-replies; a.Code == http.StatusOK {
+			var out reauthDone
+			a.data(&out)
+			confirmed++
+			in.tokens["renewed"] = out.Token
+		} else if a.envelope().ErrorCode != "token_replaced" {
+			t.Errorf("%d %s", a.Code, a.Body)
+		}
+	}
+	if confirmed != 1 {
+		t.Errorf("%d have replaced it", confirmed)
+	}
+	in.ok("GET", "/system/backup", "", "renewed")
+}
+
+// endFormerTokens ends the minute in which tokens are accepted that were replaced.
+func (in *instance) endFormerTokens() {
+	in.t.Helper()
+	in.update(func(tx *store.Tx) error {
+		for token, err := range store.SessionTokens.All(tx) {
+			if err == nil && token.EndsAt != 0 {
+				_, err = store.SessionTokens.Update(tx, token.ID, func(t *store.SessionToken) error { t.EndsAt = tx.Now(); return nil })
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// TestAStreamEndsWithItsToken, when that is no longer accepted.
+func TestAStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	url := in.live() + "/system/event?types=dict.*"
+	stolen := in.listen(url, "owner")
+	in.reauth("owner")
+	own := in.listen(url, "owner")
+	in.create("/system/dict", `{"code":"a","name":"A"}`)
+	stolen.gets("dict.changed")
+	in.endFormerTokens()
+	in.create("/system/dict", `{"code":"b","name":"B"}`)
+	if kind, _ := stolen.next(); kind != "" {
+		t.Errorf("event %s", kind)
+	}
+	own.gets("dict.changed", "dict.changed")
 }
 
 func TestSigningInAgainEndsTheSessionOfTheBrowser(t *testing.T) {

@@ -109,7 +109,7 @@ func newLongAnswer(req *Request, w http.ResponseWriter) *longAnswer {
 func (a *longAnswer) Write(p []byte) (int, error) {
 	if a.sent >= askEvery {
 		a.sent = 0
-		if err := a.req.admitAgain(); err != nil {
+		if err := a.req.s.db.View(store.Anonymous, a.req.proceed); err != nil {
 			return 0, err
 		}
 	}

@@ -24,6 +24,9 @@ const (
 // ErrActing rejects what nobody can do for somebody else: what concerns the account, or needs a recent proof.
 var ErrActing = errs.New(errs.Denied, "this can't be done while you act as another user").Coded("acting")
 
+// ErrNotActing is returned alike for another user, after the end, and if the caller must not act as the user any more.
+var ErrNotActing = errs.New(errs.Denied, "you don't act as this user any more").Coded("acting_ended")
+
 // errReadOnly rejects changes by somebody who acts as another user to look only.
 var errReadOnly = errs.New(errs.Denied, "you act as another user and can only read").Coded("acting_read_only")
 
@@ -70,7 +73,16 @@ func currentActing(tx *Tx, a *Actor) (*Actor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ActAs(tx, p.(*Actor), a.ID, a.Writes)
+	return StillActAs(tx, p.(*Actor), a.ID, a.Writes)
+}
+
+// StillActAs is ActAs for somebody who has begun. The error is ErrNotActing whatever the reason is.
+func StillActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
+	a, err := ActAs(tx, by, user, writes)
+	if err != nil && !errs.Is(err, errs.Internal) {
+		return nil, ErrNotActing
+	}
+	return a, err
 }
 
 // MayWrite returns an error for somebody who acts as another user to look only.
@@ -97,17 +109,22 @@ func (a *Actor) Label() string {
 	return a.Username
 }
 
-// BeginActing records in a session that its user acts as another one, whom it tells.
+// BeginActing records in a session that its user acts as another one, whom it tells, and no longer as one before: its ID is
+// in the change log as "ended".
 func BeginActing(tx *Tx, session ID, a *Actor, reason string) (until Time, err error) {
 	until = tx.Now().Add(ActAsLife)
+	details := map[string]any{"user_id": a.ID, "writes": a.Writes, "until": until}
 	_, err = Sessions.UpdateQuietly(tx, session, func(s *Session) error {
+		if s.ActAs != 0 && tx.Now() < s.ActUntil {
+			details["ended"] = s.ActAs
+		}
 		s.ActAs, s.ActWrites, s.ActUntil = a.ID, Flag(a.Writes), until
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	tx.LogAction("act_as", map[string]any{"user_id": a.ID, "writes": a.Writes})
+	tx.LogAction("act_as", details)
 	return until, addNotice(tx, a.ID, Notice{Kind: ActedAs, At: tx.Now(), ByID: a.By.ID, Reason: reason})
 }
 

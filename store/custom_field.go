@@ -247,6 +247,7 @@ const (
 	FieldSelf    FieldAudience = iota // users, of their own record
 	FieldBackend                      // users of the administration
 	FieldProgram                      // API keys
+	FieldActing                       // users who act as another one, of the record of that one
 	FieldExport                       // the export of everything that is stored about a person
 )
 
@@ -259,6 +260,10 @@ func (f *CustomField) access(who FieldAudience) string {
 		return f.BackendAccess
 	case FieldProgram:
 		return f.ProgramAccess
+	case FieldActing:
+		if f.SelfAccess == FieldHidden || f.BackendAccess == FieldHidden {
+			return FieldHidden
+		}
 	}
 	return FieldReadable
 }

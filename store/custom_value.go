@@ -311,7 +311,7 @@ func (c *valueCheck) permits(access func(FieldAudience) bool) bool {
 	case a.Key != nil:
 		return access(FieldProgram)
 	default:
-		return access(FieldBackend) || c.realm == AdminRealm && c.id == a.ID && access(FieldSelf)
+		return access(FieldBackend) || c.realm == AdminRealm && c.id == a.ID && a.By == nil && access(FieldSelf)
 	}
 }
 
