@@ -135,6 +135,11 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 	}))
 	in.create("/system/webhook", `{"url":"https://example.org/x","types":["*"]}`)
 	in.key(id, personalKey, func(k *store.APIKey) { k.Name = "laptop of Lea" })
+	in.update(func(tx *store.Tx) error {
+		return store.TellSignIn(tx, id, store.Notice{Kind: store.NewNetwork, IP: "198.51.100.7"}, "en")
+	})
+	boss := in.member("boss", 0, store.OwnerRole)
+	in.beginActing("boss", id, 0).brief(200)
 	invited := newTestLink(store.Invitation, false, id)
 	in.plant(invited, "lea@example.org")
 	in.update(func(tx *store.Tx) error { return store.QueueMail(tx, store.Invitation, invited.who, "", "en") })
@@ -161,6 +166,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		"user.json":          {`"username": "leaver"`, `"email": "lea@example.org"`},
 		"sessions.json":      {`"ip": "192.0.2.1"`},
 		"devices.json":       {`"expires_at"`},
+		"notices.json":       {`"kind": "new_network"`, `"ip": "198.51.100.7"`, `"kind": "acted_as"`, `"by": "boss"`, `"reason": "ticket 7"`},
 		"second-factor.json": {`"recovery_codes": 1`},
 		"mails.jsonl":        {`"purpose":"invitation"`, `"email":"lea@example.org"`},
 		"invitation.json":    {`"links": 1`},
@@ -169,7 +175,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		"files.jsonl":        {`"size":6`},
 		"jobs.jsonl":         {`"kind":"user_import"`},
 		"webhooks.jsonl":     {`"host":"example.org"`, fmt.Sprint("about ", id)},
-		"change-log.jsonl":   {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, anotherPerson, `"name":"leaver"`},
+		"change-log.jsonl":   {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, anotherPerson, `"name":"leaver"`, `"as":{"kind":"user","id":` + id.String() + `,"name":"leaver"}`},
 	} {
 		for _, text := range want {
 			if !strings.Contains(files[name], text) {
@@ -177,7 +183,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 			}
 		}
 	}
-	if len(files) != 13 {
+	if len(files) != 14 {
 		t.Errorf("%d files", len(files))
 	}
 	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.tokens["leaver"], invited.token, invited.hash, "JBSWY3DPEHPK3PXP", "hash of a code"}
@@ -202,6 +208,9 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 				t.Errorf("%s has %s: %.2000s", name, secret, text)
 			}
 		}
+	}
+	if boss := in.filesOf(fmt.Sprintf("/admin/list/%d/data", boss), "owner")["change-log.jsonl"]; !strings.Contains(boss, `"as":{"kind":"user","id":`+id.String()+`,"name":"`+anotherPerson+`"}`) {
+		t.Errorf("the data of somebody who acted as another user: %s", boss)
 	}
 	if again := in.filesOf(url, "reader")["change-log.jsonl"]; !strings.Contains(again, `"action":"export_person"`) {
 		t.Errorf("the download is not logged: %s", again)

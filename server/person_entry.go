@@ -13,6 +13,7 @@ type exportedEntry struct {
 	Seq       uint64           `json:"seq"`
 	At        string           `json:"at"`
 	Actor     exportedActor    `json:"actor"`
+	As        *exportedActor   `json:"as,omitempty"`
 	Operation audit.Operation  `json:"operation"`
 	Address   any              `json:"address,omitempty"`
 	Reason    string           `json:"reason,omitempty"`
@@ -66,10 +67,14 @@ func (p *personData) entry(tx *store.Tx, e *audit.Entry) (*exportedEntry, error)
 	if !own && !as && out.Changes == nil && !p.isDetail(e) {
 		return nil, nil
 	}
-	if !own {
-		return out, nil
-	}
 	var err error
+	if e.As.ID != 0 {
+		out.As = &exportedActor{Kind: e.As.Kind, ID: e.As.ID}
+		out.As.Name, err = p.value(tx, e.As.Name)
+	}
+	if !own || err != nil {
+		return out, err
+	}
 	if out.Actor.Name, err = p.value(tx, e.Actor.Name); err == nil {
 		out.Address, err = p.value(tx, e.Address)
 	}

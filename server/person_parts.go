@@ -105,6 +105,40 @@ func (p *personData) devices() error {
 	return errors.Join(err, p.json("devices.json", all))
 }
 
+// exportedNotice is a notice with the name of the administrator whom it is about.
+type exportedNotice struct {
+	store.Notice
+	By string `json:"by"`
+}
+
+func (p *personData) notices() error {
+	if p.who.App {
+		return nil
+	}
+	all := []exportedNotice{}
+	err := p.read(func(tx *store.Tx) error {
+		u, err := store.Users.Get(tx, p.who.ID)
+		if err != nil {
+			return err
+		}
+		for _, n := range u.Notices {
+			out := exportedNotice{Notice: n}
+			if n.ByID != 0 {
+				by, err := store.Users.Get(tx, n.ByID)
+				if err != nil && !errs.Is(err, errs.NotFound) {
+					return err
+				}
+				if err == nil {
+					out.By = by.Username
+				}
+			}
+			all = append(all, out)
+		}
+		return nil
+	})
+	return errors.Join(err, p.json("notices.json", all))
+}
+
 func (p *personData) secondFactor() error {
 	var out *secondFactorOut
 	passkeys := []*passkey{}
