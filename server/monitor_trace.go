@@ -21,7 +21,7 @@ type traceIn struct {
 }
 
 func startTrace(req *Request, in *traceIn) (*monitor.Trace, error) {
-	t := monitor.Trace{CreatedBy: req.Actor.Username, Route: valueOf(in.Route)}
+	t := monitor.Trace{CreatedBy: req.Actor.Label(), Route: valueOf(in.Route)}
 	faults := errs.Faults{}
 	if in.UserID != nil {
 		t.UserID = *in.UserID

@@ -66,6 +66,9 @@ func (h *EventHead) appendHead(b []byte) []byte {
 		if h.User.Key != "" {
 			b = appendText(b, `,"key":`, h.User.Key)
 		}
+		if h.User.AsID != 0 {
+			b = strconv.AppendUint(append(b, `,"as_id":`...), uint64(h.User.AsID), 10)
+		}
 		b = append(b, '}')
 	}
 	b = appendText(b, `,"host_name":`, h.HostName)

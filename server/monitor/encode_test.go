@@ -77,7 +77,7 @@ func TestEventsAreEncodedAsEncodingJSONWould(t *testing.T) {
 // BenchmarkEncodeEvents encodes the events of one write, and reports how many times longer
 // encoding/json takes.
 func BenchmarkEncodeEvents(b *testing.B) {
-	user := &EventUser{1, "admin", "admin", 7, "de\"ploy"}
+	user := &EventUser{1, "admin", "admin", 7, "de\"ploy", 0}
 	head := EventHead{RecordedAt: store.TimeOf(time.Now()), RequestID: "d6326b53f1c8-3", User: user, HostName: "host", Sampled: 1}
 	all := []appender{&RequestEvent{EventHead: head, Method: "PUT", URI: "/system/dict/1/item/1", Route: "/system/dict/:id/item/:item_id", Handler: "changeDictItem",
 		Address: "192.0.2.1", UserAgent: "Mozilla/5.0 (X11; Linux x86_64)", Headers: map[string]string{"Accept": "application/json", "User-Agent": "Mozilla/5.0", "Content-Type": "application/json"},

@@ -31,10 +31,11 @@ type EventHead struct {
 // EventUser is the signed-in user of a request.
 type EventUser struct {
 	ID       store.ID `json:"id"`
-	Username string   `json:"username"`
+	Username string   `json:"username" doc:"Username; with that of another user as whom the user acted, like ada as bob"`
 	Realm    string   `json:"realm" doc:"Realm of the user: admin or app"`
 	KeyID    store.ID `json:"key_id,omitempty" doc:"ID of the API key that acted for the user; absent for the user"`
 	Key      string   `json:"key,omitempty" doc:"Name of that key"`
+	AsID     store.ID `json:"as_id,omitempty" doc:"ID of the user as whom the user acted; absent for nobody"` // the last field, see Person.isActedAs
 }
 
 // RequestEvent is a request and its response.

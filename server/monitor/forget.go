@@ -32,8 +32,8 @@ type forgotten struct {
 // errNotOpen is returned by Forget until Run has opened the journal.
 var errNotOpen = errors.New("monitoring is not open yet")
 
-// Forget removes the events of a person's requests, and those of other requests that name the
-// person: sign-ins, changes of the user, and bodies and queries with one of the texts. It removes
+// Forget removes the events of a person's requests, those of requests that somebody else made as the person, and those of
+// other requests that name the person: sign-ins, changes of the user, and bodies and queries with one of the texts. It removes
 // the username from counts. It returns the number of events. It can be repeated.
 func (m *Monitor) Forget(p Person) (removed int, err error) {
 	m.forgetting.Lock()                                                                                            // the queue must not be written between the two steps
@@ -67,9 +67,10 @@ func (m *Monitor) isForgotten(r *record, group *journal.Group) bool {
 	})
 }
 
-// matches reports whether an event is of the person's own request, or names the person.
+// matches reports whether an event is of a request that the person made, or that somebody else made as the person, or
+// names the person.
 func (p *Person) matches(e journal.Event) bool {
-	if h, ok := readHeader(e.Head); ok && h.user == p.ID && h.app == p.App {
+	if h, ok := readHeader(e.Head); ok && h.user == p.ID && h.app == p.App || p.isActedAs(e.Body) {
 		return true
 	}
 	switch e.Kind {
@@ -79,6 +80,12 @@ func (p *Person) matches(e journal.Event) bool {
 		return (bytes.Contains(e.Body, []byte(p.path())) || p.isIn(e.Body)) && p.matchesRequest(e.Body)
 	}
 	return false
+}
+
+// isActedAs reports whether somebody else acted as the person.
+func (p *Person) isActedAs(body []byte) bool {
+	head, _, _ := bytes.Cut(body, []byte(`,"host_name":`))
+	return !p.App && bytes.HasSuffix(head, []byte(`,"as_id":`+p.ID.String()+`}`))
 }
 
 // isIn reports whether a text of the person occurs anywhere in an event, ignoring case.
@@ -196,7 +203,7 @@ func (t *traces) forget(p Person) {
 		if l.UserID == p.ID {
 			l.Username = ""
 		}
-		if l.CreatedBy == p.Texts[0] {
+		if slices.Contains(strings.Split(l.CreatedBy, " as "), p.Texts[0]) { // see store.Actor.Label
 			l.CreatedBy = ""
 		}
 	}

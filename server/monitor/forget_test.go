@@ -20,6 +20,9 @@ func TestForgetRemovesEventsAndCounts(t *testing.T) {
 	login := &Route{Name: "POST /admin/login", Pattern: "/admin/login", Hide: redact.Fields{Usernames: true}}
 	appLogin := &Route{Name: "POST /api/login", Pattern: "/api/login", Hide: redact.Fields{Usernames: true}}
 	alice, other := &store.Actor{ID: 7, Username: "alice"}, &store.Actor{ID: 8, Username: "malice"}
+	as := func(by *store.Actor, id store.ID, name string) *store.Actor {
+		return &store.Actor{ID: id, Username: name, By: by}
+	}
 	requests := func() (hers, others []string) {
 		request := func(route *Route, caller *store.Actor, path, query, body string, notes ...AuthEvent) string {
 			f := answered("PUT", route, 200)
@@ -37,12 +40,16 @@ func TestForgetRemovesEventsAndCounts(t *testing.T) {
 			request(list, other, "/admin/list", "username=Alice", ""),
 			request(list, other, "/admin/list", "", `{"username":"ALICE"}`),
 			request(login, store.Anonymous, "/admin/login", "", "", signIn("alice")),
+			request(list, as(other, 7, "alice"), "/admin/list/1", "", ""),
+			request(list, as(alice, 9, "bob"), "/admin/list/1", "", ""),
 		}
 		others = []string{
 			request(list, other, "/admin/list/70", "", `{"nickname":"B."}`),
 			request(list, other, "/admin/list", "", `{"username":"malice"}`),
 			request(login, store.Anonymous, "/admin/login", "", "", signIn("malice")),
 			request(appLogin, store.Anonymous, "/api/login", "", "", signIn("alice")),
+			request(list, as(other, 70, "bob"), "/admin/list/1", "", ""),
+			request(list, &store.Actor{ID: 7, Username: "alice", App: true}, "/api/info", "", ""),
 		}
 		return hers, others
 	}

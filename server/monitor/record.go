@@ -56,6 +56,9 @@ func (m *Monitor) record(f *Facts, w weights) *record {
 		if a.App {
 			e.User.Realm = "app"
 		}
+		if a.By != nil {
+			e.User.AsID = a.ID
+		}
 		if a.Key != nil {
 			e.User.KeyID, e.User.Key = a.Key.ID, a.Key.Name
 		}

@@ -27,7 +27,7 @@ type Trace struct {
 	Username  string     `json:"username" doc:"Name of the traced user; empty for any, and for a user who was deleted or is outside your data scope"`
 	IP        string     `json:"ip" doc:"Traced client address; empty for any"`
 	Route     string     `json:"route" doc:"Traced route; empty for any"`
-	CreatedBy string     `json:"created_by"`
+	CreatedBy string     `json:"created_by" doc:"Username; with that of another user as whom the user acted, like ada as bob"`
 	StartedAt store.Time `json:"started_at"`
 	EndsAt    store.Time `json:"ends_at" doc:"Time at which the trace ends unless it is stopped earlier"`
 	EndedAt   store.Time `json:"ended_at" null:"true" doc:"Time at which the trace ended; null while it is running"`
@@ -82,8 +82,9 @@ func (m *Monitor) Widen(w *store.Recorder, route *Route, caller *store.Actor, ad
 	}
 }
 
+// matches reports whether a request is traced. One of a user who acts as another one is of both.
 func (l *liveTrace) matches(route *Route, caller *store.Actor, addr netip.Addr) bool {
-	return (l.UserID == 0 || !caller.App && l.UserID == caller.ID) && (l.IP == "" || l.IP == addr.String()) &&
+	return (l.UserID == 0 || !caller.App && (l.UserID == caller.ID || l.UserID == caller.Person().ID)) && (l.IP == "" || l.IP == addr.String()) &&
 		(l.Route == "" || route.IsCalled(l.Route))
 }
 

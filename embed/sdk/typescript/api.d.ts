@@ -1156,6 +1156,8 @@ export type EventTypeList = {
 }
 
 export type EventUser = {
+  /** ID of the user as whom the user acted; absent for nobody */
+  as_id?: number
   id: number
   /** Name of that key */
   key?: string
@@ -1163,6 +1165,7 @@ export type EventUser = {
   key_id?: number
   /** Realm of the user: admin or app */
   realm: string
+  /** Username; with that of another user as whom the user acted, like ada as bob */
   username: string
 }
 
@@ -2996,6 +2999,7 @@ export type SystemInfo = {
 }
 
 export type Trace = {
+  /** Username; with that of another user as whom the user acted, like ada as bob */
   created_by: string
   /** Time at which the trace ended; null while it is running */
   ended_at: string | null
