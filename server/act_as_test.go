@@ -1,11 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -330,45 +327,4 @@ func TestNoticesOfActingLeaveTheOthers(t *testing.T) {
 		in.beginActing("boss", clerk, 0).brief(200)
 	}
 	in.ok("GET", "/admin/info", "", "clerk").brief(200, `"kind":"new_device"`, `"kind":"acted_as"`)
-}
-
-// TestErasureRemovesEventsOfActing, of whichever of the two is erased.
-func TestErasureRemovesEventsOfActing(t *testing.T) {
-	t.Parallel()
-	for _, erased := range []string{"boss", "clerk"} {
-		t.Run(erased, func(t *testing.T) {
-			t.Parallel()
-			in, clerk := actors(t)
-			id := clerk
-			if erased == "boss" {
-				id = in.ownID("boss")
-			}
-			in.beginActing("boss", clerk, 1).brief(200)
-			in.callAs("POST", "/system/dict", `{"name":"N","code":"n"}`, "boss", clerk).brief(200)
-			in.callAs("DELETE", "/system/dict/1", "", "boss", clerk).brief(403)
-			in.flush()
-			in.callAs("PUT", "/system/dict/1", `{"name":"M"}`, "boss", clerk).brief(403) // still in the queue
-			in.ok("GET", "/system/monitor/auth?pageSize=100", "", "owner").brief(200, `"username":"boss as clerk"`, fmt.Sprintf(`"as_id":%d}`, clerk))
-			var out erasure
-			in.ok("POST", fmt.Sprintf("/admin/list/%d/erase", id), `{"username":"`+erased+`"}`, "owner").data(&out)
-			if out.Removed.Events == 0 || !out.Complete {
-				t.Errorf("%+v", out)
-			}
-			in.flush()
-			files, err := filepath.Glob(filepath.Join(in.db.Dir(), "monitor", "*"))
-			must(t, err)
-			found := false
-			for _, path := range files {
-				text, err := os.ReadFile(path)
-				must(t, err)
-				if bytes.Contains(text, []byte("boss as clerk")) || bytes.Contains(text, []byte(`"username":"`+erased+`"`)) {
-					t.Errorf("%s has %s", path, erased)
-				}
-				found = found || bytes.Contains(text, []byte("/erase"))
-			}
-			if !found {
-				t.Errorf("no events in %v", files)
-			}
-		})
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -25,6 +26,7 @@ const tolerance = "Bodies may deviate from the schemas in form. Numbers and flag
 	"null empties a field that can be empty: a text, a reference to another record, or an array. " +
 	"A record may be sent back as it was read: read-only fields are ignored. Unknown fields are rejected with 400. " +
 	"The change log keeps the reason for a change that the header X-Reason gives: up to 200 characters, percent-encoded where a header cannot have them. " +
+	"A user who acts as another one (POST /admin/list/{id}/act-as) sends that user's ID in the header X-Act-As of each request that is meant. " +
 	"To change a record only if it has not changed since it was read, send its ETag as If-Match, its version, or its updated_at, in any precision; if it has changed, the response is 409 stale. " +
 	"All faults of a request are reported together, with 422 if a value is invalid; msg contains the first of them."
 
@@ -58,7 +60,7 @@ func newDocument(all []Route, version string) (document, error) {
 		"paths":   paths,
 		"tags":    tags(all),
 		"components": object{
-			"schemas": types.named, "responses": failures(),
+			"schemas": types.named, "responses": failures(), "parameters": object{"ActAsHeader": actAsParameter},
 			"securitySchemes": object{
 				"bearer":  object{"type": "http", "scheme": "bearer", "description": "Token of POST /admin/login"},
 				"cookie":  object{"type": "apiKey", "in": "cookie", "name": sessionCookie(false, true), "description": "Set by a sign-in with cookie=1. App users have " + sessionCookie(true, true) + "; over plain HTTP the names have no prefix. Requests that change something are accepted only from pages of this server"},
@@ -136,7 +138,11 @@ func operation(rt *Route, types *schemas) object {
 		op["security"] = []any{object{"bearer": []any{}}, object{"cookie": []any{}}}
 		op["x-access"] = rt.Access
 	}
-	if params := parameters(rt); len(params) > 0 {
+	params := parameters(rt)
+	if rt.actable() {
+		params = append(params, object{"$ref": "#/components/parameters/ActAsHeader"})
+	}
+	if len(params) > 0 {
 		op["parameters"] = params
 	}
 	if rt.in != nil && rt.in.body {
@@ -252,6 +258,19 @@ func parameters(rt *Route) []any {
 		}
 	}
 	return params
+}
+
+// actAsParameter describes the header of operations that somebody who acts as another user can use.
+var actAsParameter = object{"name": actAsHeader, "in": "header", "schema": object{"type": "integer", "format": "int64", "minimum": 1},
+	"description": "ID of the user as whom the caller acts; absent for none. 403 acting_ended if the caller doesn't, or must not any more"}
+
+// actable reports whether somebody who acts as another user can use the route.
+func (rt *Route) actable() bool {
+	switch rt.Access {
+	case public, appOnly, metricsToken:
+		return false
+	}
+	return rt.permitActing(&store.Actor{By: &store.Actor{}, Writes: true}) == nil
 }
 
 // explode documents a parameter whose key is repeated for each value, which is how most

@@ -46,7 +46,7 @@ func run(ctx context.Context, url, username, password string) error {
 	if err != nil {
 		return err
 	}
-	me, err := client.GetOwnAccountWithResponse(ctx)
+	me, err := client.GetOwnAccountWithResponse(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func run(ctx context.Context, url, username, password string) error {
 	if out.JSON200 == nil {
 		return unexpected("sign out", out.HTTPResponse, out.Body)
 	}
-	again, err := client.GetOwnAccountWithResponse(ctx)
+	again, err := client.GetOwnAccountWithResponse(ctx, nil)
 	if err == nil && (again.JSON401 == nil || again.JSON401.ErrorCode == "") {
 		err = unexpected("use a token that has ended", again.HTTPResponse, again.Body)
 	}

@@ -19,6 +19,15 @@ test('every operation has examples without open ends', () => {
   }
 })
 
+test('parameters that operations share are those of each', () => {
+  for (const { id, parameters } of all)
+    expect(
+      parameters.every(({ name, schema }) => name && schema),
+      id,
+    ).toBe(true)
+  expect(all.find(({ id }) => id === 'getOwnAccount')?.parameters.map(({ name }) => name)).toEqual(['X-Act-As'])
+})
+
 test('bodies have the fields that are required', () => {
   for (const o of all) {
     const body = bodyOf(doc, o)
@@ -30,7 +39,7 @@ test('bodies have the fields that are required', () => {
 test('an example of a tree ends', () => {
   const tree: OpenAPI = {
     paths: {},
-    components: { responses: {}, schemas: { Node: { properties: { children: { items: { $ref: '#/components/schemas/Node' } } } } } },
+    components: { responses: {}, parameters: {}, schemas: { Node: { properties: { children: { items: { $ref: '#/components/schemas/Node' } } } } } },
   }
   expect(JSON.stringify(exampleOf(tree, { $ref: '#/components/schemas/Node' })).length).toBeLessThan(200)
 })

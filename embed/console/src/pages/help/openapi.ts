@@ -47,14 +47,14 @@ type Raw = {
   tags: string[]
   security: unknown[]
   'x-access'?: string
-  parameters?: Parameter[]
+  parameters?: (Parameter | { $ref: string })[]
   requestBody?: { content: Content }
   responses: Record<string, Response>
 }
 
 export type OpenAPI = {
   paths: Record<string, Record<string, Raw>>
-  components: { schemas: Record<string, Schema>; responses: Record<string, Response> }
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response>; parameters: Record<string, Parameter> }
 }
 
 export function operationsOf(doc: OpenAPI): Operation[] {
@@ -70,7 +70,7 @@ export function operationsOf(doc: OpenAPI): Operation[] {
         tag: raw.tags[0] ?? '',
         access: raw['x-access'],
         open: raw.security.length === 0,
-        parameters: raw.parameters ?? [],
+        parameters: (raw.parameters ?? []).flatMap((p) => ('$ref' in p ? (doc.components.parameters[nameIn(p.$ref)] ?? []) : p)),
         body: content?.schema,
         media,
         responses: raw.responses,
@@ -88,21 +88,22 @@ export function matching(operations: Operation[], text: string): Operation[] {
   })
 }
 
+// nameIn is the name of the component that a reference is to.
+const nameIn = (ref: string): string => ref.split('/').at(-1) ?? ''
+
 // named follows a reference to a schema.
 export function named(doc: OpenAPI, schema: Schema): Schema {
-  const name = schema.$ref?.split('/').at(-1)
-  return name === undefined ? schema : named(doc, doc.components.schemas[name] ?? {})
+  return schema.$ref === undefined ? schema : named(doc, doc.components.schemas[nameIn(schema.$ref)] ?? {})
 }
 
 // responseOf follows a reference to a response.
 export function responseOf(doc: OpenAPI, response: Response): Response {
-  const name = response.$ref?.split('/').at(-1)
-  return name === undefined ? response : (doc.components.responses[name] ?? {})
+  return response.$ref === undefined ? response : (doc.components.responses[nameIn(response.$ref)] ?? {})
 }
 
 // typeOf describes a schema in a few words.
 export function typeOf(doc: OpenAPI, schema: Schema): string {
-  if (schema.$ref) return schema.$ref.split('/').at(-1) ?? ''
+  if (schema.$ref) return nameIn(schema.$ref)
   if (schema.anyOf ?? schema.oneOf) return (schema.anyOf ?? schema.oneOf ?? []).map((s) => typeOf(doc, s)).join(' | ')
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.items) return `${typeOf(doc, schema.items)}[]`
