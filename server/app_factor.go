@@ -6,7 +6,8 @@ import (
 )
 
 // The second factor of app users, which the setting app.second_factor lets them set up. They have no time of a last
-// confirmation, so they prove who they are with each change: by the password, or by the factor once there is one.
+// confirmation: setting it up takes the password, and each change of it afterwards a code. Changing the password or the
+// e-mail address and deleting the account take the password alone, also with a factor.
 var appFactorRoutes = []Route{
 	small(rateLimited(action("POST", "/api/login/totp", public, "Complete a sign-in with a code as an app user", appLoginCode))),
 	read("/api/user/totp", appOnly, "Get your own second factor as an app user", readAppFactor),

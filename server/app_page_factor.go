@@ -58,7 +58,7 @@ type factorTexts struct {
 	RenewTitle, RenewText, RemoveTitle, RemoveText, RemoveSubmit string
 }
 
-// pendingCookie returns the name of the cookie with the token of a sign-in that waits for its code.
+// pendingCookie is the name of the cookie with the token of a sign-in that waits for its code.
 const pendingCookie = "reeve_app_login"
 
 // keepPending sets the cookie of a pending sign-in, or deletes it if the token is empty.

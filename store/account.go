@@ -73,8 +73,8 @@ type PasswordHash struct {
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
 	Hash      string `json:"hash" log:"secret"` // hash in the format of package auth; see ImportedHash
-	// Earlier has the hashes of the user's earlier passwords, the newest first. There are none while
-	// security.password_history is 0: what nobody compares with need not be kept.
+	// Earlier has the hashes of the user's earlier passwords, the newest first, as many as security.password_history said
+	// when the password was last set. Lowering the setting removes none of them before the next time.
 	Earlier []string `json:"earlier,omitempty" log:"secret"`
 	Timestamps
 }
