@@ -20,7 +20,7 @@ type logEntry struct {
 	SessionID store.ID        `json:"session_id,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
 	Address   string          `json:"address,omitempty" doc:"Client address"`
-	Reason    string          `json:"reason,omitempty" doc:"Reason that the client gave in X-Reason"`
+	Reason    string          `json:"reason,omitempty" doc:"Reason that the client gave in X-Reason or, to act as a user, in the body"`
 	JobID     store.ID        `json:"job_id,omitempty" doc:"Job of a large operation, which has several entries"`
 	Part      int             `json:"part,omitempty" doc:"Number of the entry in its job, from 1"`
 	Action    string          `json:"action,omitempty" doc:"What was done besides changing records, such as export, denied or undo"`

@@ -1650,7 +1650,7 @@ export type LogDetail = {
   operation: LogOperation
   /** Number of the entry in its job, from 1 */
   part?: number
-  /** Reason that the client gave in X-Reason */
+  /** Reason that the client gave in X-Reason or, to act as a user, in the body */
   reason?: string
   request_id?: string
   /** Number of the entry; numbers have no gaps */
@@ -1680,7 +1680,7 @@ export type LogEntry = {
   operation: LogOperation
   /** Number of the entry in its job, from 1 */
   part?: number
-  /** Reason that the client gave in X-Reason */
+  /** Reason that the client gave in X-Reason or, to act as a user, in the body */
   reason?: string
   request_id?: string
   /** Number of the entry; numbers have no gaps */
