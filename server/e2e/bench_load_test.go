@@ -28,9 +28,17 @@ func rawRequest(p *process, path, token string) []byte {
 
 // rawPost returns the bytes of a sign-in request.
 func rawPost(p *process, path, forwarded, body string) []byte {
+	return rawPostAs(p, path, "", forwarded, body)
+}
+
+// rawPostAs returns the bytes of a request with a token; "" for none.
+func rawPostAs(p *process, path, token, forwarded, body string) []byte {
 	host := strings.TrimPrefix(p.url, "http://")
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		path, host, forwarded, len(body), body)
+	if token != "" {
+		token = "Authorization: Bearer " + token + "\r\n"
+	}
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		path, host, forwarded, token, len(body), body)
 }
 
 // wire is a keep-alive connection that costs the client almost nothing: a request is one
@@ -38,6 +46,7 @@ func rawPost(p *process, path, forwarded, body string) []byte {
 type wire struct {
 	conn net.Conn
 	in   *bufio.Reader
+	body *bytes.Buffer // of the last response with a length; nil to drop it
 }
 
 func dial(p *process) (*wire, error) {
@@ -50,7 +59,7 @@ func dial(p *process) (*wire, error) {
 
 func newWire(conn net.Conn) *wire {
 	conn.SetDeadline(time.Now().Add(2 * patience))
-	return &wire{conn, bufio.NewReaderSize(conn, 64<<10)}
+	return &wire{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
 }
 
 var contentLength, transferEncoding = []byte("Content-Length: "), []byte("Transfer-Encoding: chunked")
@@ -89,7 +98,12 @@ func (w *wire) ask(request []byte) (status, size int, err error) {
 			if size < 0 {
 				return 0, 0, fmt.Errorf("an answer of %d without a length", status)
 			}
-			_, err = io.CopyN(io.Discard, w.in, int64(size))
+			to := io.Discard
+			if w.body != nil {
+				w.body.Reset()
+				to = w.body
+			}
+			_, err = io.CopyN(to, w.in, int64(size))
 			return status, size, err
 		}
 	}

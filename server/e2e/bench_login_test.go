@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"fmt"
 	"maps"
@@ -14,6 +15,9 @@ import (
 	"time"
 )
 
+// benchURL is the public URL of the server, to which passkeys are bound.
+const benchURL = "http://localhost:8080"
+
 // BenchmarkLoginFlood measures how a flood of wrong sign-ins over 32 connections, at the
 // default cost of 12, slows down a client that reads the settings. One flood comes from one
 // address and is stopped by rate limiting; one comes from ever new addresses and reaches
@@ -21,45 +25,50 @@ import (
 // two baselines: no flood, and a flood of reads, which shows the effect of a busy machine.
 // A paced flood waits 10 ms after each rejection and leaves the machine some idle time.
 //
-// The other floods, from ever new addresses and paced, are of the other ways in, with everything turned on that they
-// involve: second factors, a list of leaked passwords, registration, mail, sessions bound to a network.
+// The other floods, paced, are of the other ways in, with everything turned on that they involve: second factors, a list of
+// leaked passwords, registration, mail, sessions bound to a network. Floods of codes, passkeys and links are of made-up
+// ones, which are rejected at once; those called right are of right passwords, followed by wrong codes, and of a known
+// passkey with a wrong signature. Confirmations are those of signed-in users, with wrong passwords.
 func BenchmarkLoginFlood(b *testing.B) {
-	const every = 1 << 24
 	paced := 10 * time.Millisecond
 	for _, tc := range []struct {
 		name        string
 		connections int
-		addresses   int // 0 for reads
 		until       int // status that starts the measurement
 		pause       time.Duration
-		path        string
-		body        func() string
+		prepare     prepare // nil for reads
 	}{
-		{"none", 0, 1, 0, 0, "", nil},
-		{"reads-instead", 32, 0, 200, 0, "", nil},
-		{"one-address", 32, 1, 401, 0, "/admin/login", wrongLogin},
-		{"many-addresses", 32, every, 503, 0, "/admin/login", wrongLogin},
-		{"one-address-paced", 32, 1, 401, paced, "/admin/login", wrongLogin},
-		{"many-addresses-paced", 32, every, 503, paced, "/admin/login", wrongLogin},
-		{"app-users", 32, every, 503, paced, "/api/login", wrongLogin},
-		{"codes", 32, every, 401, paced, "/admin/login/totp", func() string { return object("login_token", fakeToken("rv_p_"), "otp", "123456") }},
-		{"passkeys", 32, every, 422, paced, "/admin/login/passkey", func() string {
+		{"none", 0, 0, 0, nil},
+		{"reads-instead", 32, 200, 0, nil},
+		{"one-address", 32, 401, 0, posts("/admin/login", oneAddress, wrongLogin)},
+		{"many-addresses", 32, 503, 0, posts("/admin/login", anyAddress, wrongLogin)},
+		{"one-address-paced", 32, 401, paced, posts("/admin/login", oneAddress, wrongLogin)},
+		{"many-addresses-paced", 32, 503, paced, posts("/admin/login", anyAddress, wrongLogin)},
+		{"app-users", 32, 503, paced, posts("/api/login", anyAddress, wrongLogin)},
+		{"codes", 32, 401, paced, posts("/admin/login/totp", anyAddress, func() string { return object("login_token", fakeToken("rv_p_"), "otp", "123456") })},
+		{"right-codes", 32, 401, paced, wrongCodes},
+		{"passkeys", 32, 422, paced, posts("/admin/login/passkey", anyAddress, func() string {
 			return object("credential", map[string]any{"id": "x", "type": "public-key", "response": map[string]any{"clientDataJSON": strings.Repeat("A", 7_000)}})
-		}},
-		{"forgotten-passwords", 32, every, 200, paced, "/admin/password/forgot", func() string { return object("username", fmt.Sprintf("user%d", rand.Uint32())) }},
-		{"registrations", 32, every, 422, paced, "/api/register", func() string { // of a leaked password, which is looked up in the list
+		})},
+		{"right-passkeys", 32, 401, paced, wrongSignatures},
+		{"confirmations", 32, 422, paced, wrongConfirmations},
+		{"forgotten-passwords", 32, 200, paced, posts("/admin/password/forgot", anyAddress, func() string { return object("username", fmt.Sprintf("user%d", rand.Uint32())) })},
+		{"registrations", 32, 422, paced, posts("/api/register", anyAddress, func() string { // of a leaked password, which is looked up in the list
 			return object("username", fmt.Sprintf("user%d", rand.Uint32()), "password", leakedPassword)
-		}},
-		{"links", 32, every, 404, paced, "/api/password/link", func() string { return object("token", fakeToken("rv_l_"), "password", "long enough it is") }},
+		})},
+		{"links", 32, 404, paced, posts("/api/password/link", anyAddress, func() string { return object("token", fakeToken("rv_l_"), "password", "long enough it is") })},
 	} {
 		b.Run(tc.name, func(b *testing.B) {
-			p := start(b, b.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8", "REEVE_AUTH__BCRYPT_COST=12", "REEVE_AUTH__BREACHED_PASSWORDS="+leakedList(b), "REEVE_SERVER__PUBLIC_URL=http://localhost:8080")
+			p := start(b, b.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8", "REEVE_AUTH__BCRYPT_COST=12", "REEVE_AUTH__BREACHED_PASSWORDS="+leakedList(b), "REEVE_SERVER__PUBLIC_URL="+benchURL)
 			c := signedIn(b, p)
 			c.want(200, "PUT", "/system/setting", values("app.registration", true, "app.second_factor", true, "security.session_network", true, "security.password_history", 5,
 				"mail.enabled", true, "mail.host", "127.0.0.1", "mail.port", 1, "mail.security", "none", "mail.from", "reeve@example.org"))
 			c.factor()
 			request := rawRequest(p, "/system/setting", c.token)
-			f := &flood{process: p, addresses: tc.addresses, pause: tc.pause, read: request, path: tc.path, body: tc.body, stop: make(chan struct{}), answers: map[int]int{}}
+			f := &flood{process: p, pause: tc.pause, read: request, stop: make(chan struct{}), answers: map[int]int{}}
+			if tc.prepare != nil {
+				f.attack = tc.prepare(b, p, c)
+			}
 			for range tc.connections {
 				f.join(b)
 			}
@@ -114,15 +123,13 @@ func fakeToken(prefix string) string {
 	return prefix + fmt.Sprintf("%043d", rand.Uint64()) + "AAAAAA"
 }
 
-// flood is many connections that send the same request to one process until stop is closed.
+// flood is many connections that do the same to one process until stop is closed.
 type flood struct {
-	process   *process
-	addresses int // number of addresses that the sign-ins come from; 0 sends read instead
-	pause     time.Duration
-	read      []byte
-	path      string
-	body      func() string // of a request that has not been sent before
-	stop      chan struct{}
+	process *process
+	pause   time.Duration
+	read    []byte
+	attack  attack // what a connection does again and again; nil to send read
+	stop    chan struct{}
 	sync.WaitGroup
 
 	mu      sync.Mutex
@@ -137,15 +144,6 @@ func (f *flood) counts() map[int]int {
 	return maps.Clone(f.answers)
 }
 
-// request returns what is sent next.
-func (f *flood) request() []byte {
-	if f.addresses == 0 {
-		return f.read
-	}
-	n := rand.IntN(f.addresses)
-	return rawPost(f.process, f.path, fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255), f.body())
-}
-
 // join adds a connection.
 func (f *flood) join(b *testing.B) {
 	w, err := dial(f.process)
@@ -154,16 +152,13 @@ func (f *flood) join(b *testing.B) {
 	}
 	f.Go(func() {
 		defer w.conn.Close()
-		for range 10_000_000 {
-			select {
-			case <-f.stop:
-				return
-			default:
-			}
-			status, _, err := w.ask(f.request())
+		failed := false
+		send := func(request []byte) (status int) {
+			status, _, err := w.ask(request)
 			if err != nil || !slices.Contains([]int{200, 401, 404, 422, 429, 503}, status) {
 				b.Errorf("the flood is answered %d, %v", status, err)
-				return
+				failed = true
+				return 0
 			}
 			f.mu.Lock()
 			f.answers[status]++
@@ -171,6 +166,24 @@ func (f *flood) join(b *testing.B) {
 			if f.pause > 0 && status != 401 {
 				time.Sleep(f.pause)
 			}
+			return status
+		}
+		attack := f.attack
+		if attack == nil {
+			attack = func(asker) { send(f.read) }
+		} else {
+			w.body = &bytes.Buffer{}
+		}
+		for !failed {
+			select {
+			case <-f.stop:
+				return
+			default:
+			}
+			attack(func(path, token, address, body string) (status int, answer []byte) {
+				status = send(rawPostAs(f.process, path, token, address, body))
+				return status, w.body.Bytes()
+			})
 		}
 	})
 }
