@@ -24,7 +24,7 @@ func TestConsoleFirstSignIn(t *testing.T) {
 	_, generated, _ := strings.Cut(strings.TrimSpace(string(text)), "password: ")
 	p := console(t, server)
 	p.open("/")
-	p.see("The password is in the file initial-password")
+	p.see("are in the file initial-password")
 	p.audit()
 	p.width(320)
 	p.noSidewaysScroll()

@@ -4,7 +4,8 @@ export const first = {
   'sign_in.password': 'Password',
   'sign_in.failed': 'Sign-in failed',
   'sign_in.busy': 'Checking password…',
-  'sign_in.first': 'First sign-in: the username is admin. The password is in the file initial-password in the server’s data directory until you change it.',
+  'sign_in.first':
+    'First sign-in: the username and the password are in the file initial-password in the server’s data directory until you change the password.',
   'sign_in.show': 'Show: {label}',
   'sign_in.hide': 'Hide: {label}',
   'sign_in.ended': 'Your session expired. Sign in to continue where you left off.',

@@ -6,7 +6,7 @@ export const first: Record<keyof typeof en, string> = {
   'sign_in.password': '密码',
   'sign_in.failed': '登录失败',
   'sign_in.busy': '正在验证密码…',
-  'sign_in.first': '首次登录：用户名为 admin，密码保存在服务器数据目录的 initial-password 文件中，修改密码后失效。',
+  'sign_in.first': '首次登录：用户名和密码保存在服务器数据目录的 initial-password 文件中，修改密码后该文件会被删除。',
   'sign_in.show': '显示：{label}',
   'sign_in.hide': '隐藏：{label}',
   'sign_in.ended': '登录已过期，请重新登录后继续。',
