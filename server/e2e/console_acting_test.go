@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -48,6 +49,33 @@ func (c *client) clerk(name string) (id int64) {
 	return c.create("/admin/list", "username", name, "password", password, "role_ids", []int64{role})
 }
 
+// inFront waits until a drawer or dialog is below the bar of somebody who acts as a user, which is in view and can be used.
+func (p *page) inFront() {
+	p.t.Helper()
+	p.until("have the bar in front", func() error {
+		return evaluate(p, `(() => {
+			const bar = document.querySelector('.acting').getBoundingClientRect(), stop = document.querySelector('.acting button'), at = stop.getBoundingClientRect()
+			if (bar.top !== 0) throw new Error('it is at ' + bar.top)
+			if (!stop.contains(document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2))) throw new Error('something covers its button')
+			for (const e of document.querySelectorAll('.ant-drawer-content-wrapper, .ant-modal, .ant-message-notice, .overlay')) {
+				const { top } = e.getBoundingClientRect()
+				if (top < bar.bottom - 1) throw new Error(e.className + ' is at ' + top + ', and the bar ends at ' + bar.bottom)
+			}
+		})()`, nil)
+	})
+}
+
+// asks waits until the page has requested a path n times.
+func (p *page) asks(path string, n int) {
+	p.t.Helper()
+	p.until(fmt.Sprintf("request %s %d times", path, n), func() error {
+		return evaluate(p, fmt.Sprintf(`(() => {
+			const { length } = performance.getEntriesByType('resource').filter((e) => new URL(e.name).pathname === %s)
+			if (length < %d) throw new Error('it has ' + length + ' times')
+		})()`, quote(path), n), nil)
+	})
+}
+
 // TestConsoleActsAsAUser to look only: from the list of users, in this tab alone.
 func TestConsoleActsAsAUser(t *testing.T) {
 	t.Parallel()
@@ -57,38 +85,45 @@ func TestConsoleActsAsAUser(t *testing.T) {
 	c.want(200, "POST", "/admin/list", object("username", "old", "password", password, "status", 0))
 	p := signedInAt(t, server, c, "/admin/list")
 	p.click("button", "More actions for admin")
+	p.find("menuitem", "Check access") // the menu is open
 	p.missing("menuitem", "Act as user")
 	p.press("Escape")
+	p.missing("menuitem", "Check access")
 	p.click("button", "More actions for old")
+	p.find("menuitem", "Check access")
 	p.missing("menuitem", "Act as user")
 	p.press("Escape")
 	p.click("button", "More actions for bob")
 	p.click("menuitem", "Act as user")
 	d := p.dialog()
-	d.see("For at most 30 minutes")
+	d.see("For at most 30 minutes, this tab shows what")
+	d.see("Without “Allow changes” you can only look.")
 	d.click("button", "Act as user")
 	d.see("Required")
 	p.looksGood("act-as-dialog")
 	d.fill("Reason", "ticket 7")
 	p.press("Enter")
 	p.at("/")
-	p.banner("You (admin) act as bob. Read-only. Ends in 30 min.")
-	p.find("link", "Users")
-	p.missing("link", "API keys") // nobody manages those for somebody else
-	p.missing("link", "Settings")
+	p.banner("You (admin) are acting as bob. Read-only. Ends in 30 min.")
+	p.see("Your pages")
+	p.in("main").find("link", "Users")
+	for _, all := range []*page{p, p.in("main")} {
+		all.missing("link", "API keys") // nobody manages those for somebody else
+		all.missing("link", "Settings")
+	}
 	p.looksGood("acting-home")
 
 	other, closeTab := p.tab(c.token, "/system/setting")
 	other.find("button", "Administrator")
-	other.missing("button", "Stop")
+	other.missing("button", "Stop acting")
 	closeTab()
 
 	p.click("button", "bob")
-	p.missing("menuitem", "My account")
 	p.find("menuitem", "Sign out")
+	p.missing("menuitem", "My account")
 	p.press("Escape")
 	p.open("/account")
-	p.see("This can’t be done while you act as another user.")
+	p.see("This can’t be done while you’re acting as another user.")
 	p.open("/system/dict")
 	p.click("button", "New dictionary")
 	d = p.dialog()
@@ -96,10 +131,11 @@ func TestConsoleActsAsAUser(t *testing.T) {
 	d.fill("Code", "colours")
 	p.expect(403, "/system/dict")
 	d.click("button", "Save")
-	p.see("You act as another user and can only look.")
+	p.see("You’re acting as another user in read-only mode.")
+	p.inFront()
 	p.open("/admin/list")
 	p.phone()
-	p.banner("You (admin) act as bob.")
+	p.banner("You (admin) are acting as bob.")
 	p.noSidewaysScroll()
 	p.audit()
 	p.shoot("acting-list-390")
@@ -108,14 +144,48 @@ func TestConsoleActsAsAUser(t *testing.T) {
 			scrollTo(0, 400)
 			const bar = document.querySelector('.acting').getBoundingClientRect(), head = document.querySelector('.frame-head').getBoundingClientRect()
 			if (bar.top !== 0 || Math.abs(head.top - bar.bottom) > 1) throw new Error('the bar is at ' + bar.top + ', and the head at ' + head.top + ' below ' + bar.bottom)
-			if (document.querySelector('.acting-text').scrollHeight > document.querySelector('.acting-text').clientHeight) throw new Error('the bar is too low')
 		})()`, nil)
 	})
+	p.open("/system/dict")
+	p.click("button", "New dictionary")
+	p.dialog().find("button", "Save")
+	p.inFront()
+	p.shoot("acting-drawer-390")
 	p.width(1440)
-	p.click("button", "Stop")
+	p.click("button", "Stop acting") // also above a drawer
 	p.at("/")
 	p.find("button", "Administrator")
-	p.missing("button", "Stop")
+	p.missing("button", "Stop acting")
+}
+
+// TestConsoleActingWithLongNames shortens them, and says how long it lasts.
+func TestConsoleActingWithLongNames(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	by, as := strings.Repeat("W", 32), strings.Repeat("m", 31)+"9"
+	c.create("/admin/list", "username", by, "password", password, "role_ids", []int64{1})
+	clerk := c.clerk(as)
+	ada := signedInAs(t, server, by)
+	for n, language := range []string{"", "", inChinese} {
+		ada.actAs(clerk, "ticket 11", min(n, 1))
+		p := signedInAt(t, server, ada, "/admin/role", acting(clerk), language)
+		p.banner(strings.Repeat("m", 31))
+		for _, width := range []int64{320, 390, 768, 1440} {
+			p.width(width)
+			p.noSidewaysScroll()
+			p.until(fmt.Sprintf("tell the end at %d pixels", width), func() error {
+				return evaluate(p, `(() => {
+					const bar = document.querySelector('.acting').getBoundingClientRect()
+					for (const e of document.querySelectorAll('.acting-name, .acting [aria-live=off], .acting button')) {
+						const { top, bottom, left, right, width } = e.getBoundingClientRect()
+						if (top < bar.top || bottom > bar.bottom || left < 0 || right > innerWidth || width < 30) throw new Error(e.outerHTML + ' is at ' + [left, right, top, bottom] + ' in ' + bar.bottom)
+					}
+				})()`, nil)
+			})
+			p.shoot(fmt.Sprintf("acting-names-%d-%d", n, width))
+		}
+	}
 }
 
 // TestConsoleActsWithChanges and is told when it is over, in the page that was open.
@@ -142,16 +212,16 @@ func TestConsoleActsWithChanges(t *testing.T) {
 
 	q := signedInAt(t, server, c, "/system/audit")
 	q.see("admin as bob created the dictionary Colours")
-	q.see("admin began to act as bob, with changes allowed")
+	q.see("admin started acting as bob, with changes allowed")
 	q.looksGood("acting-audit")
 
 	p.expect(403, "/system/dict")
 	c.want(200, "DELETE", "/admin/act-as", "")
 	p.click("button", "Reload")
 	p.at("/")
-	p.see("You don’t act as another user any more.")
+	p.see("You’re no longer acting as another user.")
 	p.find("button", "Administrator")
-	p.missing("button", "Stop")
+	p.missing("button", "Stop acting")
 }
 
 // TestConsoleActingIsOverAfterAWhile: the page notices by itself.
@@ -168,6 +238,7 @@ func TestConsoleActingIsOverAfterAWhile(t *testing.T) {
 	p.banner("您（admin）正以 bob 的身份操作。")
 	p.see("0 分钟后结束。")
 	p.looksGood("zh-acting")
+	p.asks("/admin/info", 2)
 	p.banner("只读。") // the server decides
 	p.expect(403, "/admin/info")
 	c.want(200, "DELETE", "/admin/act-as", "")
@@ -187,7 +258,7 @@ func TestConsoleActingTabs(t *testing.T) {
 	c.streams(1)
 	tab, closeTab := p.tab(c.token, "/admin/role", acting(bob))
 	defer closeTab()
-	tab.banner("You (admin) act as bob.")
+	tab.banner("You (admin) are acting as bob.")
 	c.streams(2)
 	id := c.create("/admin/role", "name", "Fresh")
 	p.see("Fresh")
@@ -197,7 +268,7 @@ func TestConsoleActingTabs(t *testing.T) {
 	tab.gone("Fresh")
 	tab.expect(403, "/system/event")
 	c.want(200, "DELETE", "/admin/act-as", "")
-	tab.see("You don’t act as another user any more.")
+	tab.see("You’re no longer acting as another user.")
 	tab.find("button", "Administrator")
 }
 
@@ -218,21 +289,76 @@ func TestConsoleNotices(t *testing.T) {
 	c.want(200, "DELETE", fmt.Sprintf("/admin/list/%d", c.person("/admin/list", "ada").ID), "")
 
 	p := signedInAt(t, server, first, "/")
-	p.see("New sign-in on Firefox, Linux from 127.0.0.1.")
+	p.see("New sign-in: Firefox on Linux, from 127.0.0.1.")
 	p.see("admin acted as you. Reason: ticket 7")
 	p.see("An administrator acted as you. Reason: ticket 8")
 	p.looksGood("notices")
 	zh := signedInAt(t, server, first, "/", inChinese)
-	zh.see("新设备登录：Firefox, Linux，IP 地址 127.0.0.1。")
+	zh.see("新设备登录：Linux 上的 Firefox（127.0.0.1）。")
 	zh.looksGood("zh-notices")
 	p.click("link", "Review devices")
 	p.at("/account/security#devices")
 	p.in("#devices").see("Firefox on Linux")
+	p.gone("A sign-in notice can be closed only")
 	p.click("button", "Close")
-	p.gone("While you were away")
+	p.gone("Security notices")
+	p.settle()
+	if notices := first.notices(); len(notices) != 0 {
+		t.Errorf("%d notices are left", len(notices))
+	}
 	p.open("/")
 	p.find("button", "bob")
-	p.gone("While you were away")
+	p.settle()
+	p.gone("Security notices")
+}
+
+// notices returns those of the account.
+func (c *client) notices() []any {
+	c.t.Helper()
+	return into[struct{ Notices []any }](c.t, c.want(200, "GET", "/admin/info", "")).Notices
+}
+
+// TestConsoleNoticesStay for older devices, and are hidden once they are closed on a newer one. Later ones are shown.
+func TestConsoleNoticesStay(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	bob := c.clerk("bob")
+	signedInAs(t, server, "bob")
+	var newer *client
+	for _, agent := range []string{firefox, chromeOnWindows} {
+		newer = newClient(t, server)
+		newer.extra["User-Agent"] = agent
+		newer.token = into[grant](t, newer.want(200, "POST", "/admin/login", object("username", "bob", "password", password))).Token
+	}
+	p := signedInAt(t, server, newer, "/")
+	p.see("New sign-in: Firefox on Linux, from 127.0.0.1.")
+	p.see("A sign-in notice can be closed only on a device that you used before it. It is removed after 30 days.")
+	p.phone()
+	p.shoot("notices-stay")
+	p.click("button", "Close")
+	p.gone("Security notices")
+	p.until("have the focus at the content", func() error {
+		return evaluate(p, `(() => { if (document.activeElement?.id !== 'main') throw new Error('it is elsewhere') })()`, nil)
+	})
+	p.settle()
+	if notices := newer.notices(); len(notices) != 1 {
+		t.Errorf("there are %d notices, and one stays", len(notices))
+	}
+	p.open("/")
+	p.find("button", "bob")
+	p.settle()
+	p.gone("Security notices")
+
+	c.actAs(bob, "ticket 12", 0)
+	p.open("/")
+	p.see("admin acted as you. Reason: ticket 12")
+	p.gone("New sign-in")
+	p.click("button", "Close")
+	p.gone("Security notices")
+
+	q := signedInAt(t, server, newer, "/") // another sign-in
+	q.see("New sign-in: Firefox on Linux, from 127.0.0.1.")
 }
 
 // TestConsoleOwnActivity shows what the user did, and others as the user.
@@ -265,6 +391,6 @@ func TestConsoleOwnActivity(t *testing.T) {
 	p.looksGood("activity")
 	q := signedInAt(t, server, c, "/account/activity", inChinese)
 	q.row("新建字典").see("以 bob 的身份")
-	q.see("登录")
+	q.in("main li:last-child").see("登录")
 	q.looksGood("zh-activity")
 }

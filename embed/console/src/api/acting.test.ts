@@ -65,13 +65,13 @@ test('what ends it, and signing out, is the own', async () => {
 
 test('when the server has ended it, the page is left, and the next one says so once', async () => {
   stored.set('reeve.acting', '7')
-  const { get, hooks, isOver } = await page()
+  const { get, hooks, takeEnded } = await page()
   answer = () => Response.json({ errorCode: 'acting_ended', msg: 'over', showType: 2 }, { status: 403 })
   const shown: number[] = []
   hooks.failed = ({ showType }) => void shown.push(showType)
   await expect(get('/admin/list')).rejects.toMatchObject({ code: 'acting_ended' })
   expect([left, shown, stored.has('reeve.acting')]).toEqual([['/console/'], [99], false])
-  expect([isOver(), isOver()]).toEqual([true, false])
+  expect([takeEnded(), takeEnded()]).toEqual([true, false])
 })
 
 test('it ends with the session', async () => {

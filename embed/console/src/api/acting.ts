@@ -3,18 +3,18 @@
 // stopping load another one.
 
 const key = 'reeve.acting'
-const over = 'reeve.acting_over'
+const endedKey = 'reeve.acting_over'
 
 const stored = (): string => globalThis.sessionStorage?.getItem(key) ?? ''
 
 // actingAs is the ID of the user as whom this page acts; '' for nobody.
 export const actingAs = stored()
 
-// unheard are the requests that are always the user's own.
-const unheard = ['/admin/act-as', '/admin/logout']
+// alwaysOwn are the requests that are the user's own in any case.
+const alwaysOwn = ['/admin/act-as', '/admin/logout']
 
 // actingHeaders are the headers by which a request is made as that user.
-export const actingHeaders = (path: string): Record<string, string> => (actingAs && !unheard.includes(path) ? { 'X-Act-As': actingAs } : {})
+export const actingHeaders = (path: string): Record<string, string> => (actingAs && !alwaysOwn.includes(path) ? { 'X-Act-As': actingAs } : {})
 
 // beginActing opens the console as a user.
 export function beginActing(id: number): void {
@@ -25,16 +25,16 @@ export function beginActing(id: number): void {
 // stopActing opens the console as oneself. With `told`, it says so, since the server has ended it.
 export function stopActing(told = false): void {
   forgetActing()
-  if (told) sessionStorage.setItem(over, '1')
+  if (told) sessionStorage.setItem(endedKey, '1')
   location.replace('/console/')
 }
 
 export const forgetActing = (): void => globalThis.sessionStorage?.removeItem(key)
 
-// isOver reports once whether the server has ended it.
-export function isOver(): boolean {
-  const was = sessionStorage.getItem(over) !== null
-  sessionStorage.removeItem(over)
+// takeEnded reports whether the server has ended it, once.
+export function takeEnded(): boolean {
+  const was = sessionStorage.getItem(endedKey) !== null
+  sessionStorage.removeItem(endedKey)
   return was
 }
 

@@ -39,7 +39,10 @@ export function ActingBar({ acting: { by, writes, until }, name }: Props) {
   return (
     <div role="status" className="acting">
       <span className="acting-text">
-        <b>{t('acting.as', { by, name })}</b> {t(writes ? 'acting.writes' : 'acting.read_only')} {/* It would be announced every minute. */}
+        <b>
+          <Who by={by} name={name} />
+        </b>{' '}
+        {t(writes ? 'acting.writes' : 'acting.read_only')} {/* It would be announced every minute. */}
         <span aria-live="off">{t('acting.left', { n: Math.max(0, Math.ceil(left / 60_000)) })}</span>
       </span>
       <Button size="small" loading={busy} onClick={() => void stop()}>
@@ -47,4 +50,17 @@ export function ActingBar({ acting: { by, writes, until }, name }: Props) {
       </Button>
     </div>
   )
+}
+
+// Who says who acts as whom. Long names are shortened each, so that the text around them stays.
+function Who(names: { by: string; name: string }) {
+  const parts = t('acting.as').split(/\{(by|name)\}/) // every second part is a name
+  return parts.map((part, n) => {
+    if (part !== 'by' && part !== 'name') return part
+    return (
+      <bdi key={n} className="acting-name" title={names[part]}>
+        {names[part]}
+      </bdi>
+    )
+  })
 }

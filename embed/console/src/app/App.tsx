@@ -2,7 +2,7 @@ import { nonce } from './nonce'
 import { App as Ant, ConfigProvider, type ConfigProviderProps } from 'antd'
 import enUS from 'antd/locale/en_US'
 import { useEffect } from 'react'
-import { followActing, isOver } from '../api/acting'
+import { actingAs, followActing, takeEnded } from '../api/acting'
 import { Failure, hooks, show } from '../api/request'
 import { follow } from '../api/session'
 import { t } from '../i18n'
@@ -67,7 +67,7 @@ function Notices() {
     hooks.mustChange = () => location.replace('/console/password')
     hooks.mustAddFactor = () => location.replace('/console/') // whose layout asks for it
     hooks.fault = faultText
-    if (isOver()) void message.info(t('acting.over'), 8)
+    if (!actingAs && takeEnded()) void message.info(t('acting.over'), 8)
   }, [message, notification])
   return null
 }

@@ -66,7 +66,8 @@ export function Layout({ children }: { children: ReactNode }) {
   const account = useMemo<Account | undefined>(() => {
     if (!info) return undefined
     const held = new Set<string>(info.acting ? info.access.filter((key) => !unacted.test(key)) : info.access)
-    return { info, may: (key) => held.has(key), reload }
+    const menus = shown(info.menus, info.acting ? ['/admin/key'] : [])
+    return { info: { ...info, menus }, may: (key) => held.has(key), reload }
   }, [info, reload])
 
   if (!account) return <Spin fullscreen />
@@ -97,17 +98,15 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
   const [drawer, setDrawer] = useState<boolean>() // undefined until first opened
   const [narrow, setNarrow] = useState(localStorage.getItem(folded) === '1')
   const [over, setOver] = useState<'palette' | 'help'>()
-  const [told, setTold] = useState(true) // whether to show what has happened to the account
   const [due, setDue] = useState(true) // whether to remind of a second factor that is required later
   const md = useWider('md')
   const { token } = theme.useToken()
   const { pathname: path, search } = useLocation()
   const navigate = useNavigate()
-  const menus = useMemo(() => shown(account.info.menus, account.info.acting ? ['/admin/key'] : []), [account])
+  const { acting, menus } = account.info
   const all = useMemo(() => places(menus), [menus])
   const name = home?.title ?? 'Reeve'
   const docked = useDocked()
-  const { acting } = account.info
 
   // biome-ignore lint/nursery/useReactCompiler: an open menu closes when another page opens
   const closeMenu = useCallback(() => setDrawer((before) => before && false), [])
@@ -165,7 +164,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
           </header>
           {/* data-at is the address that is drawn by now, for who drives the page from outside. */}
           <main id="main" className="frame-main" tabIndex={-1} data-at={path + search}>
-            {told && account.info.notices.length > 0 && <AccountNotices onClose={() => setTold(false)} />}
+            {account.info.notices.length > 0 && <AccountNotices onClose={() => {}} />}
             {due && account.info.factor_due && !acting && path !== '/account/security' && (
               <FactorDue at={account.info.factor_due} onClose={() => setDue(false)} />
             )}

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
 import type { Access, Info } from '../api/types'
 
-// Account is the signed-in user with their permissions.
+// Account is the signed-in user with their permissions, and the menus that lead to a page.
 export type Account = {
   info: Info
   may: (key: Access) => boolean

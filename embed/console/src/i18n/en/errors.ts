@@ -3,10 +3,9 @@ export const errors = {
   'error.not_found': 'Not found, or already deleted.',
   'error.stale': 'Someone else changed this. Reload to see the latest version.',
   'error.reauth_required': 'Not done: you didn’t confirm that it’s you.',
-  'error.acting': 'This can’t be done while you act as another user.',
-  'error.acting_read_only': 'You act as another user and can only look. Nothing was changed.',
-  'error.session_network': 'This session was opened from another network. Sign in again.',
-  'error.second_factor_off': 'Authenticator apps aren’t in use here. Ask your administrator.',
+  'error.acting': 'This can’t be done while you’re acting as another user.',
+  'error.acting_read_only': 'You’re acting as another user in read-only mode. Nothing was changed.',
+  'error.token_replaced': 'You confirmed your identity in another tab at the same time. Try again.',
   // Faults of fields by code, where the server’s text is not the best; the others are as the
   // server sends them.
   'fault.required': 'Required',

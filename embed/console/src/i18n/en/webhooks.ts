@@ -63,7 +63,7 @@ export const webhooks = {
   'webhooks.skip.text': 'The receiver doesn’t get it. You can replay it later.',
   'webhooks.skip.done': 'Event skipped.',
   'webhooks.replay': 'Replay events',
-  'webhooks.replay.text': 'Sends the events of these entries of the change log again, with the same IDs, before the events that wait.',
+  'webhooks.replay.text': 'Sends the events of these entries of Activity again, with the same IDs, before the events that wait.',
   'webhooks.replay.from': 'From entry',
   'webhooks.replay.until': 'To entry',
   'webhooks.replay.order': 'Must not be before the first entry',

@@ -122,7 +122,7 @@ export const actions: Record<string, string> = {
   'given.Download backups with an API key': '用 API 密钥下载备份',
   'given.Check permissions': '检查权限',
   'given.Introspect a token': '检查令牌',
-  'given.Export the audit log': '导出变更日志',
+  'given.Export the audit log': '导出操作记录',
   'given.Download a backup': '下载备份',
   'given.Acknowledge lost commits': '确认丢失的提交',
   // Stored by installations of earlier versions.

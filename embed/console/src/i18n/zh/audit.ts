@@ -23,7 +23,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.filter.operation': '操作 {operation}',
   'audit.filter.remove': '移除筛选：{name}',
 
-  'audit.who.as': '{who}（以 {as} 的身份）',
+  'audit.who.as': '{who} 代表 {as}',
   'audit.who.erased': '已清除个人数据的用户',
   'audit.who.number': '用户 {id}',
   'audit.who.app': '应用用户 {name}',
@@ -115,7 +115,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.did.export': '{who} 导出了数据',
   'audit.did.export./admin/list-export': '{who} 导出了用户',
   'audit.did.export./user/list-export': '{who} 导出了应用用户',
-  'audit.did.export./system/audit-export': '{who} 导出了变更日志',
+  'audit.did.export./system/audit-export': '{who} 导出了操作记录',
   'audit.did.export_person': '{who} 下载了 {things} 的个人数据',
   'audit.did.create_link': '{who} 为 {things} 创建了链接',
   'audit.did.create_link.invitation': '{who} 为 {things} 创建了邀请链接',
@@ -171,7 +171,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.kind.drop_entries': '移除过期记录',
 
   'audit.entry': '记录 {seq}',
-  'audit.entry.as': '以其身份',
+  'audit.entry.as': '代表用户',
   'audit.entry.who': '人员',
   'audit.entry.when': '时间',
   'audit.entry.session': '会话',

@@ -62,7 +62,7 @@ export const webhooks: Record<keyof typeof en, string> = {
   'webhooks.skip.text': '接收方不会收到它。您可以稍后重放。',
   'webhooks.skip.done': '已跳过事件。',
   'webhooks.replay': '重放事件',
-  'webhooks.replay.text': '重新发送变更日志中这些记录的事件，ID 不变，先于等待的事件发送。',
+  'webhooks.replay.text': '重新发送操作记录中这些条目的事件，ID 不变，先于等待的事件发送。',
   'webhooks.replay.from': '起始记录',
   'webhooks.replay.until': '结束记录',
   'webhooks.replay.order': '不能早于起始记录',

@@ -49,10 +49,12 @@ export function Own() {
               { label: t('home.dept'), children: <bdi>{user.dept_name || '—'}</bdi> },
               {
                 label: t('home.last'),
-                children: (
-                  <>
-                    <Time at={user.login_time} />, {user.login_ip}
-                  </>
+                children: user.login_time ? (
+                  <span>
+                    <Time at={user.login_time} />, <bdi>{user.login_ip}</bdi>
+                  </span>
+                ) : (
+                  '—'
                 ),
               },
             ]}

@@ -4,6 +4,7 @@ import type { BasicDataNode } from 'antd/es/tree'
 import { type Key, useEffect, useMemo, useState } from 'react'
 import type { DeptNode } from '../../api/types'
 import { t } from '../../i18n'
+import { actingHeight } from '../../ui/acting-height'
 import { Find } from '../../ui/Find'
 import { deptsOpen, deptsWidth, setDeptsOpen } from './depts-open'
 import './people.css'
@@ -35,7 +36,7 @@ export function Depts({ depts, value, onChange }: Props) {
         width: deptsWidth(),
         boxSizing: 'border-box',
         position: 'sticky',
-        top: 68,
+        top: 'calc(68px + var(--acting, 0px))',
         padding: 8,
         borderRadius: token.borderRadiusLG,
         border: `1px solid ${token.colorBorderSecondary}`,
@@ -116,7 +117,7 @@ function above(depts: DeptNode[], id: number): number[] {
 function useRest(): number {
   const [height, setHeight] = useState(400)
   useEffect(() => {
-    const fit = () => setHeight(Math.max(160, window.innerHeight - 216))
+    const fit = () => setHeight(Math.max(160, window.innerHeight - 216 - actingHeight()))
     fit()
     window.addEventListener('resize', fit)
     return () => window.removeEventListener('resize', fit)

@@ -2,6 +2,7 @@ import { Alert, Checkbox, Flex, Table, Tag } from 'antd'
 import { useState } from 'react'
 import type { Import, Verdict } from '../../api/types'
 import { t } from '../../i18n'
+import { actingHeight } from '../../ui/acting-height'
 import { count } from '../../ui/format'
 import { faultText } from '../../ui/words'
 
@@ -29,7 +30,7 @@ export function Verdicts({ of }: { of: Import }) {
           size="small"
           rowKey="line"
           pagination={false}
-          scroll={{ x: 560, y: Math.max(240, window.innerHeight - 380) }}
+          scroll={{ x: 560, y: Math.max(240, window.innerHeight - 380 - actingHeight()) }}
           dataSource={rows}
           columns={[
             { title: t('people.import.line'), dataIndex: 'line', width: 72 },

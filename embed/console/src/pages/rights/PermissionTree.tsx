@@ -19,7 +19,7 @@ export function PermissionTree({ tree, rules, hidden, ceiling, onChange }: Props
       onChange={onChange}
       name={permissionName}
       texts={(node) => [node.key, node.name]}
-      height="calc(100dvh - 304px)"
+      height="calc(100dvh - 304px - var(--acting, 0px))"
       free={(node) => !ceiling || ceiling.all || ceiling.rules.has(node.id)}
       locked={t('role.locked')}
       tail={(node, search) => (

@@ -49,7 +49,7 @@ export function Review({ open, busy, role, draft, changes, places, depts, roles,
       onCancel={onCancel}
       okButtonProps={{ danger: changes.rules.taken.length > 0 }}
       width={640}
-      styles={{ body: { maxHeight: 'calc(100dvh - 280px)', overflow: 'auto' } }}
+      styles={{ body: { maxHeight: 'calc(100dvh - 280px - var(--acting, 0px))', overflow: 'auto' } }}
     >
       <Flex vertical gap={16} tabIndex={0} role="group" aria-label={t('role.review.title', { name: role.name })} style={{ outlineOffset: -2 }}>
         <div>

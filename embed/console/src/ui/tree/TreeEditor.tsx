@@ -228,7 +228,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
             fold={fold}
             onKey={keys}
             line={line}
-            height="calc(100dvh - 216px)"
+            height="calc(100dvh - 216px - var(--acting, 0px))"
             grid={{
               columns: template,
               head: (
