@@ -1,6 +1,6 @@
 import { type ComponentProps, type ComponentType, type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
 import { Failure, get, post, put } from '../api/request'
-import { back, begin, mark } from '../api/session'
+import { back, begin, endedBy, mark } from '../api/session'
 import { signOut } from '../api/sign-out'
 import type { Home, Login } from '../api/types'
 import { type Key, language, learn, maybe, setLanguage, t } from '../i18n'
@@ -30,7 +30,7 @@ export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
       <Mark logo={home.logo} size={40} />
       <h1>{home.title}</h1>
       {mustChange || old !== undefined ? (
-        <ChangePassword old={old} />
+        <ChangePassword old={old} shortest={home.password_length ?? 8} />
       ) : forgot ? (
         <forgot.Form onBack={() => setForgot(undefined)} />
       ) : second ? (
@@ -139,6 +139,12 @@ function enter(login: Login, mustChange: () => void): void {
   else location.replace(back())
 }
 
+// endedHint says why the user has to sign in again; '' at the first sign-in.
+function endedHint(): string {
+  const ended = new URLSearchParams(location.search).has('back')
+  return endedBy() === 'session_network' ? t('error.session_network') : ended ? t('sign_in.ended') : ''
+}
+
 type CredentialsProps = { mustChange: (old: string) => void; onSecond: (second: Second) => void; first: boolean; children: ReactNode }
 
 function Credentials({ mustChange, onSecond, first, children }: CredentialsProps) {
@@ -147,7 +153,7 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const [passkey, setPasskey] = useState<Passkey>()
-  const ended = new URLSearchParams(location.search).has('back')
+  const ended = endedHint()
   useEffect(() => {
     passkeys().then(setPasskey, () => {}) // the password is enough
   }, [])
@@ -171,7 +177,7 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
   return (
     <form onSubmit={(event) => void submit(event)}>
       {first && <p className="hint">{t('sign_in.first')}</p>}
-      {ended && !problem && <p className="hint">{t('sign_in.ended')}</p>}
+      {ended && !problem && <p className="hint">{ended}</p>}
       <label>
         {t('sign_in.username')}
         <input name="username" autoComplete="username webauthn" autoFocus required value={username} onChange={(e) => setUsername(e.target.value)} />
@@ -192,7 +198,7 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
   )
 }
 
-function ChangePassword({ old: known }: { old?: string }) {
+function ChangePassword({ old: known, shortest }: { old?: string; shortest: number }) {
   const [old, setOld] = useState('')
   const [fresh, setFresh] = useState('')
   const [again, setAgain] = useState('')
@@ -225,7 +231,7 @@ function ChangePassword({ old: known }: { old?: string }) {
       <Secret
         label={t('password.new')}
         autoComplete="new-password"
-        minLength={8}
+        minLength={shortest}
         autoFocus={known !== undefined}
         value={fresh}
         aria-describedby="password-rules"
@@ -233,11 +239,11 @@ function ChangePassword({ old: known }: { old?: string }) {
       />
       <div>
         <p id="password-rules" className="hint">
-          {t('password.rules')}
+          {t('password.rules', { n: shortest })}
         </p>
-        <Strength password={fresh} />
+        <Strength password={fresh} shortest={shortest} />
       </div>
-      <Secret label={t('password.again')} autoComplete="new-password" minLength={8} value={again} onChange={(e) => setAgain(e.target.value)} />
+      <Secret label={t('password.again')} autoComplete="new-password" minLength={shortest} value={again} onChange={(e) => setAgain(e.target.value)} />
       <p className="problem" role="alert">
         {problem}
       </p>

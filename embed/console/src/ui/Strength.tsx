@@ -1,12 +1,12 @@
 import { type ComponentType, useEffect, useState } from 'react'
 import { learn } from '../i18n'
 
-type Props = { password: string; own?: string[] }
+type Props = { password: string; shortest: number; own?: string[] }
 
 // Strength shows how strong a new password is, and never blocks: the server decides. Texts of own are bad in it; without
-// own, those of the account. What estimates it is large, and loaded when something is typed. If it can't be loaded, nothing
+// own, those of the account. shortest is the minimum length. What estimates it is large, and loaded when something is typed. If it can't be loaded, nothing
 // is shown.
-export function Strength({ password, own }: Props) {
+export function Strength({ password, shortest, own }: Props) {
   const [loaded, setLoaded] = useState<{ Meter: ComponentType<Props> }>()
   const typed = password !== ''
   useEffect(() => {
@@ -18,7 +18,7 @@ export function Strength({ password, own }: Props) {
   }, [typed, loaded])
   return (
     <div aria-live="polite" style={{ fontSize: 13 }}>
-      {typed && loaded && <loaded.Meter password={password} own={own} />}
+      {typed && loaded && <loaded.Meter password={password} shortest={shortest} own={own} />}
     </div>
   )
 }

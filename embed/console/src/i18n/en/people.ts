@@ -122,7 +122,7 @@ export const people = {
   'people.password.link': 'Invite with a link',
   'people.password.mail.address': 'Enter an email address first.',
   'people.password.new': 'New password',
-  'people.password.hint': 'Use at least 8 characters.',
+  'people.password.hint': 'Use at least {n} characters.',
   'people.password.of': 'Password of {name}',
   'people.password.once': 'Copy this password now. You won’t be able to see it again.',
   'people.password.noted': 'Done',

@@ -123,7 +123,7 @@ export const people: Record<keyof typeof en, string> = {
   'people.password.link': '通过链接邀请',
   'people.password.mail.address': '请先填写邮箱地址。',
   'people.password.new': '新密码',
-  'people.password.hint': '至少 8 个字符。',
+  'people.password.hint': '至少 {n} 个字符。',
   'people.password.of': '{name} 的密码',
   'people.password.once': '请立即复制此密码，之后无法再次查看。',
   'people.password.noted': '完成',

@@ -2,6 +2,7 @@ import { Form, Radio } from 'antd'
 import Password from 'antd/es/input/Password'
 import { t } from '../../i18n'
 import { useMail } from '../../ui/useMail'
+import { usePasswordLength } from '../../ui/usePasswordLength'
 
 // Chosen is a typed password, or the request to generate one, or to invite the user to set one.
 export type Chosen = { first: 'generated' | 'typed' | 'mail' | 'link'; password?: string }
@@ -16,6 +17,7 @@ export const accessOf = (chosen: Chosen): { password?: string; invite?: 'mail' |
 // user after an invitation.
 export function FirstPassword({ invites = false }: { invites?: boolean }) {
   const mail = useMail()
+  const shortest = usePasswordLength()
   const options = (email: string) => {
     const off = mail === false ? t('people.mail.off') : email ? '' : t('people.password.mail.address')
     return [
@@ -54,7 +56,7 @@ export function FirstPassword({ invites = false }: { invites?: boolean }) {
               name="password"
               label={t('people.password.new')}
               rules={[{ required: true, message: t('form.required') }]}
-              extra={t('people.password.hint')}
+              extra={t('people.password.hint', { n: shortest })}
             >
               <Password autoComplete="new-password" />
             </Form.Item>

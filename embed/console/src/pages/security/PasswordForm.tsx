@@ -6,6 +6,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { faults } from '../../ui/faults'
 import { Strength } from '../../ui/Strength'
+import { usePasswordLength } from '../../ui/usePasswordLength'
 import { useAct } from '../../ui/useAct'
 
 type Values = { old_password: string; new_password: string; again: string }
@@ -14,6 +15,7 @@ type Values = { old_password: string; new_password: string; again: string }
 export function PasswordForm() {
   const { info } = useAccount().info
   const { done } = useAct()
+  const shortest = usePasswordLength()
   const [form] = Form.useForm<Values>()
   const typed = Form.useWatch('new_password', form)
   const [problem, setProblem] = useState('')
@@ -43,11 +45,11 @@ export function PasswordForm() {
       <Form.Item name="old_password" label={t('password.old')} rules={[required]}>
         <Password autoComplete="current-password" />
       </Form.Item>
-      <Form.Item name="new_password" label={t('password.new')} rules={[required]} extra={t('password.rules')}>
+      <Form.Item name="new_password" label={t('password.new')} rules={[required]} extra={t('password.rules', { n: shortest })}>
         <Password autoComplete="new-password" />
       </Form.Item>
       <div style={{ marginTop: -16, paddingBottom: 16 }}>
-        <Strength password={typed ?? ''} own={[info.username, info.nickname, info.email]} />
+        <Strength password={typed ?? ''} shortest={shortest} own={[info.username, info.nickname, info.email]} />
       </div>
       <Form.Item
         name="again"

@@ -29,14 +29,14 @@ function useOwn(given?: string[]): string[] {
 }
 
 // Meter shows how strong a password is. It is plain HTML, since the sign-in page uses it, too.
-export function Meter({ password, own: given }: { password: string; own?: string[] }) {
+export function Meter({ password, shortest, own: given }: { password: string; shortest: number; own?: string[] }) {
   const own = useOwn(given)
   const [told, setTold] = useState<Strength>()
   const words = own.join('\n')
   useEffect(() => {
-    const timer = setTimeout(() => setTold(strengthOf(password, words.split('\n'))), pause)
+    const timer = setTimeout(() => setTold(strengthOf(password, words.split('\n'), shortest)), pause)
     return () => clearTimeout(timer)
-  }, [password, words])
+  }, [password, words, shortest])
   if (!told) return null
   const reached = parts.indexOf(told.level)
   return (

@@ -28,11 +28,9 @@ const hints: Record<string, Hint> = {
 
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 
-// shortest is the length below which the server accepts no password.
-const shortest = 8
-
-// strengthOf estimates a password. Words of own, such as the username, are the first that somebody would try.
-export function strengthOf(password: string, own: string[]): Strength {
+// strengthOf estimates a password. Words of own, such as the username, are the first that somebody would try. shortest is the
+// length below which the server accepts no password.
+export function strengthOf(password: string, own: string[], shortest: number): Strength {
   const words = own.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)
   const { score, feedback } = zxcvbn.check(password, words)
   if (score > 2 && password.length >= shortest) return { level: levels[score] ?? 'strong' }
