@@ -32,7 +32,7 @@ const topics: { [path: string]: readonly string[] } = {
   '/system/field': ['custom_field'],
   '/system/session': ['session'],
   '/admin/session': ['session'],
-  '/admin/account/device': ['device', 'session'],
+  '/admin/account/device': ['session'],
   '/system/loginlog': ['session.started'],
   '/system/info': ['user.created', 'user.deleted', 'role.created', 'role.deleted', 'dept.created', 'dept.deleted'],
   '/system/job': ['job'],

@@ -99,11 +99,11 @@ function AppUserList() {
                 more={[
                   linkAction(people.links, user, app, may),
                   may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
+                  may('user.list.factor') && user.second_factor === 1 && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
                   may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
                   may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(`/user/list/${user.id}/activity`) },
                   may('user.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
                   may('user.list.delete') && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
-                  may('user.list.factor') && user.second_factor === 1 && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
                   may('user.list.erase') && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
                 ]}
               />
