@@ -2,7 +2,7 @@
 // times larger.
 import { createRoot } from 'react-dom/client'
 import { askEarly } from './api/early'
-import { mark } from './api/session'
+import { isPending, mark } from './api/session'
 import { finishSignOut } from './api/sign-out'
 import { language, learn, t } from './i18n'
 import { languages } from './i18n/languages'
@@ -22,6 +22,7 @@ if (mark() && location.pathname === '/console/open') {
     unreachable,
   )
 } else {
+  if (isPending()) root.render(<Waiting />)
   void finishSignOut().then(() => root.render(<SignIn />))
 }
 

@@ -183,7 +183,7 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause
     if (cause.status === 401 && session) {
-      lapse(session)
+      lapse(session, cause.code)
     } else if (cause.code === 'password_change_required') {
       hooks.mustChange()
     } else if (cause.code === 'factor_required') {

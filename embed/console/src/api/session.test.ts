@@ -1,11 +1,14 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { get } from './request'
-import { begin, isPending, mark } from './session'
+import { begin, endedBy, isPending, mark } from './session'
 import { finishSignOut, signOut } from './sign-out'
+
+vi.mock('../i18n', () => ({ t: (key: string) => key }))
 
 let stored: Map<string, string>
 let sent: string[]
 let left: string[]
+let covers = 0
 let responds: () => Promise<Response>
 
 vi.stubGlobal('localStorage', {
@@ -13,8 +16,13 @@ vi.stubGlobal('localStorage', {
   setItem: (key: string, value: string) => stored.set(key, value),
   removeItem: (key: string) => stored.delete(key),
 })
-vi.stubGlobal('navigator', { onLine: true })
-vi.stubGlobal('document', { documentElement: { lang: 'en' } })
+vi.stubGlobal('sessionStorage', {
+  getItem: (key: string) => stored.get(key) ?? null,
+  setItem: (key: string, value: string) => stored.set(key, value),
+  removeItem: (key: string) => stored.delete(key),
+})
+const element = { addEventListener() {}, append() {}, setAttribute() {}, showModal: () => covers++ }
+vi.stubGlobal('document', { documentElement: { lang: 'en' }, createElement: () => ({ ...element }), body: element })
 vi.stubGlobal('location', { pathname: '/console/account', search: '?tab=picture', replace: (to: string) => left.push(to) })
 vi.stubGlobal('fetch', (path: string, { headers }: { headers: Record<string, string> }) => {
   expect(Object.keys(headers)).not.toContain('Authorization')
@@ -25,6 +33,7 @@ afterAll(() => {
   vi.unstubAllGlobals()
 })
 
+const elsewhere = async () => Response.json({ errorCode: 'session_network', msg: 'sign in' }, { status: 401 })
 const rejected = async () => Response.json({ errorCode: 'unauthenticated', msg: 'sign in' }, { status: 401 })
 const fine = async () => Response.json({ data: {} })
 const unreachable = async () => {
@@ -35,6 +44,7 @@ beforeEach(() => {
   stored = new Map()
   sent = []
   left = []
+  covers = 0
   responds = fine
 })
 
@@ -43,6 +53,15 @@ test('a rejected session leads to the sign-in page, and back', async () => {
   responds = rejected
   await expect(get('/admin/info')).rejects.toMatchObject({ status: 401 })
   expect([mark(), left]).toEqual(['', ['/console/?back=%2Fconsole%2Faccount%3Ftab%3Dpicture']])
+})
+
+test('the sign-in page is told why a session was rejected', async () => {
+  begin()
+  responds = elsewhere
+  await expect(get('/admin/info')).rejects.toMatchObject({ status: 401 })
+  expect(endedBy()).toBe('session_network')
+  begin()
+  expect(endedBy()).toBe('')
 })
 
 test('a late rejection does not end a session that has begun since', async () => {
@@ -66,6 +85,19 @@ test('signing out ends the session at the server', async () => {
   await signOut()
   await finishSignOut()
   expect([sent, mark(), isPending(), left]).toEqual([['/admin/logout'], '', false, ['/console/']])
+})
+
+test('a page that is leaving signs out once, and cannot be used', async () => {
+  begin()
+  await Promise.all([signOut(), signOut()])
+  expect([sent, covers]).toEqual([['/admin/logout'], 1])
+})
+
+test('a session of another network is still to be ended', async () => {
+  begin()
+  responds = elsewhere
+  await signOut()
+  expect([mark(), isPending()]).toEqual(['', true])
 })
 
 test('a session that has ended already is signed out', async () => {

@@ -12,17 +12,22 @@ import { forgetActing } from './acting'
 
 const key = 'reeve.signed_in'
 const pending = 'reeve.sign_out'
+const why = 'reeve.ended'
 
 // mark identifies this browser's session among its sessions; '' if there is none.
 export const mark = (): string => localStorage.getItem(key) ?? ''
 
 export function begin(): void {
   localStorage.removeItem(pending)
+  sessionStorage.removeItem(why)
   localStorage.setItem(key, String(Date.now()))
 }
 
-// end leaves the page, whose session has ended. `back` returns to it after the next sign-in.
-export function end(back: boolean): void {
+// end leaves the page, whose session has ended. `back` returns to it after the next sign-in. code is the error code for
+// which the server has rejected the session.
+export function end(back: boolean, code = ''): void {
+  if (code) sessionStorage.setItem(why, code)
+  else sessionStorage.removeItem(why)
   localStorage.removeItem(key)
   forgetActing()
   const here = location.pathname + location.search
@@ -30,9 +35,12 @@ export function end(back: boolean): void {
 }
 
 // lapse ends a session that the server has rejected, unless another one has begun since.
-export function lapse(of: string): void {
-  if (mark() === of) end(true)
+export function lapse(of: string, code: string): void {
+  if (mark() === of) end(true, code)
 }
+
+// endedBy returns the error code for which the last session of this tab was rejected; '' if it was not.
+export const endedBy = (): string => sessionStorage.getItem(why) ?? ''
 
 // isPending reports whether the user has signed out while the server did not answer, so that the
 // cookie still has to be deleted.

@@ -21,8 +21,8 @@ export type Change = {
 const silence = 40_000 // in milliseconds: the server sends a heartbeat every 15 s
 
 // read reads the stream from the position after `last` until it ends. It returns the status of
-// the response; 0 without one.
-export async function read(last: string, signal: AbortSignal, tell: (message: Message) => void): Promise<number> {
+// the response, 0 without one, and the error code of a rejection.
+export async function read(last: string, signal: AbortSignal, tell: (message: Message) => void): Promise<{ status: number; code?: string }> {
   const control = new AbortController()
   const stop = () => control.abort()
   signal.addEventListener('abort', stop)
@@ -31,23 +31,24 @@ export async function read(last: string, signal: AbortSignal, tell: (message: Me
     const headers: Record<string, string> = { Accept: 'text/event-stream', 'Accept-Language': language(), ...actingHeaders('/system/event') }
     if (last) headers['Last-Event-ID'] = last
     const response = await fetch('/system/event', { headers, cache: 'no-store', signal: control.signal })
-    if (response.status === 403) failureIn(403, await response.text())
+    const { status } = response
+    if (status === 401 || status === 403) return { status, code: failureIn(status, await response.text()).code }
     if (!response.ok || !response.body) {
       control.abort() // nobody reads the rest
-      return response.status
+      return { status }
     }
     const take = parser(tell)
     const decoder = new TextDecoder()
     const reader = response.body.getReader()
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) return response.status
+      if (done) return { status }
       clearTimeout(wait)
       wait = setTimeout(stop, silence)
       take(decoder.decode(value, { stream: true }))
     }
   } catch {
-    return 0 // no response, or the connection broke
+    return { status: 0 } // no response, or the connection broke
   } finally {
     clearTimeout(wait)
     signal.removeEventListener('abort', stop)

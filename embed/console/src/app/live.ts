@@ -92,7 +92,7 @@ async function run(signal: AbortSignal): Promise<void> {
       continue
     }
     elsewhere = false
-    const status = await read(last, signal, (message) => {
+    const { status, code = '' } = await read(last, signal, (message) => {
       if (message.type === 'open') {
         if (failures && !last) {
           // it does not continue where the page has stopped
@@ -109,7 +109,7 @@ async function run(signal: AbortSignal): Promise<void> {
     if (streaming.get() || !failures) become(false)
     if (status === 401) {
       clearTimeout(lost)
-      lapse(session)
+      lapse(session, code)
       return
     }
     if (status === 410) {
