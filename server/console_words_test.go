@@ -287,7 +287,7 @@ func TestEveryPageOfTheSeedIsInTheConsole(t *testing.T) {
 
 // givenTexts are, by the file that has their Chinese words, the texts of records that
 // the program makes. In English they are what is stored.
-var givenTexts = map[string]func(*testing.T) map[string]bool{"actions": actionNames, "builtins": builtinTexts}
+var givenTexts = map[string]func(*testing.T) map[string]bool{"actions": actionNames, "operations": operationTexts, "builtins": builtinTexts}
 
 // actionNames are those of the permissions that routes make.
 func actionNames(t *testing.T) map[string]bool {
@@ -305,6 +305,19 @@ func actionNames(t *testing.T) map[string]bool {
 	}
 	for _, p := range furtherPermissions {
 		texts[p.title] = true
+	}
+	return texts
+}
+
+// operationTexts are the titles of the other routes with which users write or act. Their own activity lists them.
+func operationTexts(t *testing.T) map[string]bool {
+	t.Helper()
+	actions, texts := actionNames(t), map[string]bool{}
+	for _, rt := range routes() {
+		ofApps := rt.Access == appOnly || strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/app/")
+		if (rt.Method != "GET" || rt.logs != "") && !rt.reads && !ofApps && !actions[rt.Title] {
+			texts[rt.Title] = true
+		}
 	}
 	return texts
 }

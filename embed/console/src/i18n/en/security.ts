@@ -26,6 +26,8 @@ export const security = {
   'security.ended_others': '{n} other {n|session|sessions} signed out.',
   'password.others': 'Changing your password signs you out everywhere else.',
   'password.changed': 'Password changed. All other sessions have been signed out.',
+  'security.keys': 'You have {n} personal {n|API key|API keys}. Programs can use {n|it|them} without signing in, also after you change your password.',
+  'security.keys.manage': 'Manage API keys',
   'security.sign_ins.all': 'All sign-ins',
   'security.recent': 'Recent sign-ins',
   'security.devices': 'Devices',

@@ -28,6 +28,8 @@ export const security: Record<keyof typeof en, string> = {
   'security.ended_others': '已退出其他 {n} 个会话。',
   'password.others': '修改密码后，其他会话将全部退出登录。',
   'password.changed': '密码已修改，其他会话已全部退出登录。',
+  'security.keys': '您有 {n} 个个人 API 密钥。程序无需登录即可使用，修改密码后仍然有效。',
+  'security.keys.manage': '管理 API 密钥',
   'security.sign_ins.all': '全部登录记录',
   'security.recent': '最近登录',
   'security.devices': '设备',

@@ -10,7 +10,9 @@ import { Profile } from './Profile'
 const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys/OwnKeys'), learn('keys')]))[0].OwnKeys }))
 const Security = lazy(async () => ({ default: (await Promise.all([import('../security/Security'), learn('security', 'factor')]))[0].Security }))
 
-const OwnActivity = lazy(async () => ({ default: (await Promise.all([import('../activity/OwnActivity'), learn('activity', 'actions')]))[0].OwnActivity }))
+const OwnActivity = lazy(async () => ({
+  default: (await Promise.all([import('../activity/OwnActivity'), learn('activity', 'actions', 'operations')]))[0].OwnActivity,
+}))
 
 const waiting = (part: ReactNode) => <Suspense fallback={<Skeleton active />}>{part}</Suspense>
 

@@ -2,7 +2,7 @@ import { Button, Flex, Skeleton, Tag, Typography } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { Failure, get } from '../../api/request'
 import type { ActivityEntry, ActivityPage } from '../../api/types'
-import { given, t } from '../../i18n'
+import { given, language, t } from '../../i18n'
 import { Line, Lines } from '../../ui/Lines'
 import { Time } from '../../ui/Time'
 import { useGet } from '../../ui/useGet'
@@ -64,11 +64,18 @@ export function OwnActivity() {
   )
 }
 
+// named is what an operation is called. Titles are stored in English; those of reads, which are here only if they were
+// denied, are not all translated.
+function named({ title, route }: ActivityEntry['operation'], action: string): string {
+  const said = given(title)
+  return said === title && action === 'denied' && language !== 'en' && route ? t('activity.read', { route }) : said
+}
+
 function Entry({ of: { at, operation, action, by, as, reason, address } }: { of: ActivityEntry }) {
   return (
     <div style={{ overflowWrap: 'anywhere' }}>
       <Flex gap={8} align="center" wrap>
-        <span>{given(operation.title)}</span>
+        <span style={{ minWidth: 0 }}>{named(operation, action)}</span>
         {action === 'denied' && (
           <Tag color="error" style={{ margin: 0 }}>
             {t('activity.denied')}
