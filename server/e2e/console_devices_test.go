@@ -77,6 +77,7 @@ func TestConsoleDevices(t *testing.T) {
 	p.dialog().see("Sign out on Old laptop?")
 	p.audit()
 	p.confirm("Cancel")
+	p.settle()
 	other.want(200, "GET", "/admin/info", "")
 	p.click("button", "More actions for Old laptop")
 	p.click("menuitem", "Sign out")
@@ -84,12 +85,14 @@ func TestConsoleDevices(t *testing.T) {
 	p.see("Old laptop signed out.")
 	other.want(401, "GET", "/admin/info", "")
 	p.click("button", "More actions for Old laptop")
+	p.find("menuitem", "Forget")
 	p.missing("menuitem", "Sign out")
 	p.click("menuitem", "Forget")
 	p.dialog().see("The next sign-in there counts as one on a new device.")
 	p.confirm("Forget")
 	p.see("Old laptop forgotten.")
 	p.missing("button", "Rename Old laptop")
+	p.rowFocused("This device")
 
 	again := from(t, server, firefox)
 	devices.see("Firefox on Linux") // without reloading
@@ -100,13 +103,27 @@ func TestConsoleDevices(t *testing.T) {
 	again.want(401, "GET", "/admin/info", "")
 }
 
+// rowFocused waits until the row with a text has the focus, or its section.
+func (p *page) rowFocused(text string) {
+	p.t.Helper()
+	p.until("have the focus at the row "+text, func() error {
+		return evaluate(p, fmt.Sprintf(`(() => {
+			const at = document.activeElement
+			if (!at?.matches('#devices, #devices li') || !at.innerText.includes(%s)) throw new Error('it is at ' + at?.outerHTML.slice(0, 200))
+		})()`, quote(text)), nil)
+	})
+}
+
 // deviceless makes the page take the sessions of Firefox for ones without a device. Only sessions from before an upgrade are.
+// Once it is late, the lists have a session that has ended, until something is deleted.
 const deviceless = `{
 	const real = fetch
 	globalThis.fetch = async (path, options) => {
 		const response = await real(path, options)
+		if (options?.method === 'DELETE') globalThis.late = false
 		if (!String(path).startsWith('/admin/session') || options.method !== 'GET') return response
 		const body = await response.json()
+		if (globalThis.late) body.data.data.unshift({ ...body.data.data.find(({ current }) => current === 0), id: 999_999 })
 		for (const session of body.data.data) if (session.browser.startsWith('Firefox')) session.device_id = 0
 		return Response.json(body)
 	}
@@ -125,16 +142,24 @@ func TestConsoleOtherSessions(t *testing.T) {
 	p.confirm("Sign out")
 	p.see("Firefox on Linux signed out.")
 	p.missing("heading", "Other sessions")
+	p.rowFocused("")
 	first.want(401, "GET", "/admin/info", "")
 	second.want(200, "GET", "/admin/info", "")
 
 	p.click("button", "Sign out everywhere else")
 	p.see("Your other sessions (2) will be signed out immediately.")
+	second.want(200, "POST", "/admin/logout", "")
+	fourth := signedIn(t, server)
+	p.expect(404, "/admin/session")
+	if err := evaluate(p, "void (globalThis.late = true)", nil); err != nil {
+		t.Fatal(err)
+	}
 	p.confirm("Sign out everywhere else")
-	p.see("2 other sessions signed out.")
+	p.see("3 other sessions signed out.") // with the one that has ended
 	p.missing("button", "Sign out everywhere else")
 	second.want(401, "GET", "/admin/info", "")
 	third.want(401, "GET", "/admin/info", "")
+	fourth.want(401, "GET", "/admin/info", "")
 	c.want(200, "GET", "/admin/info", "")
 }
 

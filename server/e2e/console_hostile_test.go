@@ -213,7 +213,8 @@ var panels = map[string][][]string{
 	"/system/webhook/1":                          {{"=Edit"}, {"[aria-label^='More actions for']", "=Replay events"}, {"[aria-label^='More actions for']", "=Rotate secret"}},
 	"/system/audit":                              {{"[data-seq]"}},
 	"/system/audit?collection=role":              {{"[data-seq]"}},
-	"/account/security":                          {},
+	"/account/security":                          {{"[aria-label^='Rename ']"}, {"[aria-label^='More actions for ']", "=Forget"}},
+	"/account/activity":                          {},
 	"/account/keys":                              {{"=New API key"}},
 	"/account":                                   {},
 }

@@ -145,7 +145,7 @@ func TestConsoleKeyboard(t *testing.T) {
 		"/admin/list": "New user", "/user/list": "New app user", "/admin/role": "New role", "/admin/rule": "New permission", "/admin/dept": "New department",
 		"/file/list": "notes.txt", "/file/group": "New folder", "/file/trash": "", "/system/dict": "New dictionary",
 		"/system/setting?define=1": "New group", "/system/monitor/trace": "Start trace", "/account": "Change photo",
-		"/": "", "/system/session": "", "/system/loginlog": "", "/system/info": "", "/system/monitor/request": "", "/account/security": "",
+		"/": "", "/system/session": "", "/system/loginlog": "", "/system/info": "", "/system/monitor/request": "", "/account/security": "", "/account/activity": "",
 	}
 	for at, opener := range openers {
 		t.Run(strings.ReplaceAll(at[1:], "/", "-"), func(t *testing.T) {

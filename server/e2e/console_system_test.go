@@ -32,6 +32,7 @@ func TestConsoleSessions(t *testing.T) {
 	p.audit()
 	p.confirm("Cancel")
 	p.gone("Sign out admin?")
+	p.settle()
 	other.want(200, "GET", "/admin/info", "")
 	p.row("Firefox").click("button", "Sign out")
 	p.confirm("Sign out")

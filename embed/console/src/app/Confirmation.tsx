@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import { get, hooks } from '../api/request'
 import type { Reauth } from '../api/types'
 import { learn } from '../i18n'
+import { closed } from '../ui/focus-row'
 import { late } from './late'
 
 const Confirm = late(async () => (await Promise.all([import('../pages/factor/Confirm'), learn('factor')]))[0].Confirm)
@@ -11,11 +12,6 @@ type Asked = {
   from: Element | null // had the focus
   answer: (confirmed: boolean) => void
   confirmed?: boolean // absent while it is asked
-}
-
-// closed waits until a question that has just been answered is gone, and the focus back.
-async function closed(): Promise<void> {
-  for (let n = 0; n < 25 && document.querySelector('.ant-modal-confirm'); n++) await new Promise((next) => setTimeout(next, 20))
 }
 
 // Confirmation asks the user to confirm who it is when a request requires it.

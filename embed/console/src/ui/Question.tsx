@@ -1,5 +1,5 @@
 import { Alert, Form, Modal, type ModalProps } from 'antd'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Failure } from '../api/request'
 import { t } from '../i18n'
 import { faults } from './faults'
@@ -22,6 +22,7 @@ export function Question<V extends object>({ open, title, ok, initial, run, onCl
   const [form] = Form.useForm<V>()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
+  const running = useRef(false) // Enter twice comes before busy is shown
   // biome-ignore lint/correctness/useExhaustiveDependencies: another title is another question
   useEffect(() => {
     if (!open) return
@@ -31,6 +32,8 @@ export function Question<V extends object>({ open, title, ok, initial, run, onCl
   }, [open, form, title])
 
   async function submit(values: V) {
+    if (running.current) return
+    running.current = true
     setBusy(true)
     setProblem('')
     try {
@@ -40,6 +43,7 @@ export function Question<V extends object>({ open, title, ok, initial, run, onCl
       if (!(cause instanceof Failure)) throw cause
       setProblem(faults(form, cause))
     } finally {
+      running.current = false
       setBusy(false)
     }
   }

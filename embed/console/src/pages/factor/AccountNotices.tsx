@@ -1,11 +1,13 @@
 import { Alert } from 'antd'
+import { useState } from 'react'
 import { Link } from 'react-router'
-import { put } from '../../api/request'
+import { Failure, put } from '../../api/request'
+import { mark } from '../../api/session'
 import type { Notice } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { maybe, t } from '../../i18n'
 import { Time } from '../../ui/Time'
-import { shortly } from '../session-columns'
+import { inWords } from '../session-columns'
 
 // said is what a notice tells.
 function said(notice: Notice): string {
@@ -15,32 +17,52 @@ function said(notice: Notice): string {
       return by ? t('notice.acted_as', { by, reason }) : t('notice.acted_as.deleted', { reason })
     case 'new_device':
     case 'new_network':
-      return t(`notice.${kind}`, { device: shortly(notice) || t('notice.unknown'), ip })
+      return t(`notice.${kind}`, { device: inWords(notice) || t('account.device.unknown'), ip })
     default:
       return maybe(`notice.${kind}`) ?? kind
   }
 }
 
-// AccountNotices tells what has happened to the account while the user may not have looked.
-export function AccountNotices({ onClose }: { onClose: () => void }) {
+const closedKey = 'reeve.notices_closed'
+
+// closedUntil is the time of the last notice that was closed in this tab since the sign-in; '' for none.
+function closedUntil(): string {
+  const [session, at] = (sessionStorage.getItem(closedKey) ?? '').split(' ')
+  return session === mark() ? (at ?? '') : ''
+}
+
+// AccountNotices tells what has happened to the account while the user may not have looked. Closed notices that the server
+// keeps are hidden in this tab.
+export function AccountNotices(_: { onClose: () => void }) {
   const { info, reload } = useAccount()
-  const last = info.notices.at(-1)
+  const [closed, setClosed] = useState(closedUntil)
+  const [failures, setFailures] = useState(0)
+  const shown = info.notices.filter(({ at }) => at > closed)
+  const last = shown.at(-1)
   if (!last) return null
-  async function dismiss(until: string) {
-    onClose()
-    await put('/admin/account/notice', { until })
+  async function close(until: string) {
+    document.getElementById('main')?.focus({ preventScroll: true })
+    try {
+      if (shown.some(({ dismissible }) => dismissible)) await put('/admin/account/notice', { until })
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause // already shown
+      return setFailures(failures + 1)
+    }
+    sessionStorage.setItem(closedKey, `${mark()} ${until}`)
+    setClosed(until)
     await reload()
   }
   return (
     <Alert
+      key={`${last.at} ${failures}`} // another one, since the library hides what is closed
       type="warning"
       showIcon
-      closable={{ onClose: () => void dismiss(last.at), 'aria-label': t('close') }}
+      closable={{ onClose: () => void close(last.at), 'aria-label': t('close') }}
       style={{ marginBottom: 16 }}
       title={t('notice.title')}
       description={
         <>
-          {info.notices.map((notice) => (
+          {shown.map((notice) => (
             <div key={`${notice.at} ${notice.kind} ${notice.device_id}`} style={{ overflowWrap: 'anywhere' }}>
               {said(notice)}{' '}
               <span className="second">
@@ -48,7 +70,12 @@ export function AccountNotices({ onClose }: { onClose: () => void }) {
               </span>
             </div>
           ))}
-          {info.notices.some(({ device_id }) => device_id > 0) && (
+          {shown.some(({ dismissible }) => !dismissible) && (
+            <div className="second" style={{ marginTop: 4 }}>
+              {t('notice.stays')}
+            </div>
+          )}
+          {shown.some(({ device_id }) => device_id > 0) && (
             <Link to="/account/security#devices" style={{ display: 'inline-block', marginTop: 8, textDecoration: 'underline' }}>
               {t('notice.devices')}
             </Link>

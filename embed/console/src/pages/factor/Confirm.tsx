@@ -2,7 +2,7 @@ import { Button, Form, Input, type InputRef, theme } from 'antd'
 import Password from 'antd/es/input/Password'
 import { type Ref, useEffect, useRef, useState } from 'react'
 import type { Body } from '../../api/paths'
-import { get, post } from '../../api/request'
+import { Failure, get, post } from '../../api/request'
 import type { Reauth } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -27,7 +27,14 @@ export function Confirm({ open, how, onConfirmed, onClose, onClosed }: Props) {
   }, [open])
 
   async function run(values: Values) {
-    await post('/admin/reauth', byPasskey ? { passkey: await askPasskey() } : values, { quiet: true })
+    const proof = byPasskey ? { passkey: await askPasskey() } : values
+    const send = () => post('/admin/reauth', proof, { quiet: true })
+    try {
+      await send()
+    } catch (cause) {
+      if (!(cause instanceof Failure && cause.code === 'token_replaced')) throw cause
+      await send() // a confirmation in another tab was faster; the browser has the new cookie by now
+    }
     onConfirmed()
   }
 

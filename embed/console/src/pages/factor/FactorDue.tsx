@@ -8,6 +8,9 @@ import { SecondFactor } from './SecondFactor'
 
 dayjs.extend(relative)
 
+// dueText says until when a second factor has to be set up.
+export const dueText = (at: string): string => t('factor.due', { when: dayjs(at).fromNow() })
+
 // FactorDue reminds of a second factor that is required later.
 export function FactorDue({ at, onClose }: { at: string; onClose: () => void }) {
   const navigate = useNavigate()
@@ -17,7 +20,7 @@ export function FactorDue({ at, onClose }: { at: string; onClose: () => void }) 
       showIcon
       closable={{ onClose, 'aria-label': t('close') }}
       style={{ marginBottom: 16 }}
-      title={t('factor.due', { when: dayjs(at).fromNow() })}
+      title={dueText(at)}
       action={
         <Button size="small" onClick={() => void navigate('/account/security#factor')}>
           {t('factor.due.set_up')}

@@ -13,14 +13,14 @@ const few = 3
 
 // SecondFactor sets up and removes the user's own passkeys and authenticator app, and replaces the recovery codes. level is
 // that of its headings.
-export function SecondFactor({ level = 2 }: { level?: 2 | 3 }) {
+export function SecondFactor({ level = 2, onChanged }: { level?: 2 | 3; onChanged?: () => Promise<void> }) {
   const { data: app, reload: reloadApp } = useGet('/admin/account/totp')
   const { data: passkeys, reload: reloadPasskeys } = useGet('/admin/account/passkey', { pageSize: 100 })
   const { data: options } = useGet('/admin/account/passkey-options')
   const { sure } = useAct()
   const [codes, setCodes] = useState<string[]>([])
 
-  const reload = async () => void (await Promise.all([reloadApp(), reloadPasskeys()]))
+  const reload = async () => void (await Promise.all([reloadApp(), reloadPasskeys(), onChanged?.()]))
 
   async function renew() {
     if (!(await sure({ title: t('factor.renew.sure'), text: t('factor.renew.text'), ok: t('factor.renew') }))) return

@@ -1,8 +1,9 @@
 import { Button, Empty, Flex, Form, Input, Skeleton, Tag, Typography } from 'antd'
-import { del, put } from '../../api/request'
+import { del, Failure, get, hooks, put, unconfirmed } from '../../api/request'
 import type { Device } from '../../api/types'
 import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
+import { rowWithFocus } from '../../ui/focus-row'
 import { Question } from '../../ui/Question'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
@@ -16,6 +17,25 @@ const titleOf = (device: Device): string => device.name || inWords(device) || t(
 
 // ordered has this device first, then those that were used last.
 const ordered = (devices: Device[]) => devices.toSorted((a, b) => b.current - a.current || (b.last_used ?? '').localeCompare(a.last_used ?? ''))
+
+// endAll ends the other sessions that there are now, and returns their number. Where one has ended meanwhile, the server
+// stops: the rest is ended by a second request.
+async function endAll(again = true): Promise<number> {
+  const { data } = await get('/admin/session', { pageSize: 1000 })
+  const ids = data.filter(({ current }) => current === 0).map(({ id }) => id)
+  if (ids.length === 0) return 0
+  try {
+    await del('/admin/session', { ids: ids.join(',') }, { quiet: again })
+  } catch (cause) {
+    if (!again || !(cause instanceof Failure)) throw cause
+    if (cause.status === 404) await endAll(false)
+    else {
+      if (!unconfirmed(cause)) hooks.failed(cause)
+      throw cause
+    }
+  }
+  return ids.length
+}
 
 // Devices lists the browsers in which the user has signed in, renames and forgets them, and signs out there.
 export function Devices() {
@@ -35,26 +55,38 @@ export function Devices() {
   async function signOut(device: Device) {
     const name = titleOf(device)
     if (!(await sure({ title: t('security.device.end.sure', { name }), text: t('security.end.text'), ok: t('security.end') }))) return
-    await del(`/admin/account/device/${device.id}/session`)
-    done(t('security.ended', { name }))
-    await reload()
+    try {
+      await del(`/admin/account/device/${device.id}/session`)
+      done(t('security.ended', { name }))
+    } finally {
+      await reload()
+    }
   }
 
   async function forget(device: Device) {
     const name = titleOf(device)
+    const focus = rowWithFocus('devices')
     if (!(await sure({ title: t('security.device.forget.sure', { name }), text: t('security.device.forget.text'), ok: t('security.device.forget') }))) return
-    await del(`/admin/account/device/${device.id}`)
-    done(t('security.device.forgotten', { name }))
-    await reload()
+    try {
+      await del(`/admin/account/device/${device.id}`)
+      done(t('security.device.forgotten', { name }))
+    } finally {
+      await reload()
+      await focus()
+    }
   }
 
   const others = sessions?.data.filter((session) => session.current === 0) ?? []
 
   async function endOthers() {
     if (!(await sure({ title: t('security.end_others'), text: t('security.end_others.sure', { n: others.length }), ok: t('security.end_others') }))) return
-    await del('/admin/session', { ids: others.map(({ id }) => id).join(',') })
-    done(t('security.ended_others', { n: others.length }))
-    await reload()
+    const focus = rowWithFocus('devices')
+    try {
+      done(t('security.ended_others', { n: await endAll() }))
+    } finally {
+      await reload()
+      await focus()
+    }
   }
 
   if (!devices || !sessions) return <Skeleton active />

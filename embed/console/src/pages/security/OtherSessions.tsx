@@ -2,6 +2,7 @@ import { Button, Flex, Tag, Typography } from 'antd'
 import { del } from '../../api/request'
 import type { Session } from '../../api/types'
 import { t } from '../../i18n'
+import { rowWithFocus } from '../../ui/focus-row'
 import { Time } from '../../ui/Time'
 import { useAct } from '../../ui/useAct'
 import { inWords } from '../session-columns'
@@ -14,10 +15,15 @@ export function OtherSessions({ sessions, reload }: { sessions: Session[]; reloa
 
   async function end(session: Session) {
     const name = inWords(session) || session.ip
+    const focus = rowWithFocus('devices')
     if (!(await sure({ title: t('security.device.end.sure', { name }), text: t('security.end.text'), ok: t('security.end') }))) return
-    await del(`/admin/session/${session.id}`)
-    done(t('security.ended', { name }))
-    await reload()
+    try {
+      await del(`/admin/session/${session.id}`)
+      done(t('security.ended', { name }))
+    } finally {
+      await reload()
+      await focus()
+    }
   }
 
   return (

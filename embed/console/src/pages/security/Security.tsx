@@ -1,6 +1,10 @@
-import { Flex, Typography } from 'antd'
+import { Alert, Flex, Typography } from 'antd'
 import { type ReactNode, useRef } from 'react'
+import { Link } from 'react-router'
+import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { useGet } from '../../ui/useGet'
+import { dueText } from '../factor/FactorDue'
 import { SecondFactor } from '../factor/SecondFactor'
 import { Devices } from './Devices'
 import { PasswordForm } from './PasswordForm'
@@ -11,17 +15,31 @@ import { useAnchor } from './useAnchor'
 export function Security() {
   const page = useRef<HTMLDivElement>(null)
   useAnchor(page)
+  const { info, reload } = useAccount()
+  const due = info.factor_due
+  const keys = useGet('/admin/account/key', { pageSize: 1 }).data?.total
   return (
     <Flex ref={page} vertical gap={32} style={{ paddingTop: 8 }}>
       <Section id="password" title={t('sign_in.password')}>
         <PasswordForm />
       </Section>
       <Section id="factor" title={t('security.factor')}>
-        <SecondFactor level={3} />
+        {due && <Alert type="warning" showIcon title={dueText(due)} style={{ marginBottom: 16 }} />}
+        <SecondFactor level={3} onChanged={reload} />
       </Section>
       <Section id="devices" title={t('security.devices')}>
         <Devices />
       </Section>
+      {keys !== undefined && keys > 0 && (
+        <Section id="keys" title={t('menu.admin.key')}>
+          <Flex vertical gap={12} align="start">
+            <span>{t('security.keys', { n: keys })}</span>
+            <Link to="/account/keys" style={{ textDecoration: 'underline' }}>
+              {t('security.keys.manage')}
+            </Link>
+          </Flex>
+        </Section>
+      )}
       <Section id="sign-ins" title={t('security.recent')}>
         <RecentSignIns />
       </Section>
