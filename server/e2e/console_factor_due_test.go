@@ -29,6 +29,7 @@ func TestConsoleRequiresASecondFactor(t *testing.T) {
 	q.looksGood("factor-due")
 	q.click("button", "Set up now")
 	q.at("/account/security#factor")
+	q.in("#factor").see("Set up a second factor in 7 days.")
 
 	c.want(200, "PUT", "/system/setting", `{"values":{"security.factor_grace_days":0,"security.require_factor":"all"}}`)
 	c.want(200, "POST", "/admin/list", object("username", "eve", "password", password))

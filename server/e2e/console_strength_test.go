@@ -3,6 +3,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -62,6 +63,32 @@ func TestConsoleStrength(t *testing.T) {
 	q.strength("weak", "")
 	q.see("强度：弱。 与常见密码相似。")
 	q.looksGood("zh-strength")
+}
+
+// TestConsolePasswordLength is that of the setting.
+func TestConsolePasswordLength(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	c.want(200, "PUT", "/system/setting", values("security.password_length", 30))
+	id := c.create("/admin/list", "username", "ben", "password", strings.Repeat("a long one ", 3))
+	c.want(200, "PUT", fmt.Sprintf("/admin/list/%d/password", id), object("password", strings.Repeat("temporary ", 3)))
+	p := signedInAt(t, server, c, "/account/security")
+	p.see("Use at least 30 characters")
+	p.fill("New password", "an entirely new phrase")
+	p.strength("weak", "Add a word or two.")
+	p.open("/admin/list")
+	p.click("button", "More actions for ben")
+	p.click("menuitem", "Reset password")
+	p.click("radio", "Set manually")
+	p.dialog().see("Use at least 30 characters.")
+
+	q := console(t, server)
+	q.open("/")
+	q.signIn("ben", strings.Repeat("temporary ", 3))
+	q.see("Use at least 30 characters")
+	q.fill("New password", "an entirely new phrase")
+	q.strength("weak", "Add a word or two.")
 }
 
 // TestConsoleStrengthOfARequiredPassword is shown where a password must be changed, with the names of the account.

@@ -64,3 +64,54 @@ func TestConsoleGoesOnAfterSignIn(t *testing.T) {
 	p.at("/system/loginlog?result=success")
 	p.find("heading", "Sign-in log")
 }
+
+// TestConsoleSaysWhyASessionEnded where it was rejected for its network.
+func TestConsoleSaysWhyASessionEnded(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/admin/role", `{
+		const real = fetch
+		globalThis.fetch = (path, options) => String(path).startsWith('/admin/role') && globalThis.elsewhere
+			? Promise.resolve(Response.json({ success: false, errorCode: 'session_network', msg: 'elsewhere', showType: 1 }, { status: 401 }))
+			: real(path, options)
+	}`)
+	p.find("button", "Administrator")
+	p.settle()
+	if err := evaluate(p, "void (globalThis.elsewhere = true)", nil); err != nil {
+		t.Fatal(err)
+	}
+	p.click("button", "Reload")
+	p.see("Your session works only in the network in which you signed in.")
+	p.gone("Your session expired.")
+	p.looksGood("sign-in-network")
+	p.signIn("admin", password)
+	p.at("/admin/role")
+}
+
+// TestConsoleSignOutTakesItsTime if the server does not answer: the page says so, and can't be used.
+func TestConsoleSignOutTakesItsTime(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	c := signedIn(t, server)
+	p := signedInAt(t, server, c, "/admin/role", `{
+		const real = fetch
+		globalThis.fetch = (path, options) => {
+			if (!String(path).startsWith('/admin/logout') || sessionStorage.getItem('hung')) return real(path, options)
+			sessionStorage.setItem('hung', 'yes')
+			return new Promise((_, reject) => options.signal.addEventListener('abort', () => reject(options.signal.reason)))
+		}
+	}`)
+	p.click("button", "Administrator")
+	p.click("menuitem", "Sign out")
+	p.see("Signing out…")
+	p.press("Escape")
+	p.until("be covered", func() error {
+		return evaluate(p, `(() => { if (!document.querySelector('dialog.leaving:modal')) throw new Error('it is not') })()`, nil)
+	})
+	p.settle()
+	p.shoot("signing-out")
+	p.find("button", "Sign in")
+	p.settle()
+	c.want(401, "GET", "/admin/info", "") // the sign-in page has ended it
+}
