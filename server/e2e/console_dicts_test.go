@@ -71,6 +71,7 @@ func TestConsoleDictionaries(t *testing.T) {
 	}
 
 	p.click("button", "Edit")
+	p.dialog().find("textbox", "Name") // it has the dictionary as it was
 	c.want(200, "PUT", "/system/dict/1", `{"describe":"Where an order stands"}`)
 	p.dialog().fill("Name", "Orders")
 	p.expect(409, "/system/dict/1")

@@ -59,7 +59,7 @@ func TestConsoleFieldsAreDeclaredAndUsed(t *testing.T) {
 	d.see("created the custom field Tier")
 	d.click("tab", "Details")
 	d.click("button", "Save")
-	p.gone("Level of the contract")
+	p.missing("tab", "History") // the drawer has closed
 
 	p.open("/user/list")
 	p.click("button", "Edit ivy")

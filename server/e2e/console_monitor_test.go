@@ -155,17 +155,7 @@ func TestConsoleMonitorTimes(t *testing.T) {
 	p.in("[role=region]").find("columnheader", "Client errors (4xx)")
 	p.click("button", "Requests as a table")
 	p.sweep(".u-over", 0.5, 0.9)
-	p.until("have the part of the time in the address", func() error {
-		var search string
-		if err := evaluate(p, "location.search", &search); err != nil {
-			return err
-		}
-		part, err := url.ParseQuery(strings.TrimPrefix(search, "?"))
-		if err == nil && (part.Get("from") == "" || part.Get("to") <= part.Get("from") || part.Get("span") != "") {
-			err = errors.New(search)
-		}
-		return err
-	})
+	p.zoomed()
 
 	p.open("/system/monitor/request?live=1&" + span.Encode()) // a period in the past is not live
 	p.row("/nothing/here").gone("new")
@@ -196,6 +186,22 @@ func (p *page) sweep(selector string, from, to float64) {
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, at((from+to)/2))
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, at(to))
 	p.mouse(input.DispatchMouseEventTypeMouseReleased, at(to))
+}
+
+// zoomed waits until the address is that of the requests of a part of the time.
+func (p *page) zoomed() {
+	p.t.Helper()
+	p.until("have the part of the time in the address", func() error {
+		var is struct{ Path, Search string }
+		if err := evaluate(p, "({ Path: location.pathname, Search: location.search })", &is); err != nil {
+			return err
+		}
+		part, err := url.ParseQuery(strings.TrimPrefix(is.Search, "?"))
+		if err == nil && (is.Path != "/console/system/monitor/request" || part.Get("from") == "" || part.Get("to") <= part.Get("from") || part.Get("span") != "") {
+			err = errors.New(is.Path + is.Search)
+		}
+		return err
+	})
 }
 
 func TestConsoleMonitorMore(t *testing.T) {
@@ -345,6 +351,7 @@ func TestConsoleHome(t *testing.T) {
 	p.click("radio", "7 d")
 	p.at("?span=7d")
 	p.sweep(".ant-card:first-child .u-over", 0.2, 0.9)
+	p.zoomed()
 	p.find("heading", "Monitoring")
 	p.open("/")
 	p.click("link", "POST /admin/list")

@@ -411,6 +411,7 @@ func TestConsoleRightsOfThoseWhoLackThem(t *testing.T) {
 	d.click("button", "Users and everything below it")
 	d.see("+1 −0")
 	p.click("button", "Review and save")
+	p.dialog().see("Added")
 	owner.want(200, "PUT", "/admin/role/3/rule", object("rule_ids", owner.permissions("admin.role.query", "admin.role.rule", "admin.rule.query")))
 	p.expect(403, path)
 	p.confirm("Save")

@@ -267,6 +267,7 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.click("button", "Delete group")
 	p.see("Delete or move its settings (1) first.")
 	p.click("button", "Edit post.how")
+	p.dialog().find("textbox", "Title") // it has the setting as it was
 	c.want(200, "PUT", fmt.Sprintf("/system/setting/%d", read()[0].ID), `{"describe":"How letters go"}`)
 	p.dialog().fill("Title", "The way")
 	p.expect(409, fmt.Sprintf("/system/setting/%d", read()[0].ID))
