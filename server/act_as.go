@@ -117,6 +117,8 @@ type activityIn struct {
 type activityPage struct {
 	Data []*activityEntry `json:"data" doc:"Entries, the newest first"`
 	Next uint64           `json:"next" doc:"Value of before for the next page; 0 on the last one"`
+
+	Damaged store.Flag `json:"damaged,omitempty" doc:"1 if a part of the log cannot be read, so that entries may be missing; otherwise absent"`
 }
 
 type activityEntry struct {
@@ -139,13 +141,11 @@ func ownActivity(req *Request, in *activityIn) (*activityPage, error) {
 	}
 	own := audit.Actor{Kind: "user", ID: uint64(req.Actor.ID)}
 	rows, more, err := req.search(audit.Query{All: [][]string{{audit.ByActor(own.Kind, own.ID)}}}, uint64(in.Before), size)
-	if store.IsDamage(err) {
-		err = nil
-	}
+	page := &activityPage{Data: []*activityEntry{}}
+	noteDamage(&page.Damaged, &err)
 	if err != nil {
 		return nil, err
 	}
-	page := &activityPage{Data: []*activityEntry{}}
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
 		view := newLogView(tx, req.Actor)
 		for _, row := range rows {

@@ -192,16 +192,16 @@ func (q *logQuery) page(req *Request) (*logPage, error) {
 		return page, err
 	}
 	total, err := req.db.DB.CountLog(q.Query)
-	page.noteDamage(&err)
+	noteDamage(&page.Damaged, &err)
 	page.Total = &total
 	return page, err
 }
 
-// noteDamage turns damage of a part of the log into a mark: everything else is readable, and the
+// noteDamage turns damage of a part of the log into the mark of a page: everything else is readable, and the
 // health report names the damage.
-func (p *logPage) noteDamage(err *error) {
+func noteDamage(damaged *store.Flag, err *error) {
 	if store.IsDamage(*err) {
-		p.Damaged, *err = true, nil
+		*damaged, *err = true, nil
 	}
 }
 
@@ -210,7 +210,7 @@ func (q *logQuery) read(req *Request, page *logPage) (countable bool, err error)
 	before, left, shown := q.before, maxLogScan, 0
 	for {
 		rows, more, err := req.search(q.Query, before, min(logBatch, left))
-		if page.noteDamage(&err); err != nil {
+		if noteDamage(&page.Damaged, &err); err != nil {
 			return false, err
 		}
 		full, used := false, 0

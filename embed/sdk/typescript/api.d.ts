@@ -43,6 +43,8 @@ export type ActivityEntry = {
 }
 
 export type ActivityPage = {
+  /** 1 if a part of the log cannot be read, so that entries may be missing; otherwise absent */
+  damaged?: 0 | 1
   /** Entries, the newest first */
   data: ActivityEntry[]
   /** Value of before for the next page; 0 on the last one */
