@@ -1,6 +1,10 @@
 package e2e
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+)
 
 func TestConsoleSignIn(t *testing.T) {
 	t.Parallel()
@@ -68,19 +72,14 @@ func TestConsoleGoesOnAfterSignIn(t *testing.T) {
 // TestConsoleSaysWhyASessionEnded where it was rejected for its network.
 func TestConsoleSaysWhyASessionEnded(t *testing.T) {
 	t.Parallel()
-	server := start(t, t.TempDir())
+	server := start(t, t.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8")
 	c := signedIn(t, server)
-	p := signedInAt(t, server, c, "/admin/role", `{
-		const real = fetch
-		globalThis.fetch = (path, options) => String(path).startsWith('/admin/role') && globalThis.elsewhere
-			? Promise.resolve(Response.json({ success: false, errorCode: 'session_network', msg: 'elsewhere', showType: 1 }, { status: 401 }))
-			: real(path, options)
-	}`)
+	c.want(200, "PUT", "/system/setting", values("security.session_network", true))
+	p := signedInAt(t, server, c, "/admin/role")
 	p.find("button", "Administrator")
 	p.settle()
-	if err := evaluate(p, "void (globalThis.elsewhere = true)", nil); err != nil {
-		t.Fatal(err)
-	}
+	p.expect(401, "/admin/role")
+	send(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"X-Forwarded-For": "203.0.113.7"}})
 	p.click("button", "Reload")
 	p.see("Your session works only in the network in which you signed in.")
 	p.gone("Your session expired.")
