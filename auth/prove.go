@@ -77,10 +77,10 @@ func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.
 		return 0, "", err
 	}
 	proof := store.NewProof(store.TimeOf(time.Now()))
-	if full {
+	if full { // otherwise requests with the former token, which share the actor, must not get the proof
 		token = ""
 		s.Actor.Proof.Renew(proof.At())
-	} // otherwise requests that are under way with the former token do not get the proof
+	}
 	err = a.db.View(s.Actor, func(tx *store.Tx) error { until = proof.Until(tx); return nil })
 	return until, token, err
 }
@@ -128,9 +128,11 @@ func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token toke
 func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) error) error {
 	return a.db.Update(s.Actor, func(tx *store.Tx) error {
 		if !s.isHeld() {
-			if now, err := store.TokenOf(tx, s.ID); err != nil {
+			now, err := store.TokenOf(tx, s.ID)
+			if err != nil {
 				return err
-			} else if now.Hash != s.hash.String() {
+			}
+			if now.Hash != s.hash.String() {
 				return errReplaced
 			}
 		}

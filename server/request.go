@@ -292,8 +292,8 @@ func (req *Request) renew(tx *store.Tx) (*store.Actor, error) {
 	return req.resume(tx, session)
 }
 
-// proceed authorizes a download again. It goes on with a token that was replaced meanwhile, and is a use of the session. It is
-// for requests that only read, since it gives them a later confirmation of the user.
+// proceed authorizes a download again, also with a token that was replaced meanwhile, and counts as a use of the session. It
+// is only for requests that read: the actor has the proof of a confirmation that came later.
 func (req *Request) proceed(tx *store.Tx) error {
 	if req.Session == nil {
 		return nil

@@ -109,8 +109,8 @@ func (a *Actor) Label() string {
 	return a.Username
 }
 
-// BeginActing records in a session that its user acts as another one, whom it tells, and no longer as one before: its ID is
-// in the change log as "ended".
+// BeginActing records in a session that its user acts as another one, and notifies that one. If the session acted as somebody
+// else before, that ends; the change log has the ID as "ended".
 func BeginActing(tx *Tx, session ID, a *Actor, reason string) (until Time, err error) {
 	until = tx.Now().Add(ActAsLife)
 	details := map[string]any{"user_id": a.ID, "writes": a.Writes, "until": until}

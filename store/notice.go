@@ -30,7 +30,8 @@ const (
 	NewNetwork = "new_network"
 )
 
-// Limits of notices of a user. Another one replaces the oldest, or one of a sign-in the newest of a sign-in.
+// Limits of notices of a user. Beyond them, a new notice replaces the oldest one; that of a sign-in replaces the newest one of
+// a sign-in.
 const (
 	maxNotices       = 20
 	maxSignInNotices = 10 // so that sign-ins can't push out the others
@@ -154,7 +155,8 @@ func tryNotice(tx *Tx, purpose string, who Account, language string) error {
 	return err
 }
 
-// SignInNotice returns the notice of a sign-in that a mail is about; nil if the user has dismissed it.
+// SignInNotice returns the notice of a sign-in that a mail is about, which was added in the same transaction; nil if the
+// user has dismissed it.
 func (u *User) SignInNotice(m *Mail) *Notice {
 	i := slices.IndexFunc(u.Notices, func(n Notice) bool { return n.isSignIn() && n.At == m.CreatedAt })
 	if i < 0 {
