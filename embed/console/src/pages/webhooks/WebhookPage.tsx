@@ -29,8 +29,10 @@ export function WebhookPage({ id }: { id: number }) {
   const [from] = useState(located?.from ?? back)
   const [hook, setHook] = useState<Webhook>()
   const [failure, setFailure] = useState<Failure>()
+  const [removing, setRemoving] = useState(false) // while it is, and until the list is there, nothing asks for what may be gone
   const question = useCallback(
     async (signal: AbortSignal) => {
+      if (removing) return
       try {
         setHook(await get(`/system/webhook/${id}`, {}, { signal, quiet: true }))
         setFailure(undefined)
@@ -39,12 +41,12 @@ export function WebhookPage({ id }: { id: number }) {
         throw cause
       }
     },
-    [id],
+    [id, removing],
   )
   const { reload, refresh, fresh } = useAsk(question)
   useNews(everything, refresh, fresh)
   usePoll(refresh, 3, hook !== undefined && moving(hook))
-  if (hook && !failure) return <Shown hook={hook} from={from} reload={reload} />
+  if (hook && !failure) return <Shown hook={hook} from={from} reload={reload} onRemoving={setRemoving} />
   return (
     <>
       <Head title={t('menu.system.webhook')} from={from} back={t('webhooks.back')} />
@@ -57,7 +59,9 @@ export function WebhookPage({ id }: { id: number }) {
   )
 }
 
-function Shown({ hook, from, reload }: { hook: Webhook; from: string; reload: () => Promise<void> }) {
+type ShownProps = { hook: Webhook; from: string; reload: () => Promise<void>; onRemoving: (removing: boolean) => void }
+
+function Shown({ hook, from, reload, onRemoving }: ShownProps) {
   const { may, info } = useAccount()
   const navigate = useNavigate()
   const { params } = useParts()
@@ -92,7 +96,7 @@ function Shown({ hook, from, reload }: { hook: Webhook; from: string; reload: ()
             sends && { label: t('webhooks.replay'), onClick: () => hooks.replay(hook) },
             may('system.webhook.secret') && { label: t('webhooks.rotate'), onClick: () => void hooks.rotate(hook) },
             adopts && { label: t('webhooks.adopt'), onClick: () => void hooks.adopt(hook) },
-            may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook, () => navigate(back)) },
+            may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook, () => navigate(back), onRemoving) },
           ]}
         />
       </Head>

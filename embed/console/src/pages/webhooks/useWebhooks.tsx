@@ -21,7 +21,7 @@ export type Hooks = {
   adopt: (hook: Webhook) => Promise<void>
   rotate: (hook: Webhook) => Promise<void>
   test: (hook: Webhook) => Promise<void>
-  remove: (hook: Webhook, then: () => unknown) => Promise<void>
+  remove: (hook: Webhook, then: () => unknown, onRemoving?: (removing: boolean) => void) => Promise<void>
   panels: ReactNode
 }
 
@@ -65,9 +65,15 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
       await run(async () => secret.show(await post(`/system/webhook/${hook.id}/secret`, {})))
     },
     test: (hook) => run(async () => tested.show(await post(`/system/webhook/${hook.id}/test`))),
-    remove: async (hook, then) => {
+    remove: async (hook, then, onRemoving) => {
       if (!(await sure({ title: t('delete.sure', { name: host(hook) }), text: t('webhooks.delete.text'), ok: t('delete') }))) return
-      await del(`/system/webhook/${hook.id}`)
+      onRemoving?.(true)
+      try {
+        await del(`/system/webhook/${hook.id}`)
+      } catch (cause) {
+        onRemoving?.(false)
+        throw cause
+      }
       done(t('deleted', { name: host(hook) }))
       await then()
     },
