@@ -64,7 +64,7 @@ func (v *logView) customFields(realm string, f *audit.Field, whole bool, to *log
 // customValues returns the values of custom fields that the log has. erased reports that they can't be read any
 // more.
 func (v *logView) customValues(from audit.Value) (values store.FieldValues, erased bool, err error) {
-	text, known, err := store.ReadLogged(v.tx, from)
+	text, known, err := v.log.Read(from)
 	if err != nil || !known || len(text) == 0 {
 		return nil, !known && from.Box != nil, err
 	}

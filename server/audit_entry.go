@@ -152,7 +152,7 @@ func (v *logView) seesDetails(e *audit.Entry) bool {
 
 // text returns a value that is a text. erased is 1 if it can no longer be read.
 func (v *logView) text(value audit.Value) (text string, erased store.Flag, err error) {
-	raw, known, err := store.ReadLogged(v.tx, value)
+	raw, known, err := v.log.Read(value)
 	if err != nil || !known {
 		return "", store.Flag(value.Box != nil), err
 	}
@@ -196,7 +196,7 @@ func (v *logView) field(collection string, f *audit.Field, whole bool) (out logF
 		from audit.Value
 		to   *json.RawMessage
 	}{{f.Old, &out.Old}, {f.New, &out.New}} {
-		text, known, err := store.ReadLogged(v.tx, side.from)
+		text, known, err := v.log.Read(side.from)
 		if err != nil {
 			return out, err
 		}

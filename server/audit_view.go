@@ -71,11 +71,12 @@ type logView struct {
 	tx    *store.Tx
 	who   *store.Actor
 	scope *store.Scope
+	log   *store.LogReader
 	names map[string]string // labels of referenced records that were looked up
 }
 
 func newLogView(tx *store.Tx, who *store.Actor) *logView {
-	return &logView{tx: tx, who: who, scope: who.Scope(tx), names: map[string]string{}}
+	return &logView{tx: tx, who: who, scope: who.Scope(tx), log: store.NewLogReader(tx), names: map[string]string{}}
 }
 
 // seesActor reports whether the caller may know who did something.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Actor is the user on whose behalf a transaction runs. Package auth creates one for each
@@ -56,6 +57,9 @@ func ActorOf(tx *Tx) *Actor {
 // Anonymous is the actor of requests that are not signed in. It has no permissions.
 var Anonymous = &Actor{}
 
+// actorKey is the key under which the write functions of a commit share a user. See kv.Shared.
+type actorKey ID
+
 // currentActor returns the actor of the stored user when a write function is about to run:
 // since the request began, the roles may have changed, or the user may have been disabled.
 func currentActor(tx *Tx, p Principal) (Principal, error) {
@@ -82,7 +86,7 @@ func currentActor(tx *Tx, p Principal) (Principal, error) {
 		}
 		return AppActor(u), nil
 	}
-	u, err := Users.Get(tx, a.ID)
+	u, err := kv.Shared(tx, Users, actorKey(a.ID), func() (*User, error) { return Users.Get(tx, a.ID) })
 	if err == nil && !bool(u.Status) {
 		err = ErrSessionEnded
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -102,4 +103,32 @@ func TestAnUnknownPrincipalHasNoPermissions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// An actor follows what an earlier write function of the same commit has changed, also if one before
+// that ran as the same user.
+func TestActorFollowsItsUserInACommit(t *testing.T) {
+	db := office(t)
+	desk := as(t, db, "desk")
+	update(t, db, func(tx *Tx) error {
+		current := func() (*Actor, error) {
+			p, err := currentActor(tx, desk)
+			a, _ := p.(*Actor)
+			return a, err
+		}
+		for range 2 {
+			if a, err := current(); err != nil || a != desk {
+				t.Errorf("before: %v, %v", a, err)
+			}
+		}
+		noErr(t, editUser(desk.ID, withRoles(3))(tx))
+		a, err := current()
+		noErr(t, err)
+		disktest.Equal(t, "roles", a.RoleIDs, []ID{3})
+		noErr(t, editUser(desk.ID, disable)(tx))
+		if a, err := current(); !errors.Is(err, ErrSessionEnded) {
+			t.Errorf("disabled: %v, %v", a, err)
+		}
+		return nil
+	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -83,8 +84,8 @@ func logEntry(tx *Tx, changed []kv.RecordChange, e *audit.Entry) (logged bool, e
 type logWriter struct {
 	tx      *Tx
 	changed []kv.RecordChange
-	keys    map[Account]*PersonKey
-	secret  []byte // key of the hashes of secrets; nil until it is needed
+	ciphers map[Account]cipher.AEAD // of the keys of persons
+	secret  []byte                  // key of the hashes of secrets; nil until it is needed
 }
 
 // actor sets on whose behalf the entry was written. Auth opens sessions with system rights: the

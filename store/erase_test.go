@@ -337,3 +337,35 @@ func TestWhatIsNotErasedAgain(t *testing.T) {
 		t.Errorf("warnings: %q", warnings)
 	}
 }
+
+// Nothing is sealed any more with a key that an earlier write function of the same commit has deleted.
+func TestNothingIsSealedWithADeletedKey(t *testing.T) {
+	db := office(t)
+	who := Account{ID: 2}
+	seal := func(tx *Tx) audit.Value {
+		w := logWriter{tx: tx}
+		v, err := w.personal(who, jsonText("Ada"))
+		noErr(t, err)
+		return v
+	}
+	update(t, db, func(tx *Tx) error {
+		seal(tx) // creates the key if there is none
+		return nil
+	})
+	update(t, db, func(tx *Tx) error {
+		before := seal(tx)
+		key, err := KeyByPerson.Get(tx, who.Person())
+		noErr(t, err)
+		noErr(t, PersonKeys.Delete(tx, key.ID))
+		after := seal(tx)
+		aead, err := key.cipher()
+		noErr(t, err)
+		if _, err := aead.Open(nil, nil, before.Box, []byte(who.Person())); err != nil {
+			t.Errorf("before: %v", err)
+		}
+		if _, err := aead.Open(nil, nil, after.Box, []byte(who.Person())); err == nil {
+			t.Error("a value was sealed with the deleted key")
+		}
+		return nil
+	})
+}

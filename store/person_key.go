@@ -45,11 +45,7 @@ func (a Account) Kind() string { return a.kind() }
 
 // personal seals a value for a person, whose key is created if there is none.
 func (w *logWriter) personal(person Account, text json.RawMessage) (audit.Value, error) {
-	key, err := w.key(person)
-	if err != nil {
-		return audit.Value{}, err
-	}
-	aead, err := key.cipher()
+	aead, err := w.cipher(person)
 	if err != nil {
 		return audit.Value{}, err
 	}
@@ -67,16 +63,20 @@ func (w *logWriter) takeDeletedKeys() error {
 		if err := json.Unmarshal(c.Old, &key); err != nil {
 			return err
 		}
-		w.remember(&key)
+		aead, err := key.cipher()
+		if err != nil {
+			return err
+		}
+		w.remember(accountOf(key.UserID, key.AppUserID), aead)
 	}
 	return nil
 }
 
-func (w *logWriter) remember(key *PersonKey) {
-	if w.keys == nil {
-		w.keys = map[Account]*PersonKey{}
+func (w *logWriter) remember(person Account, aead cipher.AEAD) {
+	if w.ciphers == nil {
+		w.ciphers = map[Account]cipher.AEAD{}
 	}
-	w.keys[accountOf(key.UserID, key.AppUserID)] = key
+	w.ciphers[person] = aead
 }
 
 // deletes reports whether the write function has deleted a user.
@@ -88,24 +88,29 @@ func (w *logWriter) deletes(who Account) bool {
 	return slices.ContainsFunc(w.changed, func(c kv.RecordChange) bool { return c.Table == table && c.ID == who.ID && c.New == nil })
 }
 
-// key returns the key of a person, and creates it if there is none. The key of somebody who was
-// erased is random and not stored.
-func (w *logWriter) key(person Account) (*PersonKey, error) {
-	if key := w.keys[person]; key != nil {
-		return key, nil
+// cipher returns the cipher of the key of a person, which is created if there is none. The key of
+// somebody who was erased is random and not stored.
+func (w *logWriter) cipher(person Account) (cipher.AEAD, error) {
+	if aead := w.ciphers[person]; aead != nil {
+		return aead, nil
 	}
-	key, err := KeyByPerson.Get(w.tx, person.person())
+	aead, err := kv.Shared(w.tx, PersonKeys, person, func() (cipher.AEAD, error) {
+		key, err := KeyByPerson.Get(w.tx, person.person())
+		if err != nil {
+			return nil, err
+		}
+		return key.cipher()
+	})
 	if errs.Is(err, errs.NotFound) {
-		key, err = newPersonKey(person), nil
-		if person.exists(w.tx) || w.deletes(person) {
+		key := newPersonKey(person)
+		if aead, err = key.cipher(); err == nil && (person.exists(w.tx) || w.deletes(person)) {
 			err = PersonKeys.Create(w.tx, key)
 		}
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		w.remember(person, aead)
 	}
-	w.remember(key)
-	return key, nil
+	return aead, err
 }
 
 func newPersonKey(who Account) *PersonKey {
@@ -128,15 +133,26 @@ func (k *PersonKey) cipher() (cipher.AEAD, error) {
 // ReadLogged returns the JSON of a value in the change log. known is false for a secret, and for
 // personal data of a person who was erased.
 func ReadLogged(tx *Tx, v audit.Value) (text json.RawMessage, known bool, err error) {
+	return NewLogReader(tx).Read(v)
+}
+
+// LogReader reads values of the change log. It keeps the ciphers of persons, since most values of many
+// entries are about a few of them, so it must not outlive its transaction.
+type LogReader struct {
+	tx      *Tx
+	ciphers map[string]cipher.AEAD // nil for somebody who was erased
+}
+
+// NewLogReader returns a LogReader for a transaction that erases nobody.
+func NewLogReader(tx *Tx) *LogReader { return &LogReader{tx: tx} }
+
+// Read is ReadLogged.
+func (r *LogReader) Read(v audit.Value) (text json.RawMessage, known bool, err error) {
 	if v.Box == nil {
 		return v.Plain, v.Plain != nil, nil
 	}
-	key, err := KeyByPerson.Get(tx, v.Person)
-	if err != nil {
-		return nil, false, ignoreMissing(err)
-	}
-	aead, err := key.cipher()
-	if err != nil {
+	aead, err := r.cipher(v.Person)
+	if err != nil || aead == nil {
 		return nil, false, err
 	}
 	text, err = aead.Open(nil, nil, v.Box, []byte(v.Person))
@@ -144,6 +160,24 @@ func ReadLogged(tx *Tx, v audit.Value) (text json.RawMessage, known bool, err er
 		return nil, false, nil // sealed with the key of an earlier generation
 	}
 	return text, true, nil
+}
+
+func (r *LogReader) cipher(person string) (aead cipher.AEAD, err error) {
+	if aead, found := r.ciphers[person]; found {
+		return aead, nil
+	}
+	key, err := KeyByPerson.Get(r.tx, person)
+	if err == nil {
+		aead, err = key.cipher()
+	}
+	if err = ignoreMissing(err); err != nil {
+		return nil, err
+	}
+	if r.ciphers == nil {
+		r.ciphers = map[string]cipher.AEAD{}
+	}
+	r.ciphers[person] = aead
+	return aead, nil
 }
 
 func ignoreMissing(err error) error {

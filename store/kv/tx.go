@@ -130,7 +130,8 @@ type changes struct {
 	records  map[Table]map[ID]bool
 	caches   map[AnyCache]*pending
 	released []Digest
-	log      *logCommit // nil for no change log
+	shared   map[sharedKey]any // see Shared
+	log      *logCommit        // nil for no change log
 }
 
 // pending is the value that a cache has within a commit.
@@ -148,7 +149,7 @@ func addID(records map[Table]map[ID]bool, t Table, id ID) {
 }
 
 func newChanges() *changes {
-	return &changes{records: map[Table]map[ID]bool{}, caches: map[AnyCache]*pending{}}
+	return &changes{records: map[Table]map[ID]bool{}, caches: map[AnyCache]*pending{}, shared: map[sharedKey]any{}}
 }
 
 func (c *changes) touch(t Table, id ID) {
