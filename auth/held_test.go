@@ -29,15 +29,19 @@ func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 		if err := os.WriteFile(ballast, make([]byte, 8<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("the disk is not full: %v", err)
 		}
-		for { // use up the free pages in data.db
+		for full, size := 0, 4000; full < 5; { // use up the free pages in data.db, also those that a reader beside still holds
 			err := in.db.Update(store.System, func(tx *store.Tx) error {
-				return store.LoginLogs.Create(tx, &store.LoginLog{Username: "filler", Browser: string(make([]byte, 4000)), Result: store.LoginFailed, Realm: "admin", Count: 1})
+				return store.LoginLogs.Create(tx, &store.LoginLog{Username: "filler", Browser: string(make([]byte, size)), Result: store.LoginFailed, Realm: "admin", Count: 1})
 			})
 			if errs.Is(err, errs.Full) {
-				return func() { must(t, os.Remove(ballast)) }
+				full, size = full+1, 1
+				time.Sleep(time.Millisecond)
+				continue
 			}
 			must(t, err)
+			full = 0
 		}
+		return func() { must(t, os.Remove(ballast)) }
 	}
 }
 
