@@ -25,9 +25,9 @@ import (
 // browser that asked for it, so that nobody can sign others in as themselves.
 //
 // A token is not stored: it has the ID of the session and a signature of the session's first token and of
-// the origin, so it ends with
-// the session, and stays valid when a confirmation replaces the session's token. The key of the signatures exists only in memory, so that nobody
-// who reads the database or a backup can make a token. After a restart browsers get new ones by themselves.
+// the origin, so it ends with the session, and stays valid when a confirmation replaces the session's
+// token. The key of the signatures exists only in memory, so that nobody who reads the database or a
+// backup can make a token. After a restart browsers get new ones by themselves.
 
 const (
 	codeLife        = time.Minute

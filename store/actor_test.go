@@ -105,8 +105,8 @@ func TestAnUnknownPrincipalHasNoPermissions(t *testing.T) {
 	}
 }
 
-// An actor follows what an earlier write function of the same commit has changed, also if one before
-// that ran as the same user.
+// An actor follows what has been changed earlier in the same commit, also if its user was looked up
+// before that.
 func TestActorFollowsItsUserInACommit(t *testing.T) {
 	db := office(t)
 	desk := as(t, db, "desk")
