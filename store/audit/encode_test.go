@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func TestKeysOfTexts(t *testing.T) {
 		if got, err := decoded.keys(); err != nil || got != want {
 			t.Fatalf("%s\ndecoded: %+v, %v\nwant %+v", text, got, err, want)
 		}
-		if _, ok := scanSubject(text); !ok {
+		if _, ok := scanEntry(text, false); !ok {
 			t.Fatalf("not scanned: %s", text)
 		}
 		for _, last := range []*Link{{}, &decoded.Link, &before} {
@@ -98,6 +99,25 @@ func TestKeysOfTexts(t *testing.T) {
 			if len(term) > maxTerm || !utf8.ValidString(term) {
 				t.Fatalf("term %q", term)
 			}
+		}
+	}
+}
+
+// Scanning a text gives what encoding/json decodes, or nothing.
+func TestScannedEntries(t *testing.T) {
+	r := disktest.Random(t)
+	for range disktest.Size(2000, 10_000, 200_000) {
+		text := anyEntry(r).Text()
+		if _, ok := scanEntry(text, true); !ok {
+			t.Fatalf("not scanned: %s", text)
+		}
+		for range r.IntN(4) {
+			text[r.IntN(len(text))] = "\"\\{}[],:x0 \n\t\x00\xff"[r.IntN(15)]
+		}
+		got, ok := scanEntry(text, true)
+		var want Entry
+		if err := json.Unmarshal(text, &want); ok && (err != nil || !reflect.DeepEqual(got, want)) {
+			t.Fatalf("%s\nscanned %+v\ndecoded %+v, %v", text, got, want, err)
 		}
 	}
 }

@@ -176,7 +176,12 @@ func HeadOf(text []byte) (Head, error) {
 
 // Decode decodes the text of an entry.
 func (r Row) Decode() (e Entry, err error) {
-	if err = json.Unmarshal(r.Text, &e); err == nil && e.Seq != r.Seq {
+	e, scanned := scanEntry(r.Text, true)
+	if !scanned {
+		e = Entry{}
+		err = json.Unmarshal(r.Text, &e)
+	}
+	if err == nil && e.Seq != r.Seq {
 		err = fmt.Errorf("entry %d has the number %d", r.Seq, e.Seq)
 	}
 	return e, err

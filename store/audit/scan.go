@@ -1,20 +1,71 @@
 package audit
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 )
 
-// The text of an entry, as Entry.Text writes it, can be read without decoding all of it, which is ten
-// times as fast. What these functions do not recognize, encoding/json decodes.
+// The text of an entry, as Entry.AppendText writes it, can be read several times as fast as encoding/json
+// does. What these functions do not recognize, encoding/json decodes.
 
-// scanLink reads the Link at the beginning of a text; ok is false if it is not as Entry.Text writes
-// it. The rest of the text is not looked at. Strings that are those of last, the link of another
-// entry, share its memory: of entries that were written together, all are.
+// scanEntry reads an entry; ok is false if it is not as AppendText writes it. Without values, it skips
+// what the keys of an entry do not need.
+func scanEntry(text []byte, values bool) (e Entry, ok bool) {
+	s := scanner{rest: text, ok: true, values: values}
+	e.Link = s.link(&Link{})
+	s.skip(`,"actor":{"kind":`)
+	e.Actor = s.actor()
+	if s.has(`,"as":{"kind":`) {
+		e.As = s.actor()
+	}
+	s.skip(`,"operation":{`)
+	if s.has(`"method":`) {
+		e.Operation.Method = s.string()
+		s.skip(",")
+	}
+	if s.has(`"route":`) {
+		e.Operation.Route = s.string()
+		s.skip(",")
+	}
+	s.skip(`"title":`)
+	e.Operation.Title = s.string()
+	s.skip("}")
+	e.SessionID = s.numberOf(`,"session_id":`)
+	e.RequestID = s.stringOf(`,"request_id":`)
+	e.Address = s.valueOf(`,"address":`)
+	e.Reason = s.stringOf(`,"reason":`)
+	e.JobID = s.numberOf(`,"job_id":`)
+	part := s.numberOf(`,"part":`)
+	e.Part, s.ok = int(part), s.ok && part <= math.MaxInt32
+	e.Action = s.stringOf(`,"action":`)
+	if s.has(`,"details":`) {
+		e.Details = s.raw()
+	}
+	if s.has(`,"changes":[`) {
+		for more := true; more; more = s.has(",") {
+			e.Changes = append(e.Changes, s.change())
+		}
+		s.skip("]")
+	}
+	s.skip("}")
+	return e, s.ok && len(s.rest) == 0
+}
+
+// scanLink reads the Link at the beginning of a text; ok is false if it is not as AppendText writes it.
+// The rest of the text is not looked at. Strings that are those of last, the link of another entry,
+// share its memory: of entries that were written together, all are.
 func scanLink(text []byte, last *Link) (link Link, ok bool) {
 	s := scanner{rest: text, ok: true}
+	link = s.link(last)
+	return link, s.ok
+}
+
+func (s *scanner) link(last *Link) (link Link) {
 	s.skip(`{"seq":`)
 	link.Seq = s.number()
 	s.skip(`,"generation":`)
@@ -23,116 +74,143 @@ func scanLink(text []byte, last *Link) (link Link, ok bool) {
 	prev, _ := s.quoted()
 	s.skip(`,"at":`)
 	link.At = s.stringLike(last.At)
-	if !s.ok || len(prev) != 2*len(link.Prev)+2 {
-		return link, false
+	if s.ok = s.ok && len(prev) == 2*len(link.Prev)+2; s.ok {
+		_, err := hex.Decode(link.Prev[:], prev[1:len(prev)-1])
+		s.ok = err == nil
 	}
-	_, err := hex.Decode(link.Prev[:], prev[1:len(prev)-1])
-	return link, err == nil
+	return link
 }
 
-// scanSubject reads the members of an entry that its keys need.
-func scanSubject(text []byte) (e Entry, ok bool) {
-	if e.Link, ok = scanLink(text, &Link{}); !ok {
-		return e, false
-	}
-	s := scanner{rest: text, ok: true}
-	s.object(func(name string) {
-		switch name {
-		case "actor":
-			s.actor(&e.Actor)
-		case "as":
-			s.actor(&e.As)
-		case "operation":
-			s.object(func(name string) {
-				switch name {
-				case "method":
-					e.Operation.Method = s.string()
-				case "route":
-					e.Operation.Route = s.string()
-				case "title":
-					e.Operation.Title = s.string()
-				default:
-					s.value()
-				}
-			})
-		case "action":
-			e.Action = s.string()
-		case "job_id":
-			e.JobID = s.number()
-		case "changes":
-			s.list('[', ']', func() { e.Changes = append(e.Changes, s.change()) })
-		default:
-			s.value()
-		}
-	})
-	return e, s.ok && len(s.rest) == 0
+// actor reads an actor after the name of its kind.
+func (s *scanner) actor() (a Actor) {
+	a.Kind = s.string()
+	a.ID = s.numberOf(`,"id":`)
+	a.Name = s.valueOf(`,"name":`)
+	s.skip("}")
+	return a
 }
 
-// actor reads an actor without its name.
-func (s *scanner) actor(a *Actor) {
-	s.object(func(name string) {
-		switch name {
-		case "kind":
-			a.Kind = s.string()
-		case "id":
-			a.ID = s.number()
-		default:
-			s.value()
-		}
-	})
-}
-
-// change reads a change without its fields.
 func (s *scanner) change() (c Change) {
-	s.object(func(name string) {
-		switch name {
-		case "collection":
-			c.Collection = s.string()
-		case "id":
-			c.ID = s.number()
-		case "operation":
-			c.Operation = s.string()
-		default:
-			s.value()
+	s.skip(`{"collection":`)
+	c.Collection = s.string()
+	s.skip(`,"id":`)
+	c.ID = s.number()
+	c.Name = s.valueOf(`,"name":`)
+	s.skip(`,"operation":`)
+	c.Operation = s.string()
+	switch {
+	case !s.has(`,"fields":`):
+	case s.values:
+		s.skip("[")
+		for more := true; more; more = s.has(",") {
+			c.Fields = append(c.Fields, s.field())
 		}
-	})
+		s.skip("]")
+	default:
+		s.skipValue()
+	}
+	s.skip("}")
 	return c
+}
+
+func (s *scanner) field() (f Field) {
+	s.skip(`{"name":`)
+	f.Name = s.string()
+	f.Old = s.valueOf(`,"old":`)
+	f.New = s.valueOf(`,"new":`)
+	s.skip("}")
+	return f
+}
+
+// valueOf reads a value after the name of its member; the zero Value if the member is missing.
+func (s *scanner) valueOf(name string) (v Value) {
+	if !s.has(name) {
+		return v
+	}
+	if !s.values {
+		s.skipValue()
+		return v
+	}
+	s.skip("{")
+	comma := ""
+	has := func(name string) bool {
+		found := s.has(comma + name)
+		if found {
+			comma = ","
+		}
+		return found
+	}
+	if has(`"plain":`) {
+		v.Plain = s.raw()
+	}
+	if has(`"person":`) {
+		v.Person = s.string()
+	}
+	if has(`"box":`) {
+		v.Box = s.base64()
+	}
+	if has(`"hash":`) {
+		v.Hash = s.string()
+	}
+	s.skip("}")
+	return v
+}
+
+// raw reads JSON of any kind.
+func (s *scanner) raw() json.RawMessage {
+	from := s.rest
+	s.skipValue()
+	text := from[:len(from)-len(s.rest)]
+	s.ok = s.ok && json.Valid(text) && text[0] > ' ' && text[len(text)-1] > ' '
+	return bytes.Clone(text)
+}
+
+// base64 reads bytes.
+func (s *scanner) base64() []byte {
+	token, special := s.quoted()
+	if s.ok = s.ok && !special; !s.ok {
+		return nil
+	}
+	b := make([]byte, base64.StdEncoding.DecodedLen(len(token)-2))
+	n, err := base64.StdEncoding.Decode(b, token[1:len(token)-1])
+	s.ok = err == nil
+	return b[:n]
 }
 
 // scanner reads JSON without white space. ok becomes false, and stays so, when it finds something
 // else.
 type scanner struct {
-	rest []byte
-	ok   bool
+	rest   []byte
+	ok     bool
+	values bool // whether values are read
 }
 
-func (s *scanner) skip(text string) {
-	if !s.ok || len(s.rest) < len(text) || string(s.rest[:len(text)]) != text {
-		s.ok = false
-		return
+// skip skips a text that must be there.
+func (s *scanner) skip(text string) { s.ok = s.has(text) }
+
+// has skips a text if it is there.
+func (s *scanner) has(text string) bool {
+	found := s.ok && len(s.rest) >= len(text) && string(s.rest[:len(text)]) == text
+	if found {
+		s.rest = s.rest[len(text):]
 	}
-	s.rest = s.rest[len(text):]
+	return found
 }
 
-// list reads elements, which are separated by commas.
-func (s *scanner) list(open, end byte, element func()) {
-	for before := open; s.ok; before = ',' {
-		s.skip(string(rune(before)))
-		element()
-		if s.ok && len(s.rest) > 0 && s.rest[0] == end {
-			s.rest = s.rest[1:]
-			return
-		}
+// numberOf reads a number after the name of its member; 0 if the member is missing.
+func (s *scanner) numberOf(name string) uint64 {
+	if !s.has(name) {
+		return 0
 	}
+	return s.number()
 }
 
-// object reads an object that has a member; member must read the value.
-func (s *scanner) object(member func(name string)) {
-	s.list('{', '}', func() {
-		name := s.string()
-		s.skip(":")
-		member(name)
-	})
+// stringOf is numberOf for a string.
+func (s *scanner) stringOf(name string) string {
+	if !s.has(name) {
+		return ""
+	}
+	return s.string()
 }
 
 // number reads a number without a sign.
@@ -142,7 +220,7 @@ func (s *scanner) number() uint64 {
 		end++
 	}
 	n, err := strconv.ParseUint(string(s.rest[:end]), 10, 64)
-	s.ok = s.ok && err == nil
+	s.ok = s.ok && err == nil && (end == 1 || s.rest[0] != '0')
 	s.rest = s.rest[end:]
 	return n
 }
@@ -159,10 +237,10 @@ func (s *scanner) stringLike(other string) string {
 
 // string reads a string.
 func (s *scanner) string() (text string) {
-	token, escaped := s.quoted()
+	token, special := s.quoted()
 	switch {
 	case !s.ok:
-	case escaped:
+	case special:
 		s.ok = json.Unmarshal(token, &text) == nil
 	default:
 		text = string(token[1 : len(token)-1])
@@ -170,31 +248,28 @@ func (s *scanner) string() (text string) {
 	return text
 }
 
-// quoted reads a string with its quotation marks. escaped reports that it has escapes.
-func (s *scanner) quoted() (token []byte, escaped bool) {
-	for at := 1; s.ok && s.rest != nil && len(s.rest) > 0 && s.rest[0] == '"'; {
-		for at < len(s.rest) && s.rest[at] != '"' && s.rest[at] != '\\' {
+// quoted reads a string with its quotation marks. special reports that it is not only printable ASCII
+// without escapes.
+func (s *scanner) quoted() (token []byte, special bool) {
+	s.ok = s.ok && len(s.rest) > 0 && s.rest[0] == '"'
+	for at := 1; s.ok && at < len(s.rest); at++ {
+		switch c := s.rest[at]; {
+		case c == '"':
+			token, s.rest = s.rest[:at+1], s.rest[at+1:]
+			return token, special
+		case c == '\\':
+			special = true
 			at++
-		}
-		if at == len(s.rest) {
-			break
-		}
-		if at++; s.rest[at-1] == '"' {
-			token, s.rest = s.rest[:at], s.rest[at:]
-			return token, escaped
-		}
-		escaped = true
-		at++
-		if at > len(s.rest) {
-			break
+		case c < ' ' || c > '~':
+			special = true
 		}
 	}
 	s.ok = false
 	return nil, false
 }
 
-// value skips a value of any kind.
-func (s *scanner) value() {
+// skipValue skips a value of any kind.
+func (s *scanner) skipValue() {
 	depth := 0
 	for s.ok && len(s.rest) > 0 {
 		switch c := s.rest[0]; {

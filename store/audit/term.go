@@ -169,7 +169,7 @@ func (l *KeyList) Reset() { l.packed, l.list = l.packed[:0], l.list[:0] }
 
 // KeysOf returns the keys of the text of an entry.
 func KeysOf(text []byte) (Keys, error) {
-	e, scanned := scanSubject(text)
+	e, scanned := scanEntry(text, false)
 	if !scanned {
 		e = Entry{}
 		if err := json.Unmarshal(text, &e); err != nil {
