@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -344,7 +345,7 @@ func TestNothingIsSealedWithADeletedKey(t *testing.T) {
 	who := Account{ID: 2}
 	seal := func(tx *Tx) audit.Value {
 		w := logWriter{tx: tx}
-		v, err := w.personal(who, jsonText("Ada"))
+		v, err := w.common(who, "Ada")
 		noErr(t, err)
 		return v
 	}
@@ -354,6 +355,9 @@ func TestNothingIsSealedWithADeletedKey(t *testing.T) {
 	})
 	update(t, db, func(tx *Tx) error {
 		before := seal(tx)
+		if !bytes.Equal(seal(tx).Box, before.Box) {
+			t.Error("entries of a commit don't share a sealed name")
+		}
 		key, err := KeyByPerson.Get(tx, who.Person())
 		noErr(t, err)
 		noErr(t, PersonKeys.Delete(tx, key.ID))

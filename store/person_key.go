@@ -52,6 +52,17 @@ func (w *logWriter) personal(person Account, text json.RawMessage) (audit.Value,
 	return audit.Value{Person: person.person(), Box: aead.Seal(nil, nil, text, []byte(person.person()))}, nil
 }
 
+// common seals a text that many entries of a commit have, which share the result: the name of an actor or
+// an address.
+func (w *logWriter) common(person Account, text string) (audit.Value, error) {
+	return kv.Shared(w.tx, PersonKeys, commonText{person, text}, func() (audit.Value, error) { return w.personal(person, jsonText(text)) })
+}
+
+type commonText struct {
+	person Account
+	text   string
+}
+
 // takeDeletedKeys makes the entry of an erasure use the key that was deleted, so that nobody can
 // read what it seals.
 func (w *logWriter) takeDeletedKeys() error {
