@@ -15,6 +15,7 @@ const (
 	streamEach   = 25 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
 	streamBusy   = 25 * time.Millisecond // minimum interval while there are many writes
 	manyEntries  = 20                    // entries since the streams were last woken that are many
+	busyAfter    = 4 * streamBusy        // how long there are many writes after so many entries
 	streamRecent = 512                   // newest entries that are kept for streams, and
 	recentBytes  = 4 << 20               // their total length
 	streamBatch  = 200                   // entries that are read at once
@@ -30,6 +31,7 @@ type streams struct {
 
 	mu     sync.Mutex
 	open   int
+	busy   time.Time      // until when there are many writes
 	recent []*streamEntry // the newest entries, by number; empty while no stream is open
 	next   uint64         // number after the last entry of recent, or where it begins; 0 if no stream is open
 	woken  chan struct{}  // closed when there may be something new
@@ -110,8 +112,16 @@ func (st *streams) pause(fresh int) time.Duration {
 	pause := streamPause + time.Duration(st.open)*streamEach
 	if fresh >= manyEntries {
 		pause = max(pause, streamBusy)
+		st.busy = time.Now().Add(busyAfter)
 	}
 	return pause
+}
+
+// isBusy reports whether there are many writes, which messages of webhooks then leave the processor to.
+func (st *streams) isBusy() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return time.Now().Before(st.busy)
 }
 
 // end ends all streams, since the server shuts down.

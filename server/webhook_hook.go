@@ -18,6 +18,7 @@ import (
 
 const (
 	webhookPace    = 5 * time.Millisecond // minimum time between two messages of a webhook, so that many of them leave the processor to others
+	webhookBusy    = 4 * webhookPace      // the same while there are many writes, which no webhook keeps up with
 	webhookGiveUp  = 72 * time.Hour       // a message that has failed for this time pauses its webhook
 	webhookFirst   = 5 * time.Second      // before the second attempt; doubled with each further one
 	webhookLongest = 6 * time.Hour        // between two attempts
@@ -96,13 +97,21 @@ func (h *hook) step(ctx context.Context) (pause time.Duration, woken <-chan stru
 	}
 	if p.message != nil {
 		h.send(ctx, p)
-		return max(1, webhookPace-time.Since(begun)), nil
+		return max(1, h.pace()-time.Since(begun)), nil
 	}
 	h.set(p.advance)
 	if p.done && p.kind == eventDelivery {
 		return p.pause, woken
 	}
 	return webhookPace, nil
+}
+
+// pace returns the minimum time between two messages.
+func (h *hook) pace() time.Duration {
+	if h.sender.s.streams.isBusy() {
+		return webhookBusy
+	}
+	return webhookPace
 }
 
 // next plans what is sent next.

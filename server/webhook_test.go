@@ -782,6 +782,24 @@ func TestWebhookHeadIsRetried(t *testing.T) {
 	}
 }
 
+// Messages leave the processor to writes while there are many of them.
+func TestWebhookPace(t *testing.T) {
+	t.Parallel()
+	h := &hook{sender: start(t).server.sender}
+	streams, begun := h.sender.s.streams, time.Now()
+	streams.pause(manyEntries - 1)
+	disktest.Equal(t, "few writes", h.pace(), webhookPace)
+	streams.pause(manyEntries)
+	if until := streams.busy; until.Before(begun.Add(busyAfter)) {
+		t.Errorf("many writes: busy until %s after the beginning", until.Sub(begun))
+	}
+	streams.busy = begun.Add(time.Hour)
+	streams.pause(1)
+	disktest.Equal(t, "few writes soon after many", h.pace(), webhookBusy)
+	streams.busy = begun
+	disktest.Equal(t, "later", h.pace(), webhookPace)
+}
+
 // A clock that was wrong does not stop a webhook.
 func TestWebhookAfterAClockWasSetBack(t *testing.T) {
 	t.Parallel()
