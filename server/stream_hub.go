@@ -15,7 +15,7 @@ const (
 	streamEach   = 25 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
 	streamBusy   = 25 * time.Millisecond // minimum interval while there are many writes
 	manyEntries  = 20                    // entries since the streams were last woken that are many
-	busyAfter    = 4 * streamBusy        // how long there are many writes after so many entries
+	busyAfter    = 4 * streamBusy        // how long isBusy is true after that many
 	streamRecent = 512                   // newest entries that are kept for streams, and
 	recentBytes  = 4 << 20               // their total length
 	streamBatch  = 200                   // entries that are read at once
@@ -31,7 +31,7 @@ type streams struct {
 
 	mu     sync.Mutex
 	open   int
-	busy   time.Time      // until when there are many writes
+	busy   time.Time      // end of isBusy
 	recent []*streamEntry // the newest entries, by number; empty while no stream is open
 	next   uint64         // number after the last entry of recent, or where it begins; 0 if no stream is open
 	woken  chan struct{}  // closed when there may be something new
@@ -117,7 +117,7 @@ func (st *streams) pause(fresh int) time.Duration {
 	return pause
 }
 
-// isBusy reports whether there are many writes, which messages of webhooks then leave the processor to.
+// isBusy reports whether there are many writes. Webhooks then send less, to leave the processor to them.
 func (st *streams) isBusy() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -52,8 +52,8 @@ func (w *logWriter) personal(person Account, text json.RawMessage) (audit.Value,
 	return audit.Value{Person: person.person(), Box: aead.Seal(nil, nil, text, []byte(person.person()))}, nil
 }
 
-// common seals a text that many entries of a commit have, which share the result: the name of an actor or
-// an address.
+// common is personal for a text that many entries of a commit have, such as the name of an actor. They
+// share the sealed value.
 func (w *logWriter) common(person Account, text string) (audit.Value, error) {
 	return kv.Shared(w.tx, PersonKeys, commonText{person, text}, func() (audit.Value, error) { return w.personal(person, jsonText(text)) })
 }
