@@ -105,9 +105,9 @@ func TestBackupWhileFilesComeAndGo(t *testing.T) {
 }
 
 func idsOf[T any](tx *Tx, c *Collection[T]) (ids []ID) {
-	for v, err := range c.All(tx) {
+	for v, err := range c.untyped.all(tx) {
 		if err == nil {
-			ids = append(ids, c.rec(v).ident().ID)
+			ids = append(ids, v.ident().ID)
 		}
 	}
 	return ids

@@ -21,7 +21,7 @@ import (
 func loggedOffice() *Schema {
 	schema := office
 	schema.LogEntry = changesOf
-	schema.LogCheckpoint = func(tx *Tx) ([]byte, error) { return json.Marshal(tx.bucket(Depts.name).Stats().KeyN) }
+	schema.LogCheckpoint = func(tx *Tx) ([]byte, error) { return json.Marshal(tx.bucket(Depts.Name()).Stats().KeyN) }
 	return &schema
 }
 
@@ -50,7 +50,7 @@ func mustBeLogged(t testing.TB, db *DB) {
 		e, err := row.Decode()
 		noErr(t, err)
 		for _, c := range e.Changes {
-			if c.Collection != beasts.name {
+			if c.Collection != beasts.Name() {
 				continue
 			}
 			f := c.Fields[0]
@@ -64,7 +64,7 @@ func mustBeLogged(t testing.TB, db *DB) {
 	}
 	stored := map[ID]string{}
 	view(t, db, func(tx *Tx) error {
-		cursor := tx.bucket(beasts.name).Cursor()
+		cursor := tx.bucket(beasts.Name()).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 			stored[ID(binary.BigEndian.Uint64(key))] = string(value[disk.FrameHead:])
 		}

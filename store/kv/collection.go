@@ -1,33 +1,17 @@
 package kv
 
 import (
-	"bytes"
-	"encoding/binary"
-	"encoding/json"
-	"fmt"
 	"iter"
-	"strings"
-
-	"reeve/store/disk"
-	"reeve/store/errs"
+	"reflect"
 )
 
 // Collection declares the records of one type: their bucket, indexes, references, search texts
 // and constraints. It is a package-level variable without a database handle: records can be
 // read and written only through a Tx, so a transaction cannot be nested in another by mistake.
-type Collection[T any] struct {
-	name        string
-	rec         func(*T) record
-	indexes     []*index[T]
-	search      *Search[T]                        // nil for none
-	content     *content[T]                       // nil for none
-	authorizers []func(tx *Tx, old *T) error      // see Authorize
-	constraints []func(tx *Tx, old, new *T) error // see Constraint
-	checks      []func(tx *Tx, report *Report)    // see Check
-	followers   []func(tx *Tx, old, new *T) error // see Follow
-	sealed      []sealedField[T]
-	incoming    []incoming // references to this collection
-}
+//
+// Its methods only convert between *T and record; the work is done by collection. The compiler
+// compiles the methods of a generic type again for every T, in every package that uses them.
+type Collection[T any] struct{ untyped *collection }
 
 // NewCollection declares a collection. T must embed Ident, and Timestamps or Versioned. name is the
 // name of the bucket and, in messages, the noun for a record.
@@ -35,307 +19,217 @@ func NewCollection[T any, P interface {
 	*T
 	record
 }](name string) *Collection[T] {
-	return &Collection[T]{name: name, rec: func(v *T) record { return P(v) }}
+	c := &Collection[T]{&collection{name: name, typ: reflect.TypeFor[T](), new: func() record { return P(new(T)) }}}
+	c.untyped.self = c
+	return c
 }
+
+// typed converts a record to a *T. nil stays nil.
+func typed[T any](r record) *T {
+	if r == nil {
+		return nil
+	}
+	return any(r).(*T)
+}
+
+// asRecord converts a *T to a record. A nil pointer becomes a nil interface.
+func asRecord[T any](v *T) record {
+	if v == nil {
+		return nil
+	}
+	return any(v).(record)
+}
+
+func (c *Collection[T]) table() *collection { return c.untyped }
+
+// Name returns the name of the collection and of its bucket.
+func (c *Collection[T]) Name() string { return c.untyped.name }
 
 // Noun returns the noun for one record in messages.
-func (c *Collection[T]) Noun() string { return strings.ReplaceAll(c.name, "_", " ") }
+func (c *Collection[T]) Noun() string { return c.untyped.noun() }
+
+// RecordType returns the type of the records, a struct.
+func (c *Collection[T]) RecordType() reflect.Type { return c.untyped.typ }
+
+// Buckets returns the names of the buckets of the records and, after it, of their indexes and
+// search texts.
+func (c *Collection[T]) Buckets() []string { return c.untyped.buckets() }
 
 // Get returns the record with the ID, or a NotFound error if there is none.
-func (c *Collection[T]) Get(tx *Tx, id ID) (v *T, err error) {
-	s, found := tx.step(), 0
-	if value := tx.bucket(c.name).Get(idKey(id)); value == nil {
-		err = notFound(c.Noun(), id)
-	} else {
-		found = 1
-		tx.recordResult(value)
-		v, err = c.decode(id, value)
-	}
-	tx.done(s, PlanGet, found, func() string { return "GET " + c.name + " WHERE id = ?" })
-	return v, err
+func (c *Collection[T]) Get(tx *Tx, id ID) (*T, error) {
+	r, err := c.untyped.get(tx, id)
+	return typed[T](r), err
 }
+
+// NotFound returns the error of Get for a missing record. It is also the error for a caller who
+// must not learn that the record exists.
+func (c *Collection[T]) NotFound(id ID) error { return c.untyped.notFound(id) }
 
 // Exists reports whether there is a record with the ID.
-func (c *Collection[T]) Exists(tx *Tx, id ID) bool {
-	return tx.bucket(c.name).Get(idKey(id)) != nil
-}
+func (c *Collection[T]) Exists(tx *Tx, id ID) bool { return c.untyped.exists(tx, id) }
 
 // Count returns the number of records. It reads a stored count and no records.
-func (c *Collection[T]) Count(tx *Tx) (int, error) {
-	s := tx.step()
-	t, err := readTotals(tx, c.name)
-	tx.done(s, PlanGet, 1, func() string { return "COUNT " + c.name })
-	return int(t.records), err
-}
+func (c *Collection[T]) Count(tx *Tx) (int, error) { return c.untyped.count(tx) }
 
 // All iterates over the records in ascending order of ID. To delete records, collect their IDs
 // first: deleting during the iteration would invalidate it.
-func (c *Collection[T]) All(tx *Tx) iter.Seq2[*T, error] {
+func (c *Collection[T]) All(tx *Tx) iter.Seq2[*T, error] { return typedAll[T](c.untyped.all(tx)) }
+
+// typedAll returns the records of a sequence with their type.
+func typedAll[T any](records iter.Seq2[record, error]) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		s, n := tx.step(), 0
-		defer func() { tx.done(s, PlanScan, n, func() string { return "SCAN " + c.name }) }()
-		cursor := tx.bucket(c.name).Cursor()
-		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
-			tx.recordResult(value)
-			n++
-			if len(key) != 8 {
-				yield(nil, Damaged(c.name, fmt.Sprintf("%x", key), fmt.Errorf("a key has %d bytes, not 8", len(key))))
-				return
-			}
-			v, err := c.decode(ID(binary.BigEndian.Uint64(key)), value)
-			tx.depth-- // operations of the loop body are recorded on their own
-			more := yield(v, err)
-			tx.depth++
-			if !more {
-				return
-			}
-		}
+		records(func(r record, err error) bool { return yield(typed[T](r), err) })
 	}
 }
 
 // Create stores a new record. It sets ID, created_at, updated_at and, if T has one, version. A
 // unique value that another record has is a Conflict, a reference to a missing record is
 // Invalid; both errors name the field.
-func (c *Collection[T]) Create(tx *Tx, v *T) error {
-	s := tx.step()
-	err := c.create(tx, v)
-	tx.done(s, "put", 1, c.putStatement)
-	return err
-}
-
-func (c *Collection[T]) putStatement() string { return "PUT " + c.name }
-
-func (c *Collection[T]) create(tx *Tx, v *T) error {
-	r := c.rec(v)
-	r.ident().ID = 0
-	if err := c.validate(tx, nil, v); err != nil {
-		return err
-	}
-	tx.mustWrite()
-	next, err := tx.bucket(c.name).NextSequence()
-	if err != nil {
-		return err
-	}
-	id := ID(next)
-	if c.Exists(tx, id) {
-		return Damaged(c.name, id.String(), fmt.Errorf("the next id is already used"))
-	}
-	r.ident().ID = id
-	r.timestamps().CreatedAt, r.timestamps().UpdatedAt = tx.now, tx.now
-	if n := versionOf(r); n != nil {
-		*n = 1
-	}
-	return c.store(tx, id, nil, nil, v)
-}
+func (c *Collection[T]) Create(tx *Tx, v *T) error { return c.untyped.create(tx, asRecord(v)) }
 
 // Update reads a record, calls edit to change it, and stores it with a new updated_at, which
 // always increases. If edit changes nothing, nothing is written. Changes to ID, created_at,
 // updated_at and version by edit are ignored.
 func (c *Collection[T]) Update(tx *Tx, id ID, edit func(*T) error) (*T, error) {
-	return c.update(tx, id, stamp, edit)
+	r, err := c.untyped.update(tx, id, stamp, func(r record) error { return edit(typed[T](r)) })
+	return typed[T](r), err
 }
 
 // UpdateQuietly is Update without a new updated_at and version, for changes that are not edits, such as
 // the time of the last sign-in.
 func (c *Collection[T]) UpdateQuietly(tx *Tx, id ID, edit func(*T) error) (*T, error) {
-	return c.update(tx, id, quiet, edit)
+	r, err := c.untyped.update(tx, id, quiet, func(r record) error { return edit(typed[T](r)) })
+	return typed[T](r), err
 }
 
 // Bump sets a new updated_at, although the record itself has not changed, because data that
 // belongs to it was edited.
 func (c *Collection[T]) Bump(tx *Tx, id ID) (*T, error) {
-	return c.update(tx, id, renew, func(*T) error { return nil })
-}
-
-// mode determines when an update sets updated_at.
-type mode int
-
-const (
-	stamp mode = iota // if the record changes
-	quiet             // never
-	renew             // always
-)
-
-func (c *Collection[T]) update(tx *Tx, id ID, m mode, edit func(*T) error) (*T, error) {
-	s := tx.step()
-	v, err := c.change(tx, id, m, edit)
-	tx.done(s, "put", 1, c.putStatement)
-	return v, err
-}
-
-func (c *Collection[T]) change(tx *Tx, id ID, m mode, edit func(*T) error) (*T, error) {
-	old, err := c.authorized(tx, id)
-	if err != nil {
-		return nil, err
-	}
-	value := tx.bucket(c.name).Get(idKey(id))
-	v, err := c.decode(id, value)
-	if err != nil {
-		return nil, err
-	}
-	if err := edit(v); err != nil {
-		return nil, err
-	}
-	stamps := *c.rec(old).timestamps()
-	c.rec(v).ident().ID = id
-	*c.rec(v).timestamps() = stamps
-	n := versionOf(c.rec(v))
-	if n != nil {
-		*n = *versionOf(c.rec(old))
-	}
-	if same, err := c.unchanged(old, v, value[disk.FrameHead:]); err != nil || same && m != renew {
-		return v, err
-	}
-	if err := c.validate(tx, old, v); err != nil {
-		return nil, err
-	}
-	if m != quiet {
-		c.rec(v).timestamps().UpdatedAt = max(tx.now, stamps.UpdatedAt+1)
-		if n != nil {
-			*n++
-		}
-	}
-	return v, c.store(tx, id, old, value, v)
-}
-
-// versionOf returns a pointer to the version of a record; nil for a type without versions.
-func versionOf(r record) *int64 {
-	if v, ok := r.(interface{ version() *int64 }); ok {
-		return v.version()
-	}
-	return nil
-}
-
-// unchanged reports whether storing v would change nothing. value is the stored payload, and
-// old is the record decoded from it.
-func (c *Collection[T]) unchanged(old, v *T, value []byte) (bool, error) {
-	payload, err := json.Marshal(v)
-	if err != nil || bytes.Equal(payload, value) {
-		return err == nil, err
-	}
-	value, err = json.Marshal(old) // the payload may have been stored before the type had its latest fields
-	return bytes.Equal(payload, value), err
+	r, err := c.untyped.update(tx, id, renew, func(record) error { return nil })
+	return typed[T](r), err
 }
 
 // Delete deletes a record and the records that it owns. It is a Conflict while a record of a
 // collection that declares Restrict refers to it; the error names the collection.
-func (c *Collection[T]) Delete(tx *Tx, id ID) error {
-	s := tx.step()
-	err := c.remove(tx, id)
-	tx.done(s, "delete", 1, func() string { return "DELETE " + c.name + " WHERE id = ?" })
-	return err
-}
-
-func (c *Collection[T]) remove(tx *Tx, id ID) error {
-	if err := c.ValidateDelete(tx, id); err != nil {
-		return err
-	}
-	for _, in := range c.incoming {
-		if err := in.release(tx, id); err != nil {
-			return err
-		}
-	}
-	old, err := c.Get(tx, id) // now: release has changed it if it refers to itself
-	if err != nil {
-		return err
-	}
-	value := tx.bucket(c.name).Get(idKey(id))
-	sum := -uint64(disk.FrameSum(value))
-	tx.touch(c, id)
-	tx.capture(c, id, value, nil)
-	if err := c.updateIndexes(tx, id, old, nil, &sum); err != nil {
-		return err
-	}
-	if err := tx.delete(c.name, idKey(id)); err != nil {
-		return err
-	}
-	if err := addTotals(tx, c.name, -1, sum); err != nil {
-		return err
-	}
-	return c.follow(tx, old, nil)
-}
+func (c *Collection[T]) Delete(tx *Tx, id ID) error { return c.untyped.delete(tx, id) }
 
 // ValidateDelete returns the error with which Delete would refuse to delete a record; nil if it
 // would delete it. It writes nothing.
-func (c *Collection[T]) ValidateDelete(tx *Tx, id ID) error {
-	old, err := c.authorized(tx, id)
+func (c *Collection[T]) ValidateDelete(tx *Tx, id ID) error { return c.untyped.validateDelete(tx, id) }
+
+// Validate returns the error with which Create would reject a record, nil if it would accept it.
+// It writes nothing, so many records can be validated without occupying the writer.
+func (c *Collection[T]) Validate(tx *Tx, v *T) error { return c.untyped.validate(tx, nil, asRecord(v)) }
+
+// ValidateUpdate is Validate for Update. It also returns the stored record, and whether edit
+// changes anything.
+func (c *Collection[T]) ValidateUpdate(tx *Tx, id ID, edit func(*T) error) (old *T, changes bool, err error) {
+	r, changes, err := c.untyped.validateUpdate(tx, id, func(r record) error { return edit(typed[T](r)) })
+	return typed[T](r), changes, err
+}
+
+// FieldsOf returns all fields of a record; NotFound if there is none.
+func (c *Collection[T]) FieldsOf(tx *Tx, id ID) (Fields, error) { return c.untyped.fieldsOf(tx, id) }
+
+// SetFields changes fields of a record, like Update.
+func (c *Collection[T]) SetFields(tx *Tx, id ID, fields Fields) error {
+	return c.untyped.setFields(tx, id, fields)
+}
+
+// ValidateFields returns the error with which SetFields would reject fields. It writes nothing.
+func (c *Collection[T]) ValidateFields(tx *Tx, id ID, fields Fields) error {
+	return c.untyped.validateFields(tx, id, fields)
+}
+
+// Recreate stores a record again that was deleted, with its ID, which constraints see in the new record
+// and only there: that of Create has none yet. It keeps created_at and counts
+// version on, if fields has them. A record with the ID is a Conflict.
+func (c *Collection[T]) Recreate(tx *Tx, id ID, fields Fields) error {
+	return c.untyped.recreate(tx, id, fields)
+}
+
+// ValidateRecreate returns the error with which Recreate would reject fields. It writes nothing.
+func (c *Collection[T]) ValidateRecreate(tx *Tx, id ID, fields Fields) error {
+	return c.untyped.validateRecreate(tx, id, fields)
+}
+
+// Reindex builds indexes, search texts and totals of a collection from its records. A migration
+// calls it when an index was added or its values have changed.
+func (c *Collection[T]) Reindex(tx *Tx) error { return c.untyped.reindex(tx) }
+
+// Find runs a query. It returns the records of the page, and the number of records that match.
+func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err error) {
+	found, total, err := c.untyped.find(tx, q.untyped())
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	for _, rule := range c.constraints { // first, so that a denied caller does not learn what refers to the record
-		if err := rule(tx, old, nil); err != nil {
-			return err
-		}
+	page = make([]*T, len(found))
+	for i, r := range found {
+		page[i] = typed[T](r)
 	}
-	for _, in := range c.incoming {
-		if err := in.restrict(tx, c.Noun(), id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return page, total, nil
 }
 
-// store writes v, its index entries and search text, and the collection's totals. old and
-// oldValue, the stored bytes of old, are nil for a new record.
-func (c *Collection[T]) store(tx *Tx, id ID, old *T, oldValue []byte, v *T) error {
-	payload, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	value := disk.Frame(c.name, idKey(id), payload)
-	added, sum := 1, uint64(disk.FrameSum(value))
-	if old != nil {
-		added, sum = 0, sum-uint64(disk.FrameSum(oldValue))
-	}
-	tx.touch(c, id)
-	tx.capture(c, id, oldValue, value)
-	if err := tx.put(c.name, idKey(id), value); err != nil {
-		return err
-	}
-	if err := c.updateIndexes(tx, id, old, v, &sum); err != nil {
-		return err
-	}
-	if err := addTotals(tx, c.name, added, sum); err != nil {
-		return err
-	}
-	return c.follow(tx, old, v)
+// FindIDs runs a query and returns only the IDs of the page. It reads no records, except to
+// sort, so that a damaged index entry can yield a wrong ID.
+func (c *Collection[T]) FindIDs(tx *Tx, q Query[T]) ([]ID, error) {
+	return c.untyped.findIDs(tx, q.untyped())
 }
 
-// updateIndexes updates what is derived from a record, index entries and search text, and adds to sum
-// the change of their checksums. It releases a blob that the record no longer has. old or v is
-// nil for a record that is created or deleted.
-func (c *Collection[T]) updateIndexes(tx *Tx, id ID, old, v *T, sum *uint64) error {
-	c.content.follow(tx, old, v)
-	for _, x := range c.indexes {
-		if err := x.replace(tx, id, old, v, sum); err != nil {
-			return err
-		}
-	}
-	if c.search == nil {
-		return nil
-	}
-	return c.search.replace(tx, id, old, v, sum)
+// Constraint adds a constraint, which is checked before a record is created (old is nil), changed, or
+// deleted (new is nil). Constraints run in every such operation before it writes anything, and must
+// not write. Constraint returns the collection, for use in a declaration.
+func (c *Collection[T]) Constraint(rule func(tx *Tx, old, new *T) error) *Collection[T] {
+	c.untyped.constraints = append(c.untyped.constraints, untypedChange(rule))
+	return c
 }
 
-func (c *Collection[T]) decode(id ID, value []byte) (*T, error) {
-	payload, err := disk.Unframe(c.name, idKey(id), value)
-	if err != nil {
-		return nil, Damaged(c.name, id.String(), err)
-	}
-	v := new(T)
-	if err := json.Unmarshal(payload, v); err != nil {
-		return nil, Damaged(c.name, id.String(), err)
-	}
-	if c.rec(v).ident().ID != id {
-		return nil, Damaged(c.name, id.String(), fmt.Errorf("it says it is %d", c.rec(v).ident().ID))
-	}
-	return v, nil
+// Authorize adds an authorization check for changing or deleting a record, independent of the
+// change. It runs as soon as the record has been read, even if nothing would change, so that a
+// denied caller learns nothing else about the record. It must not write.
+func (c *Collection[T]) Authorize(guard func(tx *Tx, old *T) error) *Collection[T] {
+	c.untyped.authorizers = append(c.untyped.authorizers, func(tx *Tx, old record) error { return guard(tx, typed[T](old)) })
+	return c
 }
 
-// NotFound returns the error of Get for a missing record. It is also the error for a caller who
-// must not learn that the record exists.
-func (c *Collection[T]) NotFound(id ID) error { return notFound(c.Noun(), id) }
+// Follow adds a function that writes what must follow from a change of a record, in other collections.
+// It runs after every change, with system rights; old is nil for a new record, new for a deleted one.
+// Follow returns the collection, for use in a declaration.
+func (c *Collection[T]) Follow(fn func(tx *Tx, old, new *T) error) *Collection[T] {
+	c.untyped.followers = append(c.untyped.followers, untypedChange(fn))
+	return c
+}
 
-func notFound(noun string, id ID) error {
-	return errs.New(errs.NotFound, "%s %d not found", errs.Noun(noun), id)
+// untypedChange converts a constraint or a follower to a function of records without their type.
+func untypedChange[T any](fn func(tx *Tx, old, new *T) error) func(tx *Tx, old, new record) error {
+	return func(tx *Tx, old, new record) error { return fn(tx, typed[T](old), typed[T](new)) }
+}
+
+// Check adds a check that Verify runs in addition to those of records, indexes and references.
+func (c *Collection[T]) Check(check func(tx *Tx, report *Report)) *Collection[T] {
+	c.untyped.checks = append(c.untyped.checks, check)
+	return c
+}
+
+// Content declares that every record has a blob in files.db. size returns its size in bytes; nil
+// if the record does not store it. byDigest finds the records that share a blob. When the last of
+// them is deleted or gets another blob, the blob is deleted after the commit. Content returns the
+// collection, for use in a declaration.
+func (c *Collection[T]) Content(digest func(*T) Digest, size func(*T) int64, byDigest *Many[T, string]) *Collection[T] {
+	c.untyped.content = &content{digest: func(r record) Digest { return digest(typed[T](r)) }, byDigest: byDigest.x}
+	if size != nil {
+		c.untyped.content.size = func(r record) int64 { return size(typed[T](r)) }
+	}
+	return c
+}
+
+// Sealed declares a field with a sealed value: where it is, the place that it is bound to (see
+// Tx.Seal), and its title for people. It returns the collection, for use in a declaration.
+func (c *Collection[T]) Sealed(value func(*T) *Sealed, place func(*T) string, title func(*Tx, *T) (string, error)) *Collection[T] {
+	c.untyped.sealed = append(c.untyped.sealed, sealedField{
+		func(r record) *Sealed { return value(typed[T](r)) },
+		func(r record) string { return place(typed[T](r)) },
+		func(tx *Tx, r record) (string, error) { return title(tx, typed[T](r)) },
+	})
+	return c
 }

@@ -37,7 +37,7 @@ func allOf[T any](t testing.TB, db *DB, c *Collection[T]) []T {
 			list = append(list, *v)
 		}
 		n, err := c.Count(tx)
-		disktest.Equal(t, "count of "+c.name, n, len(list))
+		disktest.Equal(t, "count of "+c.Name(), n, len(list))
 		return err
 	})
 	return list

@@ -10,27 +10,33 @@ import (
 // NoneOr returns the condition that a record has no value, or one of the given ones. The index
 // has no entries for records without a value, so NoneOr scans the index and the collection and
 // takes the difference.
-func (m *Many[T, K]) NoneOr(tx *Tx, values ...K) Condition {
-	c, with := m.AnyOf(values...), newIDSet()
-	for id := range m.x.between(tx, nil, bytes.Repeat([]byte{0xff}, 16)) {
+func (m *Many[T, K]) NoneOr(tx *Tx, values ...K) Condition { return m.x.noneOr(tx, encodeKeys(values)) }
+
+func (x *index) noneOr(tx *Tx, keys [][]byte) Condition {
+	c, with := x.anyOf(keys), newIDSet()
+	for id := range x.between(tx, nil, bytes.Repeat([]byte{0xff}, 16)) {
 		with.add(id)
 	}
-	for id := range m.x.of.walk(tx, Query[T]{}) {
+	for id := range x.of.walk(tx, query{}) {
 		if !with.has(id) {
 			c.ids = append(c.ids, id)
 		}
 	}
-	c.matches = func(record any) bool { return len(m.x.keys(record.(*T))) == 0 }
+	c.matches = func(v record) bool { return len(x.keys(v)) == 0 }
 	c.disjoint = false
-	c.statement = strings.TrimSuffix("("+m.x.field+" = NONE OR "+c.statement, " OR ") + ")"
+	c.statement = strings.TrimSuffix("("+x.field+" = NONE OR "+c.statement, " OR ") + ")"
 	return c
 }
 
 // That returns the condition that a record has a value for which holds returns true; said
 // describes it in statements. It scans the whole index, so it is for small collections.
 func (u *Unique[T]) That(tx *Tx, said string, holds func(value string) bool) Condition {
-	c := Condition{statement: u.x.field + " " + said}
-	cursor := tx.bucket(u.x.bucket).Cursor()
+	return u.x.that(tx, said, holds)
+}
+
+func (x *index) that(tx *Tx, said string, holds func(value string) bool) Condition {
+	c := Condition{statement: x.field + " " + said}
+	cursor := tx.bucket(x.bucket).Cursor()
 	for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
 		tx.examined++
 		if len(v) == 8 && holds(decodeText(k)) {
@@ -38,8 +44,8 @@ func (u *Unique[T]) That(tx *Tx, said string, holds func(value string) bool) Con
 		}
 	}
 	slices.Sort(c.ids)
-	c.matches = func(record any) bool {
-		return slices.ContainsFunc(u.x.keys(record.(*T)), func(key []byte) bool { return holds(decodeText(key)) })
+	c.matches = func(v record) bool {
+		return slices.ContainsFunc(x.keys(v), func(key []byte) bool { return holds(decodeText(key)) })
 	}
 	return c
 }

@@ -3,23 +3,14 @@ package kv
 import "errors"
 
 // content declares that each record of a collection has a blob.
-type content[T any] struct {
-	digest   func(*T) Digest
-	size     func(*T) int64 // nil if the record does not store the size
-	byDigest *Many[T, string]
-}
-
-// Content declares that every record has a blob in files.db. size returns its size in bytes; nil
-// if the record does not store it. byDigest finds the records that share a blob. When the last of
-// them is deleted or gets another blob, the blob is deleted after the commit. Content returns the
-// collection, for use in a declaration.
-func (c *Collection[T]) Content(digest func(*T) Digest, size func(*T) int64, byDigest *Many[T, string]) *Collection[T] {
-	c.content = &content[T]{digest, size, byDigest}
-	return c
+type content struct {
+	digest   func(record) Digest
+	size     func(record) int64 // nil if the record does not store the size
+	byDigest *index
 }
 
 // follow releases the blob of a record that is deleted or gets another blob.
-func (f *content[T]) follow(tx *Tx, old, v *T) {
+func (f *content) follow(tx *Tx, old, v record) {
 	if f != nil && old != nil && (v == nil || f.digest(v) != f.digest(old)) {
 		tx.changes.release(f.digest(old))
 	}
@@ -33,19 +24,19 @@ type blobRef struct {
 	size   int64 // -1 if the record does not store it
 }
 
-func (c *Collection[T]) hasContent() bool { return c.content != nil }
+func (c *collection) hasContent() bool { return c.content != nil }
 
 // blobRefs returns the records of a collection that have a blob. It skips damaged records, which
 // Verify reports elsewhere.
-func (c *Collection[T]) blobRefs(tx *Tx) (refs []blobRef) {
+func (c *collection) blobRefs(tx *Tx) (refs []blobRef) {
 	if c.content == nil {
 		return nil
 	}
-	for v, err := range c.All(tx) {
+	for v, err := range c.all(tx) {
 		if err != nil {
 			continue
 		}
-		ref := blobRef{c, c.rec(v).ident().ID, c.content.digest(v), -1}
+		ref := blobRef{c.self, v.ident().ID, c.content.digest(v), -1}
 		if c.content.size != nil {
 			ref.size = c.content.size(v)
 		}
@@ -55,17 +46,17 @@ func (c *Collection[T]) blobRefs(tx *Tx) (refs []blobRef) {
 }
 
 // refersTo returns the number of records of the collection that have the blob.
-func (c *Collection[T]) refersTo(tx *Tx, d Digest) (int, error) {
+func (c *collection) refersTo(tx *Tx, d Digest) (int, error) {
 	if c.content == nil {
 		return 0, nil
 	}
-	return c.content.byDigest.Count(tx, d.String())
+	return c.content.byDigest.counted(tx, encodeKey(d.String()))
 }
 
 // hasFiles reports whether a schema has records with blobs.
 func (s *Schema) hasFiles() bool {
 	for _, t := range s.Tables {
-		if t.hasContent() {
+		if t.table().hasContent() {
 			return true
 		}
 	}
@@ -75,7 +66,7 @@ func (s *Schema) hasFiles() bool {
 // blobRefs returns all records that have a blob.
 func (s *Schema) blobRefs(tx *Tx) (refs []blobRef) {
 	for _, t := range s.Tables {
-		refs = append(refs, t.blobRefs(tx)...)
+		refs = append(refs, t.table().blobRefs(tx)...)
 	}
 	return refs
 }
@@ -83,7 +74,7 @@ func (s *Schema) blobRefs(tx *Tx) (refs []blobRef) {
 // countContent returns the number of records that have a blob.
 func (s *Schema) countContent(tx *Tx) (n int, err error) {
 	for _, t := range s.Tables {
-		if t.hasContent() {
+		if t.table().hasContent() {
 			records, countErr := t.Count(tx)
 			n, err = n+records, errors.Join(err, countErr)
 		}
@@ -94,7 +85,7 @@ func (s *Schema) countContent(tx *Tx) (n int, err error) {
 // refersTo returns the number of records that have the blob.
 func (s *Schema) refersTo(tx *Tx, d Digest) (n int, err error) {
 	for _, t := range s.Tables {
-		records, countErr := t.refersTo(tx, d)
+		records, countErr := t.table().refersTo(tx, d)
 		n, err = n+records, errors.Join(err, countErr)
 	}
 	return n, err

@@ -11,9 +11,8 @@ import (
 // the change log uses them; all constraints hold as for any other write.
 type Fields map[string]json.RawMessage
 
-// FieldsOf returns all fields of a record; NotFound if there is none.
-func (c *Collection[T]) FieldsOf(tx *Tx, id ID) (fields Fields, err error) {
-	v, err := c.Get(tx, id)
+func (c *collection) fieldsOf(tx *Tx, id ID) (fields Fields, err error) {
+	v, err := c.get(tx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -24,73 +23,66 @@ func (c *Collection[T]) FieldsOf(tx *Tx, id ID) (fields Fields, err error) {
 	return fields, err
 }
 
-// SetFields changes fields of a record, like Update.
-func (c *Collection[T]) SetFields(tx *Tx, id ID, fields Fields) error {
-	_, err := c.Update(tx, id, func(v *T) error { return c.assign(v, fields) })
+func (c *collection) setFields(tx *Tx, id ID, fields Fields) error {
+	_, err := c.update(tx, id, stamp, func(v record) error { return c.assign(v, fields) })
 	return err
 }
 
-// ValidateFields returns the error with which SetFields would reject fields. It writes nothing.
-func (c *Collection[T]) ValidateFields(tx *Tx, id ID, fields Fields) error {
-	_, _, err := c.ValidateUpdate(tx, id, func(v *T) error { return c.assign(v, fields) })
+func (c *collection) validateFields(tx *Tx, id ID, fields Fields) error {
+	_, _, err := c.validateUpdate(tx, id, func(v record) error { return c.assign(v, fields) })
 	return err
 }
 
-// ValidateRecreate returns the error with which Recreate would reject fields. It writes nothing.
-func (c *Collection[T]) ValidateRecreate(tx *Tx, id ID, fields Fields) error {
-	v := new(T)
+func (c *collection) validateRecreate(tx *Tx, id ID, fields Fields) error {
+	v := c.new()
 	if err := c.assign(v, fields); err != nil {
 		return err
 	}
-	c.rec(v).ident().ID = id
-	return c.Validate(tx, v)
+	v.ident().ID = id
+	return c.validate(tx, nil, v)
 }
 
-// Recreate stores a record again that was deleted, with its ID, which constraints see in the new record
-// and only there: that of Create has none yet. It keeps created_at and counts
-// version on, if fields has them. A record with the ID is a Conflict.
-func (c *Collection[T]) Recreate(tx *Tx, id ID, fields Fields) error {
+func (c *collection) recreate(tx *Tx, id ID, fields Fields) error {
 	s := tx.step()
-	err := c.recreate(tx, id, fields)
+	err := c.addAgain(tx, id, fields)
 	tx.done(s, "put", 1, c.putStatement)
 	return err
 }
 
-func (c *Collection[T]) recreate(tx *Tx, id ID, fields Fields) error {
+func (c *collection) addAgain(tx *Tx, id ID, fields Fields) error {
 	switch {
-	case c.Exists(tx, id):
-		return errs.New(errs.Conflict, "%s %d exists", errs.Noun(c.Noun()), id)
+	case c.exists(tx, id):
+		return errs.New(errs.Conflict, "%s %d exists", errs.Noun(c.noun()), id)
 	case uint64(id) > tx.bucket(c.name).Sequence():
-		return notFound(c.Noun(), id) // there has never been one
+		return notFound(c.noun(), id) // there has never been one
 	}
-	v := new(T)
+	v := c.new()
 	if err := c.assign(v, fields); err != nil {
 		return err
 	}
-	r := c.rec(v)
-	created := r.timestamps().CreatedAt
-	r.ident().ID = id
+	created := v.timestamps().CreatedAt
+	v.ident().ID = id
 	if err := c.validate(tx, nil, v); err != nil {
 		return err
 	}
 	tx.mustWrite()
-	r.timestamps().CreatedAt, r.timestamps().UpdatedAt = created, max(tx.now, created)
+	v.timestamps().CreatedAt, v.timestamps().UpdatedAt = created, max(tx.now, created)
 	if created == 0 {
-		r.timestamps().CreatedAt = tx.now
+		v.timestamps().CreatedAt = tx.now
 	}
-	if n := versionOf(r); n != nil {
+	if n := versionOf(v); n != nil {
 		*n++
 	}
 	return c.store(tx, id, nil, nil, v)
 }
 
-func (c *Collection[T]) assign(v *T, fields Fields) error {
+func (c *collection) assign(v record, fields Fields) error {
 	text, err := json.Marshal(fields)
 	if err == nil {
 		err = json.Unmarshal(text, v)
 	}
 	if err != nil {
-		return fmt.Errorf("fields of a %s: %w", c.Noun(), err)
+		return fmt.Errorf("fields of a %s: %w", c.noun(), err)
 	}
 	return nil
 }

@@ -22,22 +22,23 @@ import (
 // records with one value are the keys that begin with key(value), in order of ID, behind their
 // count entry, and a range of values is a range of keys. The count entry tells a query how many
 // records a condition has without a scan.
-type index[T any] struct {
-	of       *Collection[T]
+type index struct {
+	of       *collection
 	field    string
 	reads    []string // JSON members that keys depends on: field, and those declared in addition
 	bucket   string
 	unique   bool
-	keys     func(*T) [][]byte // encoded values of a record, sorted, without duplicates; none for nil
-	target   Table             // of a reference; nil for other indexes
-	dangles  bool              // the reference may dangle: OnDelete is Dangle
-	cascades bool              // the record is deleted with its target: OnDelete is Cascade
-	required bool              // see Ref.Required
+	keys     func(record) [][]byte // encoded values of a record, sorted, without duplicates; none for nil
+	target   Table                 // of a reference; nil for other indexes
+	dangles  bool                  // the reference may dangle: OnDelete is Dangle
+	several  bool                  // a record can have more than one reference
+	cascades bool                  // the record is deleted with its target: OnDelete is Cascade
+	required bool                  // see Ref.Required
 }
 
-func newIndex[T any](of *Collection[T], field string, also []string, keys func(*T) [][]byte) *index[T] {
-	x := &index[T]{of: of, field: field, reads: slices.Concat([]string{field}, also), bucket: of.name + "." + field}
-	x.keys = func(v *T) [][]byte {
+func newIndex(of *collection, field string, also []string, keys func(record) [][]byte) *index {
+	x := &index{of: of, field: field, reads: slices.Concat([]string{field}, also), bucket: of.name + "." + field}
+	x.keys = func(v record) [][]byte {
 		if v == nil {
 			return nil
 		}
@@ -55,7 +56,7 @@ const maxKey = bbolt.MaxKeySize - 8
 // validate checks the values that v has and old has not. It adds a fault for a reference to a
 // missing record and for a value that is too long. It returns a Conflict for a unique value
 // that another record has.
-func (x *index[T]) validate(tx *Tx, old, v *T, faults errs.Faults) error {
+func (x *index) validate(tx *Tx, old, v record, faults errs.Faults) error {
 	had := x.keys(old)
 	for _, key := range x.keys(v) {
 		if has(had, key) {
@@ -71,7 +72,7 @@ func (x *index[T]) validate(tx *Tx, old, v *T, faults errs.Faults) error {
 			}
 		}
 		if x.unique && tx.bucket(x.bucket).Get(key) != nil {
-			return errs.Field(errs.Conflict, x.field, "is already used by another %s", errs.Noun(x.of.Noun())).Coded("duplicate")
+			return errs.Field(errs.Conflict, x.field, "is already used by another %s", errs.Noun(x.of.noun())).Coded("duplicate")
 		}
 	}
 	return nil
@@ -85,7 +86,7 @@ func has(keys [][]byte, key []byte) bool {
 
 // replace removes the entries of old and adds those of v, either of which may be nil. It adds
 // to sum the checksums of new entries and subtracts those of removed ones.
-func (x *index[T]) replace(tx *Tx, id ID, old, v *T, sum *uint64) error {
+func (x *index) replace(tx *Tx, id ID, old, v record, sum *uint64) error {
 	had, gets := x.keys(old), x.keys(v)
 	for _, key := range had {
 		if !has(gets, key) {
@@ -106,7 +107,7 @@ func (x *index[T]) replace(tx *Tx, id ID, old, v *T, sum *uint64) error {
 
 // update adds (d is 1) or removes (d is -1) the entry of a value and an ID, and updates the count
 // entry.
-func (x *index[T]) update(tx *Tx, key []byte, id ID, d int, sum *uint64) error {
+func (x *index) update(tx *Tx, key []byte, id ID, d int, sum *uint64) error {
 	entry, value := key, idKey(id)
 	if !x.unique {
 		entry, value = slices.Concat(key, value), []byte{}
@@ -142,7 +143,7 @@ func setSummed(tx *Tx, bucket string, key, value []byte, sum *uint64) error {
 }
 
 // count returns the number of records with the value that key encodes, from its count entry.
-func (x *index[T]) count(tx *Tx, key []byte) (uint64, error) {
+func (x *index) count(tx *Tx, key []byte) (uint64, error) {
 	value := tx.bucket(x.bucket).Get(key)
 	if value == nil {
 		return 0, nil
@@ -159,7 +160,7 @@ func (x *index[T]) count(tx *Tx, key []byte) (uint64, error) {
 
 // ids iterates over the IDs that an index has for a value, ascending: a range scan over the keys
 // that begin with key. The caller must read the records with get, which detects a damaged entry.
-func (x *index[T]) ids(tx *Tx, key []byte) iter.Seq[ID] {
+func (x *index) ids(tx *Tx, key []byte) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		cursor := tx.bucket(x.bucket).Cursor()
 		for k, _ := cursor.Seek(key); bytes.HasPrefix(k, key); k, _ = cursor.Next() {
@@ -175,8 +176,8 @@ func (x *index[T]) ids(tx *Tx, key []byte) iter.Seq[ID] {
 
 // get returns the record of an index entry. If it does not exist or does not have the entry's
 // value, the index is damaged: a flipped bit in an index never finds the wrong record.
-func (x *index[T]) get(tx *Tx, key []byte, id ID) (*T, error) {
-	v, err := x.of.Get(tx, id)
+func (x *index) get(tx *Tx, key []byte, id ID) (record, error) {
+	v, err := x.of.get(tx, id)
 	if err == nil && !has(x.keys(v), key) {
 		err = Damaged(x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("it leads to %s %d, which has another value", x.of.name, id))
 	}
@@ -187,7 +188,7 @@ func (x *index[T]) get(tx *Tx, key []byte, id ID) (*T, error) {
 }
 
 // Unique is an index in which at most one record has a value.
-type Unique[T any] struct{ x *index[T] }
+type Unique[T any] struct{ x *index }
 
 // Name returns the name of the index, COLLECTION.FIELD.
 func (u *Unique[T]) Name() string { return u.x.bucket }
@@ -196,8 +197,8 @@ func (u *Unique[T]) Name() string { return u.x.bucket }
 // records may have no value. A Conflict names field. also names the JSON members that value depends
 // on in addition to field; see Schema.CheckIndexes.
 func NewUnique[T any](of *Collection[T], field string, value func(*T) string, also ...string) *Unique[T] {
-	x := newIndex(of, field, also, func(v *T) [][]byte {
-		if s := value(v); s != "" {
+	x := newIndex(of.untyped, field, also, func(v record) [][]byte {
+		if s := value(typed[T](v)); s != "" {
 			return [][]byte{encodeKey(s)}
 		}
 		return nil
@@ -208,29 +209,33 @@ func NewUnique[T any](of *Collection[T], field string, value func(*T) string, al
 
 // Get returns the record with the value, or a NotFound error if there is none.
 func (u *Unique[T]) Get(tx *Tx, value string) (*T, error) {
+	v, err := u.x.getUnique(tx, value)
+	return typed[T](v), err
+}
+
+func (x *index) getUnique(tx *Tx, value string) (record, error) {
 	s, found := tx.step(), 0
-	v, err := u.get(tx, value)
+	v, err := x.lookUp(tx, encodeKey(value))
 	if v != nil {
 		found = 1
 	}
-	tx.done(s, PlanIndex, found, func() string { return "GET " + u.x.of.name + " WHERE " + u.x.field + " = ?" })
+	tx.done(s, PlanIndex, found, func() string { return "GET " + x.of.name + " WHERE " + x.field + " = ?" })
 	return v, err
 }
 
-func (u *Unique[T]) get(tx *Tx, value string) (*T, error) {
-	key := encodeKey(value)
-	id := tx.bucket(u.x.bucket).Get(key)
+func (x *index) lookUp(tx *Tx, key []byte) (record, error) {
+	id := tx.bucket(x.bucket).Get(key)
 	if id == nil {
-		return nil, errs.New(errs.NotFound, "%s not found", errs.Noun(u.x.of.Noun()))
+		return nil, errs.New(errs.NotFound, "%s not found", errs.Noun(x.of.noun()))
 	}
 	if len(id) != 8 {
-		return nil, Damaged(u.x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("%d bytes, not an id", len(id)))
+		return nil, Damaged(x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("%d bytes, not an id", len(id)))
 	}
-	return u.x.get(tx, key, ID(binary.BigEndian.Uint64(id)))
+	return x.get(tx, key, ID(binary.BigEndian.Uint64(id)))
 }
 
 // Many is an index in which any number of records can have a value.
-type Many[T any, K Key] struct{ x *index[T] }
+type Many[T any, K Key] struct{ x *index }
 
 // Name returns the name of the index, COLLECTION.FIELD.
 func (m *Many[T, K]) Name() string { return m.x.bucket }
@@ -239,20 +244,17 @@ func (m *Many[T, K]) Name() string { return m.x.bucket }
 // several. also names the JSON members that values depends on in addition to field; see
 // Schema.CheckIndexes.
 func NewMany[T any, K Key](of *Collection[T], field string, values func(*T) []K, also ...string) *Many[T, K] {
-	return &Many[T, K]{newIndex(of, field, also, func(v *T) [][]byte {
-		var keys [][]byte
-		for _, k := range values(v) {
-			keys = append(keys, encodeKey(k))
-		}
-		return keys
-	})}
+	return &Many[T, K]{newIndex(of.untyped, field, also, func(v record) [][]byte { return encodeKeys(values(typed[T](v))) })}
 }
 
 // Count returns the number of records with the value. It reads a stored count and no records.
-func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) {
+func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) { return m.x.counted(tx, encodeKey(value)) }
+
+// counted is count, recorded as an operation.
+func (x *index) counted(tx *Tx, key []byte) (int, error) {
 	s := tx.step()
-	n, err := m.x.count(tx, encodeKey(value))
-	tx.done(s, PlanIndex, 1, func() string { return "COUNT " + m.x.of.name + " WHERE " + m.x.field + " = ?" })
+	n, err := x.count(tx, key)
+	tx.done(s, PlanIndex, 1, func() string { return "COUNT " + x.of.name + " WHERE " + x.field + " = ?" })
 	return int(n), err
 }
 
@@ -274,15 +276,18 @@ func (m *Many[T, K]) Counts(tx *Tx, values []K) (map[K]int, error) {
 
 // All iterates over the records with the value in ascending order of ID.
 func (m *Many[T, K]) All(tx *Tx, value K) iter.Seq2[*T, error] {
-	key := encodeKey(value)
-	return func(yield func(*T, error) bool) {
+	return typedAll[T](m.x.all(tx, encodeKey(value)))
+}
+
+func (x *index) all(tx *Tx, key []byte) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
 		s, n := tx.step(), 0
 		defer func() {
-			tx.done(s, PlanIndex, n, func() string { return "SCAN " + m.x.of.name + " WHERE " + m.x.field + " = ?" })
+			tx.done(s, PlanIndex, n, func() string { return "SCAN " + x.of.name + " WHERE " + x.field + " = ?" })
 		}()
-		for id := range m.x.ids(tx, key) {
+		for id := range x.ids(tx, key) {
 			n++
-			v, err := m.x.get(tx, key, id)
+			v, err := x.get(tx, key, id)
 			tx.depth-- // operations of the loop body are recorded on their own
 			more := yield(v, err)
 			tx.depth++
@@ -294,13 +299,16 @@ func (m *Many[T, K]) All(tx *Tx, value K) iter.Seq2[*T, error] {
 }
 
 // IDs returns the IDs of the records with the value, ascending.
-func (m *Many[T, K]) IDs(tx *Tx, value K) ([]ID, error) {
+func (m *Many[T, K]) IDs(tx *Tx, value K) ([]ID, error) { return m.x.idsOf(tx, encodeKey(value)) }
+
+// idsOf is ids, but it reads the records, and so detects a damaged entry.
+func (x *index) idsOf(tx *Tx, key []byte) ([]ID, error) {
 	var ids []ID
-	for v, err := range m.All(tx, value) {
+	for v, err := range x.all(tx, key) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, m.x.of.rec(v).ident().ID)
+		ids = append(ids, v.ident().ID)
 	}
 	return ids, nil
 }
@@ -308,14 +316,18 @@ func (m *Many[T, K]) IDs(tx *Tx, value K) ([]ID, error) {
 // Below returns the IDs of up to limit records whose value is less than value, the lowest
 // values first.
 func (m *Many[T, K]) Below(tx *Tx, value K, limit int) ([]ID, error) {
-	end, ids := encodeKey(value), []ID(nil)
-	cursor := tx.bucket(m.x.bucket).Cursor()
+	return m.x.below(tx, encodeKey(value), limit)
+}
+
+func (x *index) below(tx *Tx, end []byte, limit int) ([]ID, error) {
+	ids := []ID(nil)
+	cursor := tx.bucket(x.bucket).Cursor()
 	for k, v := cursor.First(); k != nil && bytes.Compare(k, end) < 0 && len(ids) < limit; k, v = cursor.Next() {
 		if len(v) > 0 || len(k) <= 8 {
 			continue // a count entry
 		}
 		id := ID(binary.BigEndian.Uint64(k[len(k)-8:]))
-		if _, err := m.x.get(tx, k[:len(k)-8], id); err != nil {
+		if _, err := x.get(tx, k[:len(k)-8], id); err != nil {
 			return nil, err
 		}
 		ids = append(ids, id)

@@ -18,15 +18,15 @@ const samples = 500
 func (s *Schema) CheckIndexes(fill func(record any)) error {
 	var err error
 	for _, t := range s.Tables {
-		err = errors.Join(err, t.checkIndexes(fill))
+		err = errors.Join(err, t.table().checkIndexes(fill))
 	}
 	return err
 }
 
-func (c *Collection[T]) checkIndexes(fill func(record any)) error {
+func (c *collection) checkIndexes(fill func(record any)) error {
 	wrong, seen := map[string]bool{}, map[string]bool{}
 	for range samples {
-		sample, stored := new(T), new(T)
+		sample, stored := c.new(), c.new()
 		fill(sample)
 		payload, err := json.Marshal(sample)
 		if err == nil {

@@ -13,6 +13,15 @@ func idKey(id ID) []byte { return binary.BigEndian.AppendUint64(nil, uint64(id))
 // prefix-free, so an ID can be appended and the entries of two values never mix.
 type Key interface{ string | ID | Time | int64 }
 
+// encodeKeys returns values as keys of an index.
+func encodeKeys[K Key](values []K) [][]byte {
+	var keys [][]byte
+	for _, v := range values {
+		keys = append(keys, encodeKey(v))
+	}
+	return keys
+}
+
 // encodeKey returns a value as the key of an index.
 func encodeKey[K Key](k K) []byte {
 	switch k := any(k).(type) {

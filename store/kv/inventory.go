@@ -65,7 +65,7 @@ func Caches(tx *Tx) ([]CacheStats, error) {
 func LatestUpdate(tx *Tx) (Time, error) {
 	newest := Time(0)
 	for _, t := range tx.db.schema.Tables {
-		at, err := t.latestUpdate(tx)
+		at, err := t.table().latestUpdate(tx)
 		if err != nil {
 			return 0, err
 		}
@@ -75,7 +75,7 @@ func LatestUpdate(tx *Tx) (Time, error) {
 }
 
 // latestUpdate returns updated_at of the record with the highest ID; 0 if there is none.
-func (c *Collection[T]) latestUpdate(tx *Tx) (Time, error) {
+func (c *collection) latestUpdate(tx *Tx) (Time, error) {
 	key, value := tx.bucket(c.name).Cursor().Last()
 	if key == nil {
 		return 0, nil
@@ -87,7 +87,7 @@ func (c *Collection[T]) latestUpdate(tx *Tx) (Time, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.rec(v).timestamps().UpdatedAt, nil
+	return v.timestamps().UpdatedAt, nil
 }
 
 // keptHead is the prefix of the names of the copies that migrations make.

@@ -152,10 +152,8 @@ func readMeta(tx *Tx) (fileMeta, error) {
 	return meta, nil
 }
 
-// Reindex builds indexes, search texts and totals of a collection from its records. A migration
-// calls it when an index was added or its values have changed.
-func (c *Collection[T]) Reindex(tx *Tx) error {
-	for _, bucket := range c.Buckets()[1:] {
+func (c *collection) reindex(tx *Tx) error {
+	for _, bucket := range c.buckets()[1:] {
 		if err := tx.bolt.DeleteBucket([]byte(bucket)); err != nil {
 			return err
 		}
@@ -165,11 +163,11 @@ func (c *Collection[T]) Reindex(tx *Tx) error {
 	}
 	tx.wrote = true
 	var t totals
-	for v, err := range c.All(tx) {
+	for v, err := range c.all(tx) {
 		if err != nil {
 			return err
 		}
-		id := c.rec(v).ident().ID
+		id := v.ident().ID
 		t.records++
 		t.sum += uint64(disk.FrameSum(tx.bucket(c.name).Get(idKey(id))))
 		if err := c.updateIndexes(tx, id, nil, v, &t.sum); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Order sorts records by an index in which every record has exactly one value, then by ID. The
 // zero Order sorts by ID.
-type Order[T any] struct{ x *index[T] }
+type Order[T any] struct{ x *index }
 
 // Order returns the order by an index in which every record has exactly one value.
 func (m *Many[T, K]) Order() Order[T] { return Order[T]{m.x} }
@@ -20,23 +20,23 @@ func (u *Unique[T]) Order() Order[T] { return Order[T]{u.x} }
 
 // walk iterates over the IDs of all records in the order of a query: a scan of the collection or
 // of the index to sort by.
-func (c *Collection[T]) walk(tx *Tx, q Query[T]) iter.Seq[ID] {
+func (c *collection) walk(tx *Tx, q query) iter.Seq[ID] {
 	bucket := c.name
-	if q.Order.x != nil {
-		bucket = q.Order.x.bucket
+	if q.order != nil {
+		bucket = q.order.bucket
 	}
 	return func(yield func(ID) bool) {
 		cursor := tx.bucket(bucket).Cursor()
 		move, k, v := cursor.Next, []byte(nil), []byte(nil)
-		if k, v = cursor.First(); q.Descending {
+		if k, v = cursor.First(); q.descending {
 			move = cursor.Prev
 			k, v = cursor.Last()
 		}
 		for ; k != nil; k, v = move() {
 			switch {
-			case q.Order.x != nil && q.Order.x.unique:
+			case q.order != nil && q.order.unique:
 				k = v
-			case q.Order.x != nil && len(v) > 0:
+			case q.order != nil && len(v) > 0:
 				continue // a count entry
 			}
 			tx.examined++
@@ -56,19 +56,19 @@ const (
 
 // steps estimates how many of all entries of an index a scan passes until it has found a page
 // of n matching records, if they are spread evenly.
-func steps[T any](q Query[T], n, all int) int {
-	if n == 0 || q.Limit > all || q.Offset > all {
+func steps(q query, n, all int) int {
+	if n == 0 || q.limit > all || q.offset > all {
 		return all
 	}
-	return min(all, (q.Offset+q.Limit)*(all/n+1))
+	return min(all, (q.offset+q.limit)*(all/n+1))
 }
 
 // arrange returns the page of the matching IDs in the query's order. It scans the index to sort
 // by until the page is full, or reads the sort key of every match, whichever is cheaper.
-func (c *Collection[T]) arrange(tx *Tx, q Query[T], matching *idSet, all int) ([]ID, error) {
+func (c *collection) arrange(tx *Tx, q query, matching *idSet, all int) ([]ID, error) {
 	switch {
-	case q.Order.x == nil:
-		return cut(matching.walk(q.Descending), q), nil
+	case q.order == nil:
+		return cut(matching.walk(q.descending), q), nil
 	case steps(q, matching.n, all) < sortCost*matching.n:
 		return cut(kept(c.walk(tx, q), matching.has), q), nil
 	}
@@ -78,7 +78,7 @@ func (c *Collection[T]) arrange(tx *Tx, q Query[T], matching *idSet, all int) ([
 	}
 	sorted := make([]keyed, 0, matching.n)
 	for id := range matching.walk(false) {
-		key, err := q.Order.x.keyOf(tx, id)
+		key, err := q.order.keyOf(tx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func (c *Collection[T]) arrange(tx *Tx, q Query[T], matching *idSet, all int) ([
 	}
 	slices.SortFunc(sorted, func(a, b keyed) int {
 		order := cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.id, b.id))
-		if q.Descending {
+		if q.descending {
 			return -order
 		}
 		return order
@@ -112,18 +112,18 @@ func kept(ids iter.Seq[ID], keep func(ID) bool) iter.Seq[ID] {
 }
 
 // cut returns the page of a query from the sequence of all matching IDs.
-func cut[T any](ids iter.Seq[ID], q Query[T]) []ID {
-	if q.Limit <= 0 {
+func cut(ids iter.Seq[ID], q query) []ID {
+	if q.limit <= 0 {
 		return nil
 	}
 	var page []ID
-	skip := q.Offset
+	skip := q.offset
 	for id := range ids {
 		if skip > 0 {
 			skip--
 			continue
 		}
-		if page = append(page, id); len(page) == q.Limit {
+		if page = append(page, id); len(page) == q.limit {
 			break // now: the next match may be a long scan away
 		}
 	}

@@ -78,14 +78,14 @@ func TestPlaceInAnOrderIsTheIndexesOwnKey(t *testing.T) {
 
 func recordsHaveTheirKeys[T any](t *testing.T, tx *Tx, c *Collection[T]) (compared int) {
 	t.Helper()
-	for v, err := range c.All(tx) {
+	for v, err := range c.untyped.all(tx) {
 		noErr(t, err)
-		for _, x := range c.indexes {
+		for _, x := range c.untyped.indexes {
 			want := x.keys(v)
 			if len(want) != 1 {
 				continue // no index to sort by
 			}
-			got, err := x.keyOf(tx, c.rec(v).ident().ID)
+			got, err := x.keyOf(tx, v.ident().ID)
 			noErr(t, err)
 			disktest.Equal(t, x.bucket, got, want[0])
 			compared++

@@ -15,7 +15,7 @@ import (
 // (index.go), so reading a condition is a range scan per value, and its size is known from the
 // count entries without a scan. Other conditions (Unique.AnyOf, Between, NoneOr, That) read
 // their index when they are constructed and hold the IDs found. A semi-join, Matching, is replaced by
-// one of the two forms first (semi_join.go). Then find chooses a plan:
+// one of the two forms first (semi_join.go). Then findPageIDs chooses a plan:
 //
 //	no condition             read the page from the collection or the index to sort by
 //	one, in order of ID      scan its ranges, merged by ID (merge.go), until the page is full
@@ -42,15 +42,28 @@ type Query[T any] struct {
 	Offset, Limit int // in records
 }
 
+// query is a Query without the type of the records.
+type query struct {
+	where         []Condition
+	search        string
+	order         *index // nil for by ID
+	descending    bool
+	offset, limit int
+}
+
+func (q Query[T]) untyped() query {
+	return query{q.Where, q.Search, q.Order.x, q.Descending, q.Offset, q.Limit}
+}
+
 // Condition is a filter. A record meets it if an index has it in one of the postings, or if
 // its ID is one of ids. A Condition that was made with a Tx is valid only in that transaction.
 type Condition struct {
 	postings  []posting
-	ids       []ID                  // sorted
-	matches   func(record any) bool // whether a record in ids meets the condition; nil if that needs no test
-	disjoint  bool                  // no record is in two of postings and ids, so the counts can be added
-	semiJoin  *semiJoin             // a semi-join; then the fields above are not set
-	statement string                // text for the statement that monitoring shows
+	ids       []ID              // sorted
+	matches   func(record) bool // whether a record in ids meets the condition; nil if that needs no test
+	disjoint  bool              // no record is in two of postings and ids, so the counts can be added
+	semiJoin  *semiJoin         // a semi-join; then the fields above are not set
+	statement string            // text for the statement that monitoring shows
 }
 
 // posting is one value of an index. Its records are the range of keys in bucket that begin with
@@ -59,22 +72,24 @@ type posting struct {
 	bucket string
 	key    []byte
 	count  func(tx *Tx, key []byte) (uint64, error)
-	has    func(record any) bool // whether a record really has the value
+	has    func(record) bool // whether a record really has the value
 }
 
 // AnyOf returns the condition that a record has one of the values.
-func (m *Many[T, K]) AnyOf(values ...K) Condition {
+func (m *Many[T, K]) AnyOf(values ...K) Condition { return m.x.anyOf(encodeKeys(values)) }
+
+// anyOf returns the condition that a record has one of the keys.
+func (x *index) anyOf(keys [][]byte) Condition {
 	var c Condition
-	seen := map[K]bool{}
-	for _, v := range values {
-		if !seen[v] {
-			seen[v] = true
-			key := encodeKey(v)
-			c.statement = m.x.field + " = ?"
+	seen := map[string]bool{}
+	for _, key := range keys {
+		if !seen[string(key)] {
+			seen[string(key)] = true
+			c.statement = x.field + " = ?"
 			if len(c.postings) > 0 {
-				c.statement = m.x.field + " IN (?)"
+				c.statement = x.field + " IN (?)"
 			}
-			c.postings = append(c.postings, posting{m.x.bucket, key, m.x.count, func(record any) bool { return has(m.x.keys(record.(*T)), key) }})
+			c.postings = append(c.postings, posting{x.bucket, key, x.count, func(v record) bool { return has(x.keys(v), key) }})
 		}
 	}
 	c.disjoint = len(c.postings) < 2
@@ -83,22 +98,29 @@ func (m *Many[T, K]) AnyOf(values ...K) Condition {
 
 // AnyOf returns the condition that a record refers to one of the IDs. A record that can refer to
 // several may have two of them, so its postings are not disjoint.
-func (r *Ref[T]) AnyOf(ids ...ID) Condition {
-	c := r.Many.AnyOf(ids...)
-	c.disjoint = len(c.postings) < 2 || !r.several
+func (r *Ref[T]) AnyOf(ids ...ID) Condition { return r.x.anyTarget(ids) }
+
+func (x *index) anyTarget(ids []ID) Condition {
+	c := x.anyOf(encodeKeys(ids))
+	c.disjoint = len(c.postings) < 2 || !x.several
 	return c
 }
 
 // AnyOf returns the condition that a record has one of the values.
 func (u *Unique[T]) AnyOf(tx *Tx, values ...string) Condition {
+	return u.x.oneOf(tx, encodeKeys(values))
+}
+
+// oneOf returns the condition that a record has one of the keys of a unique index.
+func (x *index) oneOf(tx *Tx, keys [][]byte) Condition {
 	var ids []ID
-	for _, v := range values {
-		if id := tx.bucket(u.x.bucket).Get(encodeKey(v)); len(id) == 8 {
+	for _, key := range keys {
+		if id := tx.bucket(x.bucket).Get(key); len(id) == 8 {
 			ids = append(ids, ID(binary.BigEndian.Uint64(id)))
 		}
 	}
 	slices.Sort(ids)
-	return Condition{ids: slices.Compact(ids), statement: u.x.field + " = ?"}
+	return Condition{ids: slices.Compact(ids), statement: x.field + " = ?"}
 }
 
 // Between returns the condition that a record has a value in a range, bounds included. It scans
@@ -110,23 +132,25 @@ func (m *Many[T, K]) Between(tx *Tx, low, high K) Condition {
 
 // First returns the IDs of the records with a value in a range, bounds included, the lowest
 // values first. It stops after n.
-func (m *Many[T, K]) First(tx *Tx, low, high K, n int) (ids []ID) {
+func (m *Many[T, K]) First(tx *Tx, low, high K, n int) []ID {
+	return m.x.first(tx, encodeKey(low), encodeKey(high), n)
+}
+
+func (x *index) first(tx *Tx, low, high []byte, n int) (ids []ID) {
 	s := tx.step()
-	for id := range m.x.between(tx, encodeKey(low), encodeKey(high)) {
+	for id := range x.between(tx, low, high) {
 		if len(ids) == n {
 			break
 		}
 		ids = append(ids, id)
 	}
-	tx.done(s, PlanIndex, len(ids), func() string {
-		return "SCAN " + m.x.of.name + " WHERE " + m.x.field + " BETWEEN ? AND ? LIMIT ?"
-	})
+	tx.done(s, PlanIndex, len(ids), func() string { return "SCAN " + x.of.name + " WHERE " + x.field + " BETWEEN ? AND ? LIMIT ?" })
 	return ids
 }
 
 // between iterates over the IDs that an index has for the values from low to high: a scan of the
 // index from low to the first count entry behind high.
-func (x *index[T]) between(tx *Tx, low, high []byte) iter.Seq[ID] {
+func (x *index) between(tx *Tx, low, high []byte) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		cursor := tx.bucket(x.bucket).Cursor()
 		for k, v := cursor.Seek(low); k != nil; k, v = cursor.Next() {
@@ -184,23 +208,22 @@ func (c Condition) Matches(tx *Tx, id ID) bool {
 // IDs returns the IDs of the records that meet the condition, ascending.
 func (c Condition) IDs(tx *Tx) []ID { return slices.Collect(c.resolved(tx).walk(tx, false)) }
 
-// Find runs a query. It returns the records of the page, and the number of records that match.
-func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err error) {
+func (c *collection) find(tx *Tx, q query) (page []record, total int, err error) {
 	s := tx.step()
 	page, total, err = c.findPage(tx, q)
 	tx.done(s, q.plan(), len(page), func() string { return q.statement(c) })
 	return page, total, err
 }
 
-func (c *Collection[T]) findPage(tx *Tx, q Query[T]) (page []*T, total int, err error) {
-	q.Where = toLocal(tx, q.Where)
-	ids, total, err := c.find(tx, q)
+func (c *collection) findPage(tx *Tx, q query) (page []record, total int, err error) {
+	q.where = toLocal(tx, q.where)
+	ids, total, err := c.findPageIDs(tx, q)
 	if err != nil {
 		return nil, 0, err
 	}
-	page = make([]*T, 0, len(ids))
+	page = make([]record, 0, len(ids))
 	for _, id := range ids {
-		v, err := c.Get(tx, id)
+		v, err := c.get(tx, id)
 		if err == nil && !c.matches(v, q) {
 			err = Damaged(c.name, id.String(), errors.New("an index or its search text leads to it, and it does not match"))
 		}
@@ -214,46 +237,44 @@ func (c *Collection[T]) findPage(tx *Tx, q Query[T]) (page []*T, total int, err 
 
 // matches compares a record that was found through indexes and search text with the query
 // itself, so that a damaged entry never returns a wrong record.
-func (c *Collection[T]) matches(v *T, q Query[T]) bool {
-	for _, w := range q.Where {
-		_, named := slices.BinarySearch(w.ids, c.rec(v).ident().ID)
+func (c *collection) matches(v record, q query) bool {
+	for _, w := range q.where {
+		_, named := slices.BinarySearch(w.ids, v.ident().ID)
 		named = named && (w.matches == nil || w.matches(v))
 		if !named && !slices.ContainsFunc(w.postings, func(p posting) bool { return p.has(v) }) {
 			return false
 		}
 	}
-	return q.Search == "" || strings.Contains(foldTexts(c.search.texts(v)...), q.Search)
+	return q.search == "" || strings.Contains(foldTexts(c.search.texts(v)...), q.search)
 }
 
-// FindIDs runs a query and returns only the IDs of the page. It reads no records, except to
-// sort, so that a damaged index entry can yield a wrong ID.
-func (c *Collection[T]) FindIDs(tx *Tx, q Query[T]) ([]ID, error) {
+func (c *collection) findIDs(tx *Tx, q query) ([]ID, error) {
 	s := tx.step()
 	settled := q
-	settled.Where = toLocal(tx, q.Where)
-	ids, _, err := c.find(tx, settled)
+	settled.where = toLocal(tx, q.where)
+	ids, _, err := c.findPageIDs(tx, settled)
 	tx.done(s, q.plan(), len(ids), func() string { return q.statement(c) })
 	return ids, err
 }
 
-// find returns the IDs of the page and the number of records that match. It chooses the
+// findPageIDs returns the IDs of the page and the number of records that match. It chooses the
 // cheapest plan; see the top of this file. No condition may be a semi-join.
-func (c *Collection[T]) find(tx *Tx, q Query[T]) (ids []ID, total int, err error) {
-	all, err := c.Count(tx)
+func (c *collection) findPageIDs(tx *Tx, q query) (ids []ID, total int, err error) {
+	all, err := c.count(tx)
 	if err != nil {
 		return nil, 0, err
 	}
-	if q.Search == "" && len(q.Where) == 0 {
+	if q.search == "" && len(q.where) == 0 {
 		return cut(c.walk(tx, q), q), all, nil
 	}
-	if q.Search == "" && len(q.Where) == 1 && q.Where[0].disjoint {
-		only := q.Where[0]
+	if q.search == "" && len(q.where) == 1 && q.where[0].disjoint {
+		only := q.where[0]
 		n, err := only.count(tx)
 		switch {
 		case err != nil:
 			return nil, 0, err
-		case q.Order.x == nil:
-			return cut(only.walk(tx, q.Descending), q), n, nil
+		case q.order == nil:
+			return cut(only.walk(tx, q.descending), q), n, nil
 		case probeCost*max(1, len(only.postings))*steps(q, n, all) < n+min(steps(q, n, all), sortCost*n):
 			return cut(kept(c.walk(tx, q), func(id ID) bool { return only.Matches(tx, id) }), q), n, nil
 		}
@@ -268,9 +289,9 @@ func (c *Collection[T]) find(tx *Tx, q Query[T]) (ids []ID, total int, err error
 
 // collect returns the IDs of all records that match, through the smallest condition or the
 // search text.
-func (c *Collection[T]) collect(tx *Tx, q Query[T]) (*idSet, error) {
+func (c *collection) collect(tx *Tx, q query) (*idSet, error) {
 	least, fewest := -1, 0
-	for i, w := range q.Where {
+	for i, w := range q.where {
 		n, err := w.count(tx)
 		if err != nil {
 			return nil, err
@@ -280,20 +301,20 @@ func (c *Collection[T]) collect(tx *Tx, q Query[T]) (*idSet, error) {
 		}
 	}
 	rest := func(id ID, but int) bool {
-		for i, w := range q.Where {
+		for i, w := range q.where {
 			if i != but && !w.Matches(tx, id) {
 				return false
 			}
 		}
 		return true
 	}
-	all, err := c.Count(tx)
+	all, err := c.count(tx)
 	if err != nil {
 		return nil, err
 	}
 	matching := newIDSet()
-	if q.Search != "" && (least < 0 || fewest > indexCost) {
-		found, ok, err := c.search.find(tx, q.Search)
+	if q.search != "" && (least < 0 || fewest > indexCost) {
+		found, ok, err := c.search.find(tx, q.search)
 		switch {
 		case err != nil:
 			return nil, err
@@ -308,8 +329,8 @@ func (c *Collection[T]) collect(tx *Tx, q Query[T]) (*idSet, error) {
 			return matching, nil
 		}
 	}
-	if q.Search != "" && (least < 0 || fewest > all/20) {
-		for id, err := range c.search.matches(tx, q.Search) {
+	if q.search != "" && (least < 0 || fewest > all/20) {
+		for id, err := range c.search.matches(tx, q.search) {
 			if err != nil {
 				return nil, err
 			}
@@ -319,12 +340,12 @@ func (c *Collection[T]) collect(tx *Tx, q Query[T]) (*idSet, error) {
 		}
 		return matching, nil
 	}
-	for id := range q.Where[least].each(tx) {
+	for id := range q.where[least].each(tx) {
 		if !rest(id, least) {
 			continue
 		}
-		if q.Search != "" {
-			found, err := c.search.match(tx, id, q.Search)
+		if q.search != "" {
+			found, err := c.search.match(tx, id, q.search)
 			if err != nil {
 				return nil, err
 			}

@@ -74,11 +74,11 @@ func (m *RecordMap[T]) Len() int { return m.n }
 // ReadRecords returns all records of a collection by ID.
 func ReadRecords[T any](tx *Tx, c *Collection[T]) (map[ID]*T, error) {
 	all := map[ID]*T{}
-	for v, err := range c.All(tx) {
+	for r, err := range c.untyped.all(tx) {
 		if err != nil {
 			return nil, err
 		}
-		all[c.rec(v).ident().ID] = v
+		all[r.ident().ID] = typed[T](r)
 	}
 	return all, nil
 }
@@ -89,12 +89,12 @@ func ReadChanged[T any](tx *Tx, c *Collection[T], changed map[Table]map[ID]bool)
 	fresh := map[ID]*T{}
 	for id := range changed[c] {
 		fresh[id] = nil
-		if value := tx.bucket(c.name).Get(idKey(id)); value != nil {
-			v, err := c.decode(id, value)
+		if value := tx.bucket(c.untyped.name).Get(idKey(id)); value != nil {
+			r, err := c.untyped.decode(id, value)
 			if err != nil {
 				return nil, err
 			}
-			fresh[id] = v
+			fresh[id] = typed[T](r)
 		}
 	}
 	return fresh, nil

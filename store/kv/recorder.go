@@ -38,7 +38,7 @@ type Op struct {
 	Took       time.Duration
 	Wait       time.Duration // of a write: for the writer
 	Commit     time.Duration // of a write: for the disk, the same for the whole batch
-	caller     [6]uintptr
+	caller     [7]uintptr    // stack above the operation, from the method of Collection, Many or Unique
 }
 
 // Plans of statements.
@@ -53,14 +53,14 @@ const (
 // the operation.
 func (o *Op) Caller() string {
 	frames := runtime.CallersFrames(o.caller[:])
-	inside := "" // the position for an operation that the store starts itself
+	inside, inKV := "", true // for an operation that the store starts itself: the first position outside this package
 	for {
 		frame, more := frames.Next()
 		if frame.Function != "" && !strings.HasPrefix(frame.Function, "reeve/store.") && !strings.HasPrefix(frame.Function, "reeve/store/") && !strings.HasPrefix(frame.Function, "iter.") {
 			return placeOf(frame)
 		}
-		if inside == "" && frame.File != "" {
-			inside = placeOf(frame)
+		if inKV && frame.File != "" {
+			inside, inKV = placeOf(frame), strings.HasPrefix(frame.Function, "reeve/store/kv.")
 		}
 		if !more {
 			return inside

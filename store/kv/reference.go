@@ -14,7 +14,7 @@ const (
 	Dangle                        // they are not changed, and the reference may dangle
 )
 
-// incoming is a reference as declared at its target. When a target is deleted, first refuse is
+// incoming is a reference as declared at its target. When a target is deleted, first restrict is
 // called for all references, then release.
 type incoming struct {
 	restrict func(tx *Tx, target string, id ID) error // a Conflict if the target must stay
@@ -22,21 +22,18 @@ type incoming struct {
 }
 
 // Ref is an index over the references of one collection to another.
-type Ref[T any] struct {
-	*Many[T, ID]
-	several bool // whether a record can have more than one reference
-}
+type Ref[T any] struct{ *Many[T, ID] }
 
 // NewRef declares that a field holds the ID of a record of another collection, or 0 for none.
 // See NewMany for also.
 func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value func(*T) ID, on OnDelete, also ...string) *Ref[T] {
-	ref := NewRefs(of, field, to, func(v *T) []ID {
+	ref := &Ref[T]{NewMany(of, field, func(v *T) []ID {
 		if id := value(v); id != 0 {
 			return []ID{id}
 		}
 		return nil
-	}, on, also...)
-	ref.several = false
+	}, also...)}
+	ref.x.refer(to.untyped, on)
 	return ref
 }
 
@@ -50,38 +47,44 @@ func (r *Ref[T]) Required() *Ref[T] {
 // NewRefs declares that a field holds IDs of records of another collection. See NewMany for
 // also.
 func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete, also ...string) *Ref[T] {
-	ref := &Ref[T]{NewMany(of, field, values, also...), true}
-	ref.x.target, ref.x.dangles, ref.x.cascades = to, on == Dangle, on == Cascade || on == CascadeFreely
+	ref := &Ref[T]{NewMany(of, field, values, also...)}
+	ref.x.several = true
+	ref.x.refer(to.untyped, on)
+	return ref
+}
+
+// refer makes an index one of references to the records of another collection.
+func (x *index) refer(to *collection, on OnDelete) {
+	x.target, x.dangles, x.cascades = to.self, on == Dangle, on == Cascade || on == CascadeFreely
 	to.incoming = append(to.incoming, incoming{
 		restrict: func(tx *Tx, target string, id ID) error {
 			if on != Restrict {
 				return nil
 			}
-			n, err := ref.Count(tx, id)
+			n, err := x.counted(tx, idKey(id))
 			if err != nil || n == 0 {
 				return err
 			}
-			return errs.New(errs.Conflict, "%s %d is still used by %s", errs.Noun(target), id, errs.Number(n, of.Noun())).Coded("in_use")
+			return errs.New(errs.Conflict, "%s %d is still used by %s", errs.Noun(target), id, errs.Number(n, x.of.noun())).Coded("in_use")
 		},
 		release: func(tx *Tx, id ID) error {
 			switch on {
 			case Cascade:
-				return ref.deleteOf(tx, of, id)
+				return x.deleteReferring(tx, id)
 			case CascadeFreely:
-				return tx.asSystem(func() error { return ref.deleteOf(tx, of, id) })
+				return tx.asSystem(func() error { return x.deleteReferring(tx, id) })
 			}
 			return nil
 		},
 	})
-	return ref
 }
 
-// deleteOf deletes the records that refer to another.
-func (r *Ref[T]) deleteOf(tx *Tx, of *Collection[T], id ID) error {
-	owned, err := r.IDs(tx, id)
+// deleteReferring deletes the records that refer to another.
+func (x *index) deleteReferring(tx *Tx, id ID) error {
+	owned, err := x.idsOf(tx, idKey(id))
 	for _, other := range owned {
 		if err == nil {
-			err = of.Delete(tx, other)
+			err = x.of.delete(tx, other)
 		}
 	}
 	return err
@@ -91,7 +94,7 @@ func (r *Ref[T]) deleteOf(tx *Tx, of *Collection[T], id ID) error {
 // removal runs with system rights, independent of the caller.
 func NewDetachingRefs[T, U any](of *Collection[T], field string, to *Collection[U], list func(*T) *[]ID) *Ref[T] {
 	ref := NewRefs(of, field, to, func(v *T) []ID { return *list(v) }, Dangle)
-	in := &to.incoming[len(to.incoming)-1]
+	in := &to.untyped.incoming[len(to.untyped.incoming)-1]
 	in.release = func(tx *Tx, id ID) error {
 		return tx.asSystem(func() error {
 			naming, err := ref.IDs(tx, id)

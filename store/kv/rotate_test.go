@@ -65,7 +65,7 @@ func closed(t *testing.T, db *DB) {
 
 func TestEverySealedFieldIsDeclared(t *testing.T) {
 	for _, table := range office.Tables {
-		if missing := table.undeclaredSealed(); len(missing) > 0 {
+		if missing := table.table().undeclaredSealed(); len(missing) > 0 {
 			t.Errorf("%v: declare it with Sealed", missing)
 		}
 	}
@@ -74,7 +74,7 @@ func TestEverySealedFieldIsDeclared(t *testing.T) {
 		Token Sealed `json:"token"`
 		Timestamps
 	}
-	disktest.Equal(t, "one that is not", NewCollection[careless]("careless").undeclaredSealed(), []string{"careless.Token"})
+	disktest.Equal(t, "one that is not", NewCollection[careless]("careless").untyped.undeclaredSealed(), []string{"careless.Token"})
 }
 
 func TestRotateKey(t *testing.T) {

@@ -242,7 +242,7 @@ func repairKey(bucket string, e leafItem, after, before ID) (id ID, payload []by
 // checksums, and whether all of it could be read.
 func (s *Salvaging) readIndex(t *salvagedTable, bucket string, item leafItem) (ids map[ID]bool, sum uint64, whole bool) {
 	ids, whole = map[ID]bool{}, true
-	search := t.searchedIn()
+	search := t.table().searchedIn()
 	texts, changes := search != nil && bucket == search.bucket, search != nil && bucket == search.changes
 	s.pages.bucket(item, func(e leafItem) {
 		sum += uint64(disk.Checksum(bucket, e.key, e.value))

@@ -64,7 +64,7 @@ func (s *Salvaging) repairTables(tx *Tx) error {
 	for again := true; again; {
 		again = false
 		for _, t := range s.db.schema.Tables {
-			changed, err := t.repair(tx, s)
+			changed, err := t.table().repair(tx, s)
 			if err != nil {
 				return err
 			}
@@ -136,6 +136,10 @@ func (s *Salvaging) repairInstall(tx *Tx) error {
 // PutRaw stores a record as it is, without rules, indexes and counts. It is for migrations and
 // hooks of Salvage.
 func PutRaw[T any](tx *Tx, c *Collection[T], id ID, v *T) error {
+	return c.untyped.putRaw(tx, id, asRecord(v))
+}
+
+func (c *collection) putRaw(tx *Tx, id ID, v record) error {
 	payload, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -144,14 +148,14 @@ func PutRaw[T any](tx *Tx, c *Collection[T], id ID, v *T) error {
 }
 
 // drop deletes a record that cannot be kept and reports it as lost.
-func (c *Collection[T]) drop(tx *Tx, s *Salvaging, id ID, format string, args ...any) error {
-	s.Lost("%s %d: %s", c.Noun(), id, fmt.Sprintf(format, args...))
+func (c *collection) drop(tx *Tx, s *Salvaging, id ID, format string, args ...any) error {
+	s.Lost("%s %d: %s", c.noun(), id, fmt.Sprintf(format, args...))
 	return tx.delete(c.name, idKey(id))
 }
 
 // repair removes references to lost records, records that make no sense without them, and all but
 // one of the records with the same unique value. changed reports whether anything was removed.
-func (c *Collection[T]) repair(tx *Tx, s *Salvaging) (changed bool, err error) {
+func (c *collection) repair(tx *Tx, s *Salvaging) (changed bool, err error) {
 	var ids []ID
 	cursor := tx.bucket(c.name).Cursor()
 	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
@@ -180,7 +184,7 @@ func (c *Collection[T]) repair(tx *Tx, s *Salvaging) (changed bool, err error) {
 }
 
 // repairOne mends one record. taken has the unique values of the records before it.
-func (c *Collection[T]) repairOne(tx *Tx, s *Salvaging, id ID, taken map[string]ID) (changed bool, err error) {
+func (c *collection) repairOne(tx *Tx, s *Salvaging, id ID, taken map[string]ID) (changed bool, err error) {
 	v, err := c.decode(id, tx.bucket(c.name).Get(idKey(id)))
 	if err != nil {
 		return true, c.drop(tx, s, id, "%s", disk.OneLine(err))
@@ -190,7 +194,7 @@ func (c *Collection[T]) repairOne(tx *Tx, s *Salvaging, id ID, taken map[string]
 			if x.unique {
 				name := x.bucket + string(key)
 				if other := taken[name]; other != 0 {
-					return true, c.drop(tx, s, id, "%s %d has the same %s", c.Noun(), other, x.field)
+					return true, c.drop(tx, s, id, "%s %d has the same %s", c.noun(), other, x.field)
 				}
 				taken[name] = id
 			}
@@ -214,8 +218,8 @@ func (c *Collection[T]) repairOne(tx *Tx, s *Salvaging, id ID, taken map[string]
 }
 
 // circular reports whether a record of a tree is in a cycle or deeper than MaxDepth.
-func (x *index[T]) circular(tx *Tx, id ID) bool {
-	if x.target != Table(x.of) || x.dangles {
+func (x *index) circular(tx *Tx, id ID) bool {
+	if x.target != x.of.self || x.dangles {
 		return false
 	}
 	for depth := 0; depth <= MaxDepth; depth++ {
@@ -228,7 +232,7 @@ func (x *index[T]) circular(tx *Tx, id ID) bool {
 			return false
 		}
 		id = ID(binary.BigEndian.Uint64(above[0]))
-		if !x.of.Exists(tx, id) {
+		if !x.of.exists(tx, id) {
 			return false
 		}
 	}
@@ -237,7 +241,7 @@ func (x *index[T]) circular(tx *Tx, id ID) bool {
 
 // clear removes a reference from a record. A single loose reference stays, because it may be
 // dangling.
-func (x *index[T]) clear(tx *Tx, s *Salvaging, id, to ID) (cleared bool, err error) {
+func (x *index) clear(tx *Tx, s *Salvaging, id, to ID) (cleared bool, err error) {
 	payload, err := disk.Unframe(x.of.name, idKey(id), tx.bucket(x.of.name).Get(idKey(id)))
 	if err != nil {
 		return false, err
@@ -261,10 +265,10 @@ func (x *index[T]) clear(tx *Tx, s *Salvaging, id, to ID) (cleared bool, err err
 	if err != nil {
 		return false, err
 	}
-	v := new(T)
+	v := x.of.new()
 	if err := json.Unmarshal(text, v); err != nil {
 		return false, err
 	}
-	s.Changed("%s %d: %s without %s %d", x.of.Noun(), id, x.field, x.target.Noun(), to)
-	return true, PutRaw(tx, x.of, id, v)
+	s.Changed("%s %d: %s without %s %d", x.of.noun(), id, x.field, x.target.Noun(), to)
+	return true, x.of.putRaw(tx, id, v)
 }

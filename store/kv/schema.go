@@ -20,30 +20,13 @@ type Table interface {
 	ValidateFields(tx *Tx, id ID, fields Fields) error
 	ValidateRecreate(tx *Tx, id ID, fields Fields) error
 	ValidateDelete(tx *Tx, id ID) error
-	checkIndexes(fill func(record any)) error
 	Exists(tx *Tx, id ID) bool
 	Count(tx *Tx) (int, error)
-	verify(tx *Tx, report *Report)
-	latestUpdate(tx *Tx) (Time, error)
-	visitSealed(tx *Tx, after ID, limit int, visit func(sealedValue) error) (last ID, err error)
-	undeclaredSealed() []string
-	repair(tx *Tx, s *Salvaging) (changed bool, err error)
 	Reindex(tx *Tx) error
-	searchedIn() *searchBuckets
-	hasContent() bool
-	blobRefs(tx *Tx) []blobRef
-	refersTo(tx *Tx, d Digest) (int, error)
+	table() *collection
 }
 
-// Name returns the name of the collection and of its bucket.
-func (c *Collection[T]) Name() string { return c.name }
-
-// RecordType returns the type of the records, a struct.
-func (c *Collection[T]) RecordType() reflect.Type { return reflect.TypeFor[T]() }
-
-// Buckets returns the names of the buckets of the records and, after it, of their indexes and
-// search texts.
-func (c *Collection[T]) Buckets() []string {
+func (c *collection) buckets() []string {
 	names := []string{c.name}
 	for _, x := range c.indexes {
 		names = append(names, x.bucket)
@@ -55,7 +38,7 @@ func (c *Collection[T]) Buckets() []string {
 }
 
 // searchedIn returns the buckets of a collection's Search; nil if it has none.
-func (c *Collection[T]) searchedIn() *searchBuckets {
+func (c *collection) searchedIn() *searchBuckets {
 	if c.search == nil {
 		return nil
 	}

@@ -10,11 +10,13 @@ import (
 
 // A program whose schema was extended without a migration reports that for an existing database.
 func TestASchemaWithoutItsMigrationNamesWhatIsMissing(t *testing.T) {
-	extended := *beasts
-	extended.indexes = slices.Clone(beasts.indexes)
-	NewMany(&extended, "weight", func(b *beast) []int64 { return []int64{b.Weight} })
+	untyped := *beasts.untyped
+	untyped.indexes = slices.Clone(untyped.indexes)
+	extended := &Collection[beast]{&untyped}
+	untyped.self = extended
+	NewMany(extended, "weight", func(b *beast) []int64 { return []int64{b.Weight} })
 	for name, tables := range map[string][]Table{
-		"no index beast.weight": {Installs, cages, keepers, &extended, chips},
+		"no index beast.weight": {Installs, cages, keepers, extended, chips},
 		"no collection pair":    {Installs, cages, keepers, beasts, chips, pairs},
 	} {
 		dir := made(t)

@@ -13,17 +13,10 @@ import (
 // seal them again with a new key, and to list those that a key does not open.
 
 // sealedField is a declared field of the records of a collection.
-type sealedField[T any] struct {
-	value func(*T) *Sealed
-	place func(*T) string                    // context that the value is bound to, see Tx.Seal
-	title func(tx *Tx, v *T) (string, error) // title of the value for people
-}
-
-// Sealed declares a field with a sealed value: where it is, the place that it is bound to (see
-// Tx.Seal), and its title for people. It returns the collection, for use in a declaration.
-func (c *Collection[T]) Sealed(value func(*T) *Sealed, place func(*T) string, title func(*Tx, *T) (string, error)) *Collection[T] {
-	c.sealed = append(c.sealed, sealedField[T]{value, place, title})
-	return c
+type sealedField struct {
+	value func(record) *Sealed
+	place func(record) string                    // context that the value is bound to, see Tx.Seal
+	title func(tx *Tx, v record) (string, error) // title of the value for people
 }
 
 // sealedValue is a value that visitSealed has found. If a visitor replaces it by one with
@@ -36,7 +29,7 @@ type sealedValue struct {
 
 // visitSealed calls visit for the sealed values of up to limit records with IDs above after. It
 // returns the last of these IDs, or 0 if there are no more.
-func (c *Collection[T]) visitSealed(tx *Tx, after ID, limit int, visit func(sealedValue) error) (last ID, err error) {
+func (c *collection) visitSealed(tx *Tx, after ID, limit int, visit func(sealedValue) error) (last ID, err error) {
 	if len(c.sealed) == 0 {
 		return 0, nil
 	}
@@ -46,7 +39,7 @@ func (c *Collection[T]) visitSealed(tx *Tx, after ID, limit int, visit func(seal
 		ids = append(ids, ID(binary.BigEndian.Uint64(key)))
 	}
 	for _, id := range ids {
-		v, err := c.Get(tx, id)
+		v, err := c.get(tx, id)
 		if err != nil {
 			return 0, err
 		}
@@ -70,7 +63,11 @@ func (c *Collection[T]) visitSealed(tx *Tx, after ID, limit int, visit func(seal
 			changed = changed || value.Key != before
 		}
 		if changed {
-			if _, err := c.UpdateQuietly(tx, id, func(stored *T) error { *stored = *v; return nil }); err != nil {
+			_, err := c.update(tx, id, quiet, func(stored record) error {
+				reflect.ValueOf(stored).Elem().Set(reflect.ValueOf(v).Elem())
+				return nil
+			})
+			if err != nil {
 				return 0, err
 			}
 		}
@@ -80,13 +77,13 @@ func (c *Collection[T]) visitSealed(tx *Tx, after ID, limit int, visit func(seal
 }
 
 // undeclaredSealed returns the names of the fields with a sealed value that are not declared.
-func (c *Collection[T]) undeclaredSealed() []string {
-	v, declared := new(T), map[*Sealed]bool{}
+func (c *collection) undeclaredSealed() []string {
+	v, declared := c.new(), map[*Sealed]bool{}
 	for _, f := range c.sealed {
 		declared[f.value(v)] = true
 	}
 	var missing []string
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+	for _, field := range reflect.VisibleFields(c.typ) {
 		s, ok := reflect.ValueOf(v).Elem().FieldByIndex(field.Index).Addr().Interface().(*Sealed)
 		if ok && !declared[s] {
 			missing = append(missing, c.name+"."+field.Name)
@@ -100,7 +97,7 @@ func (tx *Tx) eachSealed(visit func(sealedValue) error) error {
 	for _, t := range tx.db.schema.Tables {
 		for last, more := ID(0), true; more; more = last != 0 {
 			var err error
-			if last, err = t.visitSealed(tx, last, MaxRecordsPerWrite, visit); err != nil {
+			if last, err = t.table().visitSealed(tx, last, MaxRecordsPerWrite, visit); err != nil {
 				return err
 			}
 		}
@@ -200,7 +197,7 @@ func (db *DB) reseal() error {
 		for last, more := ID(0), true; more; more = last != 0 {
 			after := last
 			err := db.Update(engine{}, func(tx *Tx) (err error) {
-				last, err = t.visitSealed(tx, after, MaxRecordsPerWrite, func(v sealedValue) error {
+				last, err = t.table().visitSealed(tx, after, MaxRecordsPerWrite, func(v sealedValue) error {
 					text, ok := db.keys.open(*v.Sealed, db.instance, v.place)
 					if !ok || v.Key == db.keys.current.id {
 						return nil

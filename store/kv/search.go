@@ -12,16 +12,18 @@ import (
 
 // Search stores the search text of every record, folded and framed, in a bucket of its own, so
 // that a search decodes only the records that it returns.
-type Search[T any] struct {
+type Search struct {
 	searchBuckets
-	of    *Collection[T]
-	texts func(*T) []string
+	of    *collection
+	texts func(record) []string
 }
 
 // NewSearch declares which texts of a record can be searched. A collection can have one Search.
-func NewSearch[T any](of *Collection[T], texts func(*T) []string) *Search[T] {
-	s := &Search[T]{searchBuckets{of.name, of.name + ".search", of.name + ".search.changes"}, of, texts}
-	of.search = s
+func NewSearch[T any](of *Collection[T], texts func(*T) []string) *Search {
+	name := of.Name()
+	s := &Search{searchBuckets{name, name + ".search", name + ".search.changes"}, of.untyped,
+		func(r record) []string { return texts(typed[T](r)) }}
+	of.untyped.search = s
 	return s
 }
 
@@ -37,7 +39,7 @@ func foldTexts(texts ...string) string {
 }
 
 // value returns the framed search text of a record; nil for a nil record.
-func (s *Search[T]) value(id ID, v *T) []byte {
+func (s *Search) value(id ID, v record) []byte {
 	if v == nil {
 		return nil
 	}
@@ -46,7 +48,7 @@ func (s *Search[T]) value(id ID, v *T) []byte {
 
 // replace updates the search text of a record that is created, changed or deleted, and lists the
 // change for the search index. It adds the change of the checksums to sum.
-func (s *Search[T]) replace(tx *Tx, id ID, old, v *T, sum *uint64) error {
+func (s *Search) replace(tx *Tx, id ID, old, v record, sum *uint64) error {
 	had, gets := s.value(id, old), s.value(id, v)
 	if bytes.Equal(had, gets) {
 		return nil
@@ -59,7 +61,7 @@ func (s *Search[T]) replace(tx *Tx, id ID, old, v *T, sum *uint64) error {
 
 // matches iterates over the IDs of the records whose search text contains the folded substring
 // part. It reads all search texts.
-func (s *Search[T]) matches(tx *Tx, part string) iter.Seq2[ID, error] {
+func (s *Search) matches(tx *Tx, part string) iter.Seq2[ID, error] {
 	return func(yield func(ID, error) bool) {
 		if strings.Contains(part, between) {
 			return
@@ -91,14 +93,14 @@ func (b *searchBuckets) match(tx *Tx, id ID, part string) (bool, error) {
 
 // verify compares the search texts with the records. A text without a record shows in the
 // numbers.
-func (s *Search[T]) verify(tx *Tx, report *Report) {
+func (s *Search) verify(tx *Tx, report *Report) {
 	records, texts := 0, 0
-	for v, err := range s.of.All(tx) {
+	for v, err := range s.of.all(tx) {
 		if err != nil {
 			continue // reported already
 		}
 		records++
-		id := s.of.rec(v).ident().ID
+		id := v.ident().ID
 		if !bytes.Equal(tx.bucket(s.bucket).Get(idKey(id)), s.value(id, v)) {
 			report.fault("%s %d: it is missing or not the record's", s.bucket, id)
 		}

@@ -28,7 +28,7 @@ func (db *DB) openIndexer() {
 		}
 	}
 	for _, t := range db.schema.Tables {
-		if b := t.searchedIn(); b != nil {
+		if b := t.table().searchedIn(); b != nil {
 			r.indexes = append(r.indexes, &searchIndex{searchBuckets: b, db: db, dir: filepath.Join(db.dir, searchDir), stop: stopped})
 		}
 	}
@@ -230,7 +230,7 @@ func (x *searchIndex) giveUp() error {
 // is for a database that has replaced another one, whose files may still be in searchDir.
 func (db *DB) forgetIndexes(tx *Tx) error {
 	for _, t := range db.schema.Tables {
-		b := t.searchedIn()
+		b := t.table().searchedIn()
 		if b == nil || tx.bucket(b.changes).Get(stateKey) == nil {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // itemIndex returns the search index of the items.
-func itemIndex(db *DB) *searchIndex { return db.indexer.index(&items.search.searchBuckets) }
+func itemIndex(db *DB) *searchIndex { return db.indexer.index(&items.untyped.search.searchBuckets) }
 
 // indexed waits until the index contains every change and searches can use it.
 func indexed(t testing.TB, db *DB) *indexView {
@@ -45,7 +45,7 @@ func indexed(t testing.TB, db *DB) *indexView {
 func byIndex(t testing.TB, db *DB, part string) (ids []ID, ok bool) {
 	t.Helper()
 	view(t, db, func(tx *Tx) error {
-		found, told, err := items.search.find(tx, part)
+		found, told, err := items.untyped.search.find(tx, part)
 		if ok = told; told {
 			ids = slices.Collect(found.walk(false))
 		}
@@ -58,7 +58,7 @@ func byIndex(t testing.TB, db *DB, part string) (ids []ID, ok bool) {
 func byWalk(t testing.TB, db *DB, part string) (ids []ID) {
 	t.Helper()
 	view(t, db, func(tx *Tx) error {
-		for id, err := range items.search.matches(tx, part) {
+		for id, err := range items.untyped.search.matches(tx, part) {
 			if err != nil {
 				return err
 			}
@@ -176,13 +176,13 @@ func TestSearchesBesideWritesSeeOneState(t *testing.T) {
 	for n := range disktest.Size(300, 2000, 20_000) {
 		part := fmt.Sprint("title ", n%7)
 		view(t, db, func(tx *Tx) error {
-			found, ok, err := items.search.find(tx, part)
+			found, ok, err := items.untyped.search.find(tx, part)
 			if err != nil || !ok {
 				return err
 			}
 			told++
 			var want []ID
-			for id, err := range items.search.matches(tx, part) {
+			for id, err := range items.untyped.search.matches(tx, part) {
 				if err != nil {
 					return err
 				}

@@ -16,19 +16,21 @@ type semiJoin struct {
 
 // Matching returns the condition that selects records whose reference points to a record that
 // meets in, like IN (SELECT …) in SQL: a semi-join. OrIDs has no effect on it.
-func (r *Ref[T]) Matching(in Condition) Condition {
-	return Condition{statement: r.x.field + " IN (SELECT id WHERE " + in.statement + ")", semiJoin: &semiJoin{
+func (r *Ref[T]) Matching(in Condition) Condition { return r.x.matching(in) }
+
+func (x *index) matching(in Condition) Condition {
+	return Condition{statement: x.field + " IN (SELECT id WHERE " + in.statement + ")", semiJoin: &semiJoin{
 		matches: func(tx *Tx, id ID) bool {
-			v, err := r.x.of.Get(tx, id)
-			return err == nil && r.refersToMatch(v, func(target ID) bool { return in.Matches(tx, target) })
+			v, err := x.of.get(tx, id)
+			return err == nil && x.refersToMatch(v, func(target ID) bool { return in.Matches(tx, target) })
 		},
-		resolve: func(tx *Tx) Condition { return r.toLocal(tx, in) },
+		resolve: func(tx *Tx) Condition { return x.toLocal(tx, in) },
 	}}
 }
 
 // refersToMatch reports whether a record refers to an ID for which meets returns true.
-func (r *Ref[T]) refersToMatch(v *T, meets func(ID) bool) bool {
-	return slices.ContainsFunc(r.x.keys(v), func(key []byte) bool { return meets(ID(binary.BigEndian.Uint64(key))) })
+func (x *index) refersToMatch(v record, meets func(ID) bool) bool {
+	return slices.ContainsFunc(x.keys(v), func(key []byte) bool { return meets(ID(binary.BigEndian.Uint64(key))) })
 }
 
 // postingCost is the measured cost of finding a value in an index, in steps of a cursor.
@@ -38,17 +40,17 @@ const postingCost = 40
 // there are few targets, it has a posting for each of them. Otherwise toLocal scans the whole index
 // of the reference and collects the records whose target meets in: it tests each target, or
 // reads all targets into a set first if these tests would cost more.
-func (r *Ref[T]) toLocal(tx *Tx, in Condition) Condition {
+func (x *index) toLocal(tx *Tx, in Condition) Condition {
 	targets, err := in.count(tx)
 	if err != nil {
 		panic(disk.Fault{Err: err})
 	}
-	all, err := r.x.of.Count(tx)
+	all, err := x.of.count(tx)
 	if err != nil {
 		panic(disk.Fault{Err: err})
 	}
 	if postingCost*targets < all {
-		return r.AnyOf(in.IDs(tx)...)
+		return x.anyTarget(in.IDs(tx))
 	}
 	meets := func(target ID) bool { return in.Matches(tx, target) }
 	if targets < probeCost*max(1, len(in.postings))*all {
@@ -58,19 +60,19 @@ func (r *Ref[T]) toLocal(tx *Tx, in Condition) Condition {
 		}
 		meets = set.has
 	}
-	found := r.referring(tx, meets)
+	found := x.referring(tx, meets)
 	return Condition{
 		ids: slices.Collect(found.walk(false)), disjoint: true,
-		matches: func(record any) bool { return r.refersToMatch(record.(*T), meets) },
+		matches: func(v record) bool { return x.refersToMatch(v, meets) },
 	}
 }
 
 // referring scans the index for the records whose target meets a condition. It calls meets once
 // for each target.
-func (r *Ref[T]) referring(tx *Tx, meets func(ID) bool) *idSet {
+func (x *index) referring(tx *Tx, meets func(ID) bool) *idSet {
 	found := newIDSet()
 	last, met := ID(0), false
-	cursor := tx.bucket(r.x.bucket).Cursor()
+	cursor := tx.bucket(x.bucket).Cursor()
 	for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
 		if len(k) != 16 {
 			continue // the count entry of a target

@@ -10,10 +10,10 @@ import (
 // keyOf returns the only key that a record has in an index, to sort by it. It decodes only the
 // JSON members that the index declares, which is several times as fast as decoding the record:
 // sorting a thousand records for a page of ten needs no other members.
-func (x *index[T]) keyOf(tx *Tx, id ID) ([]byte, error) {
+func (x *index) keyOf(tx *Tx, id ID) ([]byte, error) {
 	value := tx.bucket(x.of.name).Get(idKey(id))
 	if value == nil {
-		return nil, Damaged(x.bucket, id.String(), notFound(x.of.Noun(), id))
+		return nil, Damaged(x.bucket, id.String(), notFound(x.of.noun(), id))
 	}
 	tx.recordResult(value)
 	payload, err := disk.Unframe(x.of.name, idKey(id), value)
@@ -33,8 +33,8 @@ func (x *index[T]) keyOf(tx *Tx, id ID) ([]byte, error) {
 // keysIn computes the keys of a stored record from the members that the index declares. If one
 // is missing, because the record is older than the field or the field is not stored, it decodes
 // the whole record.
-func (x *index[T]) keysIn(payload []byte) ([][]byte, error) {
-	v, part := new(T), []byte{'{'}
+func (x *index) keysIn(payload []byte) ([][]byte, error) {
+	v, part := x.of.new(), []byte{'{'}
 	for _, name := range x.reads {
 		raw := member(payload, name)
 		if raw == nil {

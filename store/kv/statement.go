@@ -7,30 +7,30 @@ import (
 
 // statement returns a query as text for monitoring, with ? for every value, so that queries that
 // differ only in values can be grouped.
-func (q Query[T]) statement(c *Collection[T]) string {
+func (q query) statement(c *collection) string {
 	var b strings.Builder
 	b.WriteString("SCAN " + c.name)
 	word := " WHERE "
-	for _, w := range q.Where {
+	for _, w := range q.where {
 		b.WriteString(word + w.statement)
 		word = " AND "
 	}
-	if q.Search != "" {
+	if q.search != "" {
 		b.WriteString(word + "search CONTAINS ?")
 	}
 	b.WriteString(" ORDER BY ")
-	if q.Order.x != nil {
-		b.WriteString(q.Order.x.field)
+	if q.order != nil {
+		b.WriteString(q.order.field)
 	} else {
 		b.WriteString("id")
 	}
-	if q.Descending {
+	if q.descending {
 		b.WriteString(" DESC")
 	}
-	if q.Limit < NoLimit {
-		b.WriteString(" LIMIT " + strconv.Itoa(q.Limit))
+	if q.limit < NoLimit {
+		b.WriteString(" LIMIT " + strconv.Itoa(q.limit))
 	}
-	if q.Offset > 0 {
+	if q.offset > 0 {
 		b.WriteString(" OFFSET ?")
 	}
 	return b.String()
@@ -38,8 +38,8 @@ func (q Query[T]) statement(c *Collection[T]) string {
 
 // plan returns PlanScan for a query that reads the collection or its search texts, and
 // PlanIndex for one that uses an index.
-func (q Query[T]) plan() string {
-	if q.Search != "" || len(q.Where) == 0 && q.Order.x == nil {
+func (q query) plan() string {
+	if q.search != "" || len(q.where) == 0 && q.order == nil {
 		return PlanScan
 	}
 	return PlanIndex

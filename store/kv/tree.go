@@ -19,7 +19,7 @@ func TreeConstraint[T any](c *Collection[T], children *Ref[T], parent func(*T) I
 		if new == nil || parent(new) == 0 || old != nil && parent(old) == parent(new) {
 			return nil
 		}
-		self, above := c.rec(new).ident().ID, 0
+		self, above := asRecord(new).ident().ID, 0
 		for id := parent(new); id != 0; above++ {
 			if id == self {
 				return errs.Field(errs.Invalid, "parent_id", "must not be the %s itself or one below it", errs.Noun(c.Noun()))
@@ -68,9 +68,9 @@ func treeHeight[T any](tx *Tx, children *Ref[T], id ID, limit int) (int, error) 
 func TreeCheck[T any](c *Collection[T], parent func(*T) ID) func(tx *Tx, report *Report) {
 	return func(tx *Tx, report *Report) {
 		above := map[ID]ID{}
-		for v, err := range c.All(tx) {
+		for r, err := range c.untyped.all(tx) {
 			if err == nil {
-				above[c.rec(v).ident().ID] = parent(v)
+				above[r.ident().ID] = parent(typed[T](r))
 			}
 		}
 		for start := range above {
@@ -79,7 +79,7 @@ func TreeCheck[T any](c *Collection[T], parent func(*T) ID) func(tx *Tx, report 
 				id = above[id]
 			}
 			if steps > MaxDepth {
-				report.fault("%s %d: it is part of a cycle, or deeper than %d levels", c.name, start, MaxDepth)
+				report.fault("%s %d: it is part of a cycle, or deeper than %d levels", c.Name(), start, MaxDepth)
 			}
 		}
 	}

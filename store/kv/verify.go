@@ -72,7 +72,7 @@ func (tx *Tx) Verify() *Report {
 		}
 	}
 	for _, t := range tx.db.schema.Tables {
-		if err := disk.RecoverDamage(tx.db.path, func() error { t.verify(tx, report); return nil }); err != nil {
+		if err := disk.RecoverDamage(tx.db.path, func() error { t.table().verify(tx, report); return nil }); err != nil {
 			report.fault("%s", disk.OneLine(err))
 		}
 	}
@@ -80,9 +80,9 @@ func (tx *Tx) Verify() *Report {
 }
 
 // verify checks a collection: its totals, records, indexes, search texts and declared checks.
-func (c *Collection[T]) verify(tx *Tx, report *Report) {
+func (c *collection) verify(tx *Tx, report *Report) {
 	got, broken := bucketTotals(tx, c.name, true, &atomic.Bool{})
-	for _, bucket := range c.Buckets()[1:] {
+	for _, bucket := range c.buckets()[1:] {
 		entries, _ := bucketTotals(tx, bucket, false, &atomic.Bool{})
 		got.sum += entries.sum
 	}
@@ -90,13 +90,13 @@ func (c *Collection[T]) verify(tx *Tx, report *Report) {
 		report.fault("%s", disk.OneLine(err))
 	}
 	last := ID(0)
-	for v, err := range c.All(tx) {
+	for v, err := range c.all(tx) {
 		report.Records++
 		if err != nil {
 			report.fault("%s", disk.OneLine(err))
 			continue
 		}
-		last = c.rec(v).ident().ID
+		last = v.ident().ID
 		for _, x := range c.indexes {
 			x.verifyRecord(tx, last, v, report)
 		}
@@ -117,7 +117,7 @@ func (c *Collection[T]) verify(tx *Tx, report *Report) {
 
 // verifyRecord checks that the index has an entry for each value of a record, and that the
 // records exist that it refers to.
-func (x *index[T]) verifyRecord(tx *Tx, id ID, v *T, report *Report) {
+func (x *index) verifyRecord(tx *Tx, id ID, v record, report *Report) {
 	for _, key := range x.keys(v) {
 		if x.target != nil && !x.dangles {
 			if to := ID(binary.BigEndian.Uint64(key)); !x.target.Exists(tx, to) {
@@ -138,7 +138,7 @@ func (x *index[T]) verifyRecord(tx *Tx, id ID, v *T, report *Report) {
 
 // verifyEntries checks that each entry of the index has a record with the value, and compares
 // the count entries with the numbers of entries.
-func (x *index[T]) verifyEntries(tx *Tx, report *Report) {
+func (x *index) verifyEntries(tx *Tx, report *Report) {
 	var head []byte
 	var said, counted uint64
 	close := func() {
