@@ -99,11 +99,12 @@ func (c *client) hostileSettings(n int, options []map[string]string) {
 	text := hostile[n].text
 	group := c.create("/system/setting-group", "key", strings.Repeat("g", 60)+fmt.Sprint(n), "title", told(n, 100), "remark", filling(text, 1000))
 	props := []map[string]string{{"name": "placeholder", "value": filling(text, 1000)}, {"name": "unit", "value": filling(text, 1000)}}
-	for kind, value := range map[string]string{
+	values := map[string]string{
 		"input": filling(text, 250), "textarea": filling(text, 1000), "number": strings.Repeat("9", 64), "radio": told(n, 48), "select": told(n, 48),
 		"checkbox": "[" + quote(told(n, 48)) + "]", "json": object("k", filling(text, 1000)), "secret": text, "date": "", "image": "",
-	} {
-		described := []any{"group_id", group, "key", kind + strings.Repeat("k", 55), "title", told(n, 100), "describe", filling(text, 1000), "type", kind, "values", value, "props", props}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(values)) { // in this order, since a test deletes the first
+		described := []any{"group_id", group, "key", kind + strings.Repeat("k", 55), "title", told(n, 100), "describe", filling(text, 1000), "type", kind, "values", values[kind], "props", props}
 		if strings.Contains("radio select checkbox", kind) {
 			described = append(described, "options", options)
 		}
