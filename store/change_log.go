@@ -99,7 +99,7 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 		name, err := Account{ID: as}.Username(w.tx)
 		if err == nil {
 			e.As = audit.Actor{Kind: "user", ID: uint64(as)}
-			e.As.Name, err = w.common(Account{ID: as}, name)
+			e.As.Name, err = w.sharedPersonal(Account{ID: as}, name)
 		}
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 		e.Actor = audit.Actor{Kind: "key", ID: uint64(key.ID), Name: audit.Value{Plain: jsonText(key.Name)}}
 		if origin.Address.IsValid() && account.ID != 0 {
 			var err error
-			e.Address, err = w.common(account, origin.Address.String())
+			e.Address, err = w.sharedPersonal(account, origin.Address.String())
 			return err
 		}
 		return nil
@@ -141,10 +141,10 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 		name, err = account.Username(w.tx)
 	}
 	if err == nil && name != "" {
-		e.Actor.Name, err = w.common(account, name)
+		e.Actor.Name, err = w.sharedPersonal(account, name)
 	}
 	if err == nil && origin.Address.IsValid() {
-		e.Address, err = w.common(account, origin.Address.String())
+		e.Address, err = w.sharedPersonal(account, origin.Address.String())
 	}
 	return err
 }

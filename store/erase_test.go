@@ -345,7 +345,7 @@ func TestNothingIsSealedWithADeletedKey(t *testing.T) {
 	who := Account{ID: 2}
 	seal := func(tx *Tx) audit.Value {
 		w := logWriter{tx: tx}
-		v, err := w.common(who, "Ada")
+		v, err := w.sharedPersonal(who, "Ada")
 		noErr(t, err)
 		return v
 	}

@@ -52,13 +52,15 @@ func (w *logWriter) personal(person Account, text json.RawMessage) (audit.Value,
 	return audit.Value{Person: person.person(), Box: aead.Seal(nil, nil, text, []byte(person.person()))}, nil
 }
 
-// common is personal for a text that many entries of a commit have, such as the name of an actor. They
-// share the sealed value.
-func (w *logWriter) common(person Account, text string) (audit.Value, error) {
-	return kv.Shared(w.tx, PersonKeys, commonText{person, text}, func() (audit.Value, error) { return w.personal(person, jsonText(text)) })
+// sharedPersonal is personal for a text that many entries of a commit have, such as the name of an actor.
+// They share the sealed value, until the commit creates or deletes a key of a person. An entry describes its
+// changes before its actor, so a key that they create or delete counts here.
+func (w *logWriter) sharedPersonal(person Account, text string) (audit.Value, error) {
+	return kv.Shared(w.tx, PersonKeys, sharedText{person, text}, func() (audit.Value, error) { return w.personal(person, jsonText(text)) })
 }
 
-type commonText struct {
+// sharedText is the key of a shared sealed value, see kv.Shared.
+type sharedText struct {
 	person Account
 	text   string
 }

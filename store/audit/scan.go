@@ -13,8 +13,16 @@ import (
 // The text of an entry, as Entry.AppendText writes it, can be read several times as fast as encoding/json
 // does. What these functions do not recognize, encoding/json decodes.
 
-// scanEntry reads an entry; ok is false if it is not as AppendText writes it. Without values, it skips
-// what the keys of an entry do not need.
+// scanner reads JSON without white space. ok becomes false, and stays so, when it finds something
+// else.
+type scanner struct {
+	rest   []byte
+	ok     bool
+	values bool // whether values are read
+}
+
+// scanEntry reads an entry; ok is false if it is not as AppendText writes it. If values is false, it
+// skips what the keys of an entry do not need.
 func scanEntry(text []byte, values bool) (e Entry, ok bool) {
 	s := scanner{rest: text, ok: true, values: values}
 	e.Link = s.link(&Link{})
@@ -43,8 +51,12 @@ func scanEntry(text []byte, values bool) (e Entry, ok bool) {
 	part := s.numberOf(`,"part":`)
 	e.Part, s.ok = int(part), s.ok && part <= math.MaxInt32
 	e.Action = s.stringOf(`,"action":`)
-	if s.has(`,"details":`) {
+	switch {
+	case !s.has(`,"details":`):
+	case s.values:
 		e.Details = s.raw()
+	default:
+		s.skipValue()
 	}
 	if s.has(`,"changes":[`) {
 		for more := true; more; more = s.has(",") {
@@ -57,7 +69,7 @@ func scanEntry(text []byte, values bool) (e Entry, ok bool) {
 }
 
 // scanLink reads the Link at the beginning of a text; ok is false if it is not as AppendText writes it.
-// The rest of the text is not looked at. Strings that are those of last, the link of another entry,
+// The rest is not read. Strings that are those of last, the link of another entry,
 // share its memory: of entries that were written together, all are.
 func scanLink(text []byte, last *Link) (link Link, ok bool) {
 	s := scanner{rest: text, ok: true}
@@ -65,6 +77,7 @@ func scanLink(text []byte, last *Link) (link Link, ok bool) {
 	return link, s.ok
 }
 
+// link reads a Link, as scanLink.
 func (s *scanner) link(last *Link) (link Link) {
 	s.skip(`{"seq":`)
 	link.Seq = s.number()
@@ -90,6 +103,7 @@ func (s *scanner) actor() (a Actor) {
 	return a
 }
 
+// change reads a change of a record.
 func (s *scanner) change() (c Change) {
 	s.skip(`{"collection":`)
 	c.Collection = s.string()
@@ -113,6 +127,7 @@ func (s *scanner) change() (c Change) {
 	return c
 }
 
+// field reads a changed field.
 func (s *scanner) field() (f Field) {
 	s.skip(`{"name":`)
 	f.Name = s.string()
@@ -175,14 +190,6 @@ func (s *scanner) base64() []byte {
 	n, err := base64.StdEncoding.Decode(b, token[1:len(token)-1])
 	s.ok = err == nil
 	return b[:n]
-}
-
-// scanner reads JSON without white space. ok becomes false, and stays so, when it finds something
-// else.
-type scanner struct {
-	rest   []byte
-	ok     bool
-	values bool // whether values are read
 }
 
 // skip skips a text that must be there.
