@@ -14,8 +14,8 @@ const (
 	streamPause  = 5 * time.Millisecond  // minimum interval in which streams are woken, and for each of them
 	streamEach   = 25 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
 	streamBusy   = 25 * time.Millisecond // minimum interval while there are many writes
-	manyEntries  = 20                    // entries since the streams were last woken that are many
-	busyAfter    = 4 * streamBusy        // how long isBusy is true after that many
+	manyEntries  = 20                    // number of entries between two wake-ups that counts as many writes
+	busyAfter    = 4 * streamBusy        // how long isBusy stays true after manyEntries
 	streamRecent = 512                   // newest entries that are kept for streams, and
 	recentBytes  = 4 << 20               // their total length
 	streamBatch  = 200                   // entries that are read at once
@@ -29,14 +29,14 @@ type streams struct {
 	s    *Server
 	poke chan struct{} // contains a token if there was a commit
 
-	mu     sync.Mutex
-	open   int
-	busy   time.Time      // end of isBusy
-	recent []*streamEntry // the newest entries, by number; empty while no stream is open
-	next   uint64         // number after the last entry of recent, or where it begins; 0 if no stream is open
-	woken  chan struct{}  // closed when there may be something new
-	ended  chan struct{}  // closed when the server shuts down
-	once   sync.Once
+	mu        sync.Mutex
+	open      int
+	busyUntil time.Time      // isBusy is true until then
+	recent    []*streamEntry // the newest entries, by number; empty while no stream is open
+	next      uint64         // number after the last entry of recent, or where it begins; 0 if no stream is open
+	woken     chan struct{}  // closed when there may be something new
+	ended     chan struct{}  // closed when the server shuts down
+	once      sync.Once
 }
 
 // streamEntry is an entry that streams have in common.
@@ -104,24 +104,25 @@ func (st *streams) run(ctx context.Context) {
 	}
 }
 
-// pause returns how long streams are not woken again after fresh entries, so that many of them beside
-// many writes leave the processor to others.
+// pause returns how long streams are not woken again after fresh entries, and notes whether there are
+// many writes: then, it is longer, to leave processor time to them.
 func (st *streams) pause(fresh int) time.Duration {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	pause := streamPause + time.Duration(st.open)*streamEach
 	if fresh >= manyEntries {
 		pause = max(pause, streamBusy)
-		st.busy = time.Now().Add(busyAfter)
+		st.busyUntil = time.Now().Add(busyAfter)
 	}
 	return pause
 }
 
-// isBusy reports whether there are many writes. Webhooks then send less, to leave the processor to them.
+// isBusy reports whether there are many writes. Webhooks that are behind then
+// send fewer messages, to leave processor time to the writes.
 func (st *streams) isBusy() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return time.Now().Before(st.busy)
+	return time.Now().Before(st.busyUntil)
 }
 
 // end ends all streams, since the server shuts down.

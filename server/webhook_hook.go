@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	webhookPace    = 5 * time.Millisecond // minimum time between two messages of a webhook, so that many of them leave the processor to others
-	webhookBusy    = 4 * webhookPace      // the same while there are many writes, which no webhook keeps up with
+	webhookPace    = 5 * time.Millisecond // minimum time between two messages of a webhook, to leave processor time to other work
+	webhookBusy    = 4 * webhookPace      // the same while there are many writes and the webhook is
+	webhookFar     = 1000                 // this many entries behind them
 	webhookGiveUp  = 72 * time.Hour       // a message that has failed for this time pauses its webhook
 	webhookFirst   = 5 * time.Second      // before the second attempt; doubled with each further one
 	webhookLongest = 6 * time.Hour        // between two attempts
@@ -108,7 +109,7 @@ func (h *hook) step(ctx context.Context) (pause time.Duration, woken <-chan stru
 
 // pace returns the minimum time between two messages.
 func (h *hook) pace() time.Duration {
-	if h.sender.s.streams.isBusy() {
+	if h.sender.s.streams.isBusy() && h.now().Seq+webhookFar < h.sender.s.db.LogHead().Seq {
 		return webhookBusy
 	}
 	return webhookPace
