@@ -51,8 +51,8 @@ func (c *Collection[T]) Noun() string { return c.untyped.noun() }
 // RecordType returns the type of the records, a struct.
 func (c *Collection[T]) RecordType() reflect.Type { return c.untyped.typ }
 
-// Buckets returns the names of the buckets of the records and, after it, of their indexes and
-// search texts.
+// Buckets returns the names of the collection's buckets: first that of the records, then those of
+// the indexes and search texts.
 func (c *Collection[T]) Buckets() []string { return c.untyped.buckets() }
 
 // Get returns the record with the ID, or a NotFound error if there is none.
@@ -141,9 +141,9 @@ func (c *Collection[T]) ValidateFields(tx *Tx, id ID, fields Fields) error {
 	return c.untyped.validateFields(tx, id, fields)
 }
 
-// Recreate stores a record again that was deleted, with its ID, which constraints see in the new record
-// and only there: that of Create has none yet. It keeps created_at and counts
-// version on, if fields has them. A record with the ID is a Conflict.
+// Recreate stores a deleted record again, with its ID. Constraints see the ID in the new record; with
+// Create, it is still 0. If fields has created_at and version, created_at is kept and version grows by
+// one. A record with the ID is a Conflict.
 func (c *Collection[T]) Recreate(tx *Tx, id ID, fields Fields) error {
 	return c.untyped.recreate(tx, id, fields)
 }
@@ -179,20 +179,20 @@ func (c *Collection[T]) FindIDs(tx *Tx, q Query[T]) ([]ID, error) {
 // Constraint adds a constraint, which is checked before a record is created (old is nil), changed, or
 // deleted (new is nil). Constraints run in every such operation before it writes anything, and must
 // not write. Constraint returns the collection, for use in a declaration.
-func (c *Collection[T]) Constraint(rule func(tx *Tx, old, new *T) error) *Collection[T] {
-	c.untyped.constraints = append(c.untyped.constraints, untypedChange(rule))
+func (c *Collection[T]) Constraint(constraint func(tx *Tx, old, new *T) error) *Collection[T] {
+	c.untyped.constraints = append(c.untyped.constraints, untypedChange(constraint))
 	return c
 }
 
 // Authorize adds an authorization check for changing or deleting a record, independent of the
 // change. It runs as soon as the record has been read, even if nothing would change, so that a
 // denied caller learns nothing else about the record. It must not write.
-func (c *Collection[T]) Authorize(guard func(tx *Tx, old *T) error) *Collection[T] {
-	c.untyped.authorizers = append(c.untyped.authorizers, func(tx *Tx, old record) error { return guard(tx, typed[T](old)) })
+func (c *Collection[T]) Authorize(check func(tx *Tx, old *T) error) *Collection[T] {
+	c.untyped.authorizers = append(c.untyped.authorizers, func(tx *Tx, old record) error { return check(tx, typed[T](old)) })
 	return c
 }
 
-// Follow adds a function that writes what must follow from a change of a record, in other collections.
+// Follow adds a function that writes, in other collections, what a change of a record requires.
 // It runs after every change, with system rights; old is nil for a new record, new for a deleted one.
 // Follow returns the collection, for use in a declaration.
 func (c *Collection[T]) Follow(fn func(tx *Tx, old, new *T) error) *Collection[T] {

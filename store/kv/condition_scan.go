@@ -28,14 +28,14 @@ func (x *index) noneOr(tx *Tx, keys [][]byte) Condition {
 	return c
 }
 
-// That returns the condition that a record has a value for which holds returns true; said
-// describes it in statements. It scans the whole index, so it is for small collections.
-func (u *Unique[T]) That(tx *Tx, said string, holds func(value string) bool) Condition {
-	return u.x.that(tx, said, holds)
+// That returns the condition that a record has a value for which holds returns true; description
+// is its text in statements. It scans the whole index, so it is for small collections.
+func (u *Unique[T]) That(tx *Tx, description string, holds func(value string) bool) Condition {
+	return u.x.that(tx, description, holds)
 }
 
-func (x *index) that(tx *Tx, said string, holds func(value string) bool) Condition {
-	c := Condition{statement: x.field + " " + said}
+func (x *index) that(tx *Tx, description string, holds func(value string) bool) Condition {
+	c := Condition{statement: x.field + " " + description}
 	cursor := tx.bucket(x.bucket).Cursor()
 	for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
 		tx.examined++

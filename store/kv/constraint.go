@@ -25,9 +25,9 @@ func (c *collection) follow(tx *Tx, old, new record) error {
 // authorized returns a record that is to be changed or deleted, if all authorizers allow it.
 func (c *collection) authorized(tx *Tx, id ID) (record, error) {
 	v, err := c.get(tx, id)
-	for _, guard := range c.authorizers {
+	for _, check := range c.authorizers {
 		if err == nil {
-			err = guard(tx, v)
+			err = check(tx, v)
 		}
 	}
 	return v, err
@@ -63,8 +63,8 @@ func (c *collection) validate(tx *Tx, old, v record) error {
 			taken = err
 		}
 	}
-	for _, rule := range c.constraints {
-		err := rule(tx, old, v)
+	for _, constraint := range c.constraints {
+		err := constraint(tx, old, v)
 		switch {
 		case errs.Is(err, errs.Denied):
 			return err

@@ -224,8 +224,8 @@ func (c *collection) validateDelete(tx *Tx, id ID) error {
 	if err != nil {
 		return err
 	}
-	for _, rule := range c.constraints { // first, so that a denied caller does not learn what refers to the record
-		if err := rule(tx, old, nil); err != nil {
+	for _, constraint := range c.constraints { // first, so that a denied caller does not learn what refers to the record
+		if err := constraint(tx, old, nil); err != nil {
 			return err
 		}
 	}
