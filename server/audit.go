@@ -27,7 +27,7 @@ const (
 
 	logBatch   = 100     // entries that are read at once
 	maxLogScan = 20_000  // entries that one request looks at
-	logBytes   = 4 << 20 // bytes of entries that are read at once, and that one page has
+	logBytes   = 1 << 20 // bytes of entries that are read at once, and that one page has
 	logExport  = 500     // entries that an export reads at once
 )
 
@@ -363,6 +363,9 @@ func exportLog(req *Request, in *exportIn, w http.ResponseWriter) error {
 	last := req.db.DB.LogHead().Seq
 	if in.To != 0 {
 		last = min(last, uint64(in.To))
+	}
+	if err := req.holdAnswer(exportMemory); err != nil {
+		return err
 	}
 	from := max(uint64(in.From), 1)
 	rows, err := req.db.DB.ReadLog(from, logExport)

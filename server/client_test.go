@@ -193,11 +193,7 @@ var documentSchemas = sync.OnceValue(func() *compiled {
 	if err != nil {
 		panic(err)
 	}
-	text, err := doc.titled("Reeve")
-	if err != nil {
-		panic(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
 		panic(err)
 	}

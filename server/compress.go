@@ -29,30 +29,34 @@ var compressors = sync.Pool{New: func() any {
 	return c
 }}
 
-// compressed returns the body to send and a func that returns its buffer to the pool.
-// It sets the headers accordingly.
-func compressed(r *http.Request, h http.Header, body []byte) (sent []byte, release func()) {
+// compressed returns the body to send, and whether it is a copy. It sets the headers accordingly.
+// The copy has no more capacity than it needs: a client that reads slowly keeps it for a while.
+func compressed(r *http.Request, h http.Header, body []byte) (sent []byte, copied bool) {
 	if len(body) < minCompressed {
-		return body, func() {}
+		return body, false
 	}
-	if h.Get("Cache-Control") != noStore[0] { // otherwise no cache stores it
+	if control := h.Get("Cache-Control"); control != "" && control != noStore[0] { // otherwise no cache stores it
 		h.Add("Vary", "Accept-Encoding")
 	}
 	if accepted := r.Header["Accept-Encoding"]; len(accepted) == 0 || !accepts(accepted[0], "gzip") {
-		return body, func() {}
+		return body, false
 	}
+	h.Set("Content-Encoding", "gzip")
+	if tag := h.Get("Etag"); tag != "" {
+		h.Set("Etag", "W/"+tag) // weak: the same data in other bytes
+	}
+	return zipped(body), true
+}
+
+func zipped(body []byte) []byte {
 	c := compressors.Get().(*compressor)
 	c.out.Reset()
 	c.zip.Reset(&c.out)
 	c.zip.Write(body) // a bytes.Buffer never fails
 	c.zip.Close()
-	h.Set("Content-Encoding", "gzip")
-	if tag := h.Get("Etag"); tag != "" {
-		h.Set("Etag", "W/"+tag) // weak: the same data in other bytes
+	out := bytes.Clone(c.out.Bytes())
+	if c.out.Cap() <= maxPooled {
+		compressors.Put(c)
 	}
-	return c.out.Bytes(), func() {
-		if c.out.Cap() <= maxPooled {
-			compressors.Put(c)
-		}
-	}
+	return out
 }

@@ -12,6 +12,7 @@ import (
 // holdStream acquires a place of an event stream, which requests that wait have, too. A user or an API key has
 // at most a quarter of them, and so have all requests without a token together.
 func (req *Request) holdStream() error {
+	defer req.leavePlace()
 	most := max(req.s.limits.streams.total/userStreams, 1)
 	if req.Session != nil {
 		return req.hold(req.s.limits.streams, 1, share{userKey(req.Actor), most})

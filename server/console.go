@@ -64,8 +64,7 @@ func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) bool {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Security-Policy", strings.ReplaceAll(consolePolicy, "NONCE", nonce))
 	h.Set("Referrer-Policy", "same-origin")
-	body, release := compressed(r, h, []byte(strings.ReplaceAll(string(page), "__NONCE__", nonce)))
-	defer release()
+	body, _ := compressed(r, h, []byte(strings.ReplaceAll(string(page), "__NONCE__", nonce)))
 	sendWhole(w, body)
 	return true
 }

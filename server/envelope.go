@@ -20,7 +20,7 @@ var envelopes = sync.Pool{New: func() any { return new(envelope) }}
 
 // maxPooled is the maximum size in bytes of a pooled buffer, so that one very large
 // response does not keep its memory forever.
-const maxPooled = 1 << 20
+const maxPooled = 256 << 10
 
 // dataMember begins a response; its data follows.
 const dataMember = `{"data":`
@@ -51,9 +51,11 @@ func (out *envelope) put(data any) error {
 		out.etag = etag
 		return nil
 	}
-	b, err := json.Marshal(data)
-	out.bytes.Write(b)
-	return err
+	if err := json.NewEncoder(&out.bytes).Encode(data); err != nil { // makes one copy less than Marshal
+		return err
+	}
+	out.bytes.Truncate(out.bytes.Len() - 1) // the line feed
+	return nil
 }
 
 // record is like put, and sets the ETag if data is a record with a revision.
@@ -64,8 +66,9 @@ func (out *envelope) record(req *Request, data any) error {
 	return out.put(data)
 }
 
-// send sends the response: 304 if the client already has this data.
-func (out *envelope) send(req *Request) {
+// send sends the response: 304 if the client already has this data. It returns an error, and sends
+// nothing, if the responses being sent leave no memory for this one.
+func (out *envelope) send(req *Request) error {
 	if out.etag != "" {
 		h := req.w.Header()
 		h["Etag"] = []string{out.etag}
@@ -75,14 +78,32 @@ func (out *envelope) send(req *Request) {
 		if matches(req.http.Header.Get("If-None-Match"), out.etag) {
 			h["X-Request-Id"] = []string{req.ID}
 			req.w.WriteHeader(http.StatusNotModified)
-			return
+			return nil
 		}
 	}
 	if req.route.protocol == nil {
 		out.bytes.WriteString(`,"success":true,"msg":"ok","showType":0}`)
 	}
 	out.bytes.WriteByte('\n')
-	req.writeJSON(http.StatusOK, out.bytes.Bytes())
+	body := out.bytes.Bytes()
+	large := len(body) > freeAnswer
+	req.noteSize(len(body))
+	if large {
+		if err := req.holdAnswer(cap(body)); err != nil {
+			return err
+		}
+	}
+	body, copied := compressed(req.http, req.w.Header(), body)
+	if !copied && !large && cap(body) > maxBuffer {
+		body, copied = bytes.Clone(body), true
+	}
+	if copied { // a client that reads slowly must not keep the buffer, too
+		(&envelope{bytes: out.bytes}).release()
+		out.bytes = bytes.Buffer{}
+		req.shrinkAnswer(cap(body))
+	}
+	req.writeEncoded(http.StatusOK, body)
+	return nil
 }
 
 // matches reports whether an If-Match or If-None-Match header contains an entity tag.
@@ -111,12 +132,16 @@ var (
 // in chunks. With it there would be 9 headers, and a map of more than 8 makes a read 5
 // % slower.
 func (req *Request) writeJSON(code int, body []byte) {
+	body, _ = compressed(req.http, req.w.Header(), body)
+	req.writeEncoded(code, body)
+}
+
+// writeEncoded is writeJSON for a body in the encoding that the headers name.
+func (req *Request) writeEncoded(code int, body []byte) {
 	h := req.w.Header()
 	if h["Cache-Control"] == nil {
 		h["Cache-Control"] = noStore
 	}
-	body, release := compressed(req.http, h, body)
-	defer release()
 	h["X-Request-Id"] = []string{req.ID}
 	h["Content-Type"] = jsonType
 	req.w.WriteHeader(code)

@@ -37,6 +37,9 @@ func (req *Request) thumb(f *store.File, size string) (*content, error) {
 			return nil, err
 		}
 	}
+	if err := req.holdAnswer(len(kept)); err != nil {
+		return nil, err
+	}
 	media, data, _ := bytes.Cut(kept, []byte("\n"))
 	return &content{src: bytes.NewReader(data), etag: f.Digest.String() + "-" + size, media: string(media), inline: true}, nil
 }

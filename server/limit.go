@@ -68,6 +68,8 @@ type limits struct {
 	streams     *limit
 	tests       *limit // of webhooks
 	mailTests   *limit
+	answers     *limit // bytes of responses being sent
+	refusals    *limit // of HTTP/2 requests
 	rate        *limit // counts transfers that were too slow; holds nothing
 }
 
@@ -82,20 +84,40 @@ func newLimits(connections int) *limits {
 		streams:     newLimit("streams", int64(max(connections/2, leastConns)), errs.Say("too many event streams")),
 		tests:       newLimit("webhook_tests", maxTests, errs.Say("too many test events are being sent")),
 		mailTests:   newLimit("mail_tests", maxMailTests, errs.Say("too many test mails are being sent")),
+		answers:     newLimit("answers", answerMemory, errs.Say("too many responses are being sent")),
+		refusals:    newLimit("refusals", maxRefusals, errs.Say("too many requests are being refused")),
 		rate:        newLimit("transfer_rate", 0, errs.Say("the transfer is too slow")),
 	}
 }
 
 func (l *limits) all() []*limit {
-	return []*limit{l.connections, l.bodies, l.bodyMemory, l.uploads, l.pictures, l.backups, l.streams, l.tests, l.mailTests, l.rate}
+	return []*limit{l.connections, l.bodies, l.bodyMemory, l.uploads, l.pictures, l.backups, l.streams, l.tests, l.mailTests, l.answers, l.refusals, l.rate}
+}
+
+// held is an amount of a limit that was acquired.
+type held struct {
+	limit    *limit
+	n        int64
+	shares   []share
+	released atomic.Bool
+}
+
+func (h *held) acquire() error { return h.limit.acquire(h.n, h.shares...) }
+
+// release releases the amount, once.
+func (h *held) release() {
+	if !h.released.Swap(true) {
+		h.limit.release(h.n, h.shares...)
+	}
 }
 
 // hold acquires n of a limit until the request ends.
 func (req *Request) hold(l *limit, n int64, shares ...share) error {
-	if err := l.acquire(n, shares...); err != nil {
+	h := &held{limit: l, n: n, shares: shares}
+	if err := h.acquire(); err != nil {
 		return err
 	}
-	req.held = append(req.held, func() { l.release(n, shares...) })
+	req.held = append(req.held, h.release)
 	return nil
 }
 
@@ -132,11 +154,22 @@ func (l *limit) acquire(n int64, shares ...share) error {
 	if l.held+n > l.total {
 		return l.reject(errs.Busy)
 	}
+	l.take(n, shares...)
+	return nil
+}
+
+// add acquires n even beyond the limit.
+func (l *limit) add(n int64, shares ...share) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.take(n, shares...)
+}
+
+func (l *limit) take(n int64, shares ...share) {
 	l.held += n
 	for _, s := range shares {
 		l.byClient[s.client] += n
 	}
-	return nil
 }
 
 // reject counts a rejection and returns the error.

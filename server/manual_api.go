@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"io/fs"
 
@@ -45,8 +43,7 @@ func newManual(files fs.FS) (answer Encoded[manualAnswer], err error) {
 		whole.Data = append(whole.Data, manualTopic{t.Key, t.Title, html})
 	}
 	answer.JSON, err = json.Marshal(whole)
-	sum := sha256.Sum256(answer.JSON)
-	answer.ETag = `"` + hex.EncodeToString(sum[:12]) + `"`
+	answer.ETag = digestTag(answer.JSON)
 	return answer, err
 }
 

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -124,8 +122,7 @@ func evaluateFlags(req *Request, in *flagsIn) (out Encoded[flagEvaluations], err
 		return out, err
 	}
 	out.JSON, err = json.Marshal(all)
-	sum := sha256.Sum256(out.JSON)
-	out.ETag = etag(hex.EncodeToString(sum[:12]))
+	out.ETag = digestTag(out.JSON)
 	return out, err
 }
 

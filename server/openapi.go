@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,9 +13,9 @@ import (
 	"reeve/store/errs"
 )
 
-// document is the OpenAPI 3.1 description of the API, generated from the route table at
-// start, and cut in two where the installation's title goes.
-type document struct{ before, after []byte }
+// document is the OpenAPI 3.1 description of the API, generated from the route table, with marks in
+// place of what depends on the installation.
+type document []byte
 
 // object is a JSON object under construction.
 type object = map[string]any
@@ -69,19 +68,9 @@ func newDocument(all []Route, version string) (document, error) {
 		},
 	})
 	if err != nil {
-		return document{}, err
+		return nil, err
 	}
-	mark, err := json.Marshal(titleHere)
-	before, after, found := bytes.Cut(doc, mark)
-	if !found {
-		return document{}, fmt.Errorf("the OpenAPI document lost its title: %w", err)
-	}
-	return document{before, after}, nil
-}
-
-func (d document) titled(title string) ([]byte, error) {
-	text, err := json.Marshal(title)
-	return slices.Concat(d.before, text, d.after, []byte("\n")), err
+	return append(doc, '\n'), nil
 }
 
 // documentPath converts /a/:id to /a/{id}.

@@ -2,8 +2,8 @@ package server
 
 import (
 	"bytes"
-	"encoding/json"
 	"reflect"
+	"slices"
 
 	"reeve/store"
 )
@@ -21,10 +21,12 @@ var customSchemas = map[reflect.Type]string{
 // customHere returns what marks the place of a schema; no other text of the document contains it.
 func customHere(name string) object { return object{"x-custom-fields": name} }
 
-// withCustomFields replaces the marks by the schemas of the custom fields that an audience may use.
-func withCustomFields(doc []byte, tx *store.Tx, a *store.Actor) ([]byte, error) {
+// customParts returns the schemas of the custom fields that an audience may use, by the marks that
+// they replace.
+func customParts(tx *store.Tx, who store.FieldAudience) ([]replacement, error) {
+	var parts []replacement
 	for t, name := range customSchemas {
-		realm, who := store.AppRealm, audienceOf(a)
+		realm := store.AppRealm
 		if t == reflect.TypeFor[userValues]() || t == reflect.TypeFor[userInputs]() {
 			realm = store.AdminRealm
 		}
@@ -33,17 +35,14 @@ func withCustomFields(doc []byte, tx *store.Tx, a *store.Actor) ([]byte, error) 
 			fields = store.CustomFieldsOf(tx, realm, who)
 		}
 		input := t == reflect.TypeFor[userInputs]() || t == reflect.TypeFor[appUserInputs]()
-		mark, err := json.Marshal(customHere(name))
+		part, err := replace(customHere(name), customSchema(fields, who, input))
 		if err != nil {
 			return nil, err
 		}
-		schema, err := json.Marshal(customSchema(fields, who, input))
-		if err != nil {
-			return nil, err
-		}
-		doc = bytes.Replace(doc, mark, schema, 1)
+		parts = append(parts, part)
 	}
-	return doc, nil
+	slices.SortFunc(parts, func(a, b replacement) int { return bytes.Compare(a.mark, b.mark) })
+	return parts, nil
 }
 
 // customSchema describes the values of custom fields. Other members are possible: fields may be added later.

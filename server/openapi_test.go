@@ -484,3 +484,37 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		t.Errorf("contact:\n%s", diff)
 	}
 }
+
+// TestOpenAPIDocument_SharedUntilTheInstallationChanges expects one copy of the document for all
+// callers of an audience, with an ETag, and another one once the title or a custom field changes.
+func TestOpenAPIDocument_SharedUntilTheInstallationChanges(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	document := func() (doc *sharedJSON) {
+		t.Helper()
+		in.view(func(tx *store.Tx) (err error) {
+			doc, err = in.server.openapi.get(tx, store.Anonymous)
+			return err
+		})
+		return doc
+	}
+	first := document()
+	if document() != first {
+		t.Error("the document was made again")
+	}
+	tag := in.ok("GET", "/openapi.json", "", "nobody").Header.Get("ETag")
+	r := in.request("GET", "/openapi.json", "", "nobody")
+	r.Header.Set("If-None-Match", tag)
+	if same := in.send(r); same.Code != 304 || same.Body != "" {
+		t.Errorf("%d with %d bytes for the same document", same.Code, len(same.Body))
+	}
+	in.ok("PUT", "/system/setting", `{"values":{"site.title":"\u2020title\u2020"}}`, "owner")
+	second := document()
+	if second == first || !strings.Contains(string(second.plain), `"title":"`+titleHere+`"`) {
+		t.Error("the document lacks the new title")
+	}
+	in.ok("POST", "/system/field", `{"realm":"app","key":"badge","title":"`+titleHere+`","type":"input","self_access":"write"}`, "owner")
+	if third := document(); third == second || strings.Count(string(third.plain), `"title":"`+titleHere+`"`) != 3 {
+		t.Error("the document lacks the new field")
+	}
+}

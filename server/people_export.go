@@ -30,6 +30,9 @@ func (c *peopleCSV[T, Out]) export(path, access, title string) Route {
 				}
 				return err
 			})
+			if err == nil {
+				err = req.holdAnswer(exportMemory)
+			}
 			if err != nil {
 				return err
 			}

@@ -87,6 +87,9 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 		user, err = p.record(tx)
 		return err
 	})
+	if err == nil {
+		err = p.req.holdAnswer(exportMemory)
+	}
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -44,6 +45,9 @@ type Request struct {
 	mon         observed
 	opened      time.Duration // of a stream: time until it was open
 	bodyRead    bool          // whether the body was read to its end
+	answer      *held         // memory of the response; nil if it does not count
+	heavy       *atomic.Bool  // whether the last response of the route was large; nil without a route
+	turn        chan struct{} // semaphore of large responses, while the request holds a place; nil without one
 	held        []func()      // release what the request holds of limits
 	committed   []func()      // functions to run after the commit
 
@@ -70,9 +74,11 @@ func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
 // decodes the input, runs the route's handler and sends the response.
 func (s *Server) serve(rt *Route) httprouter.Handle {
 	stats, operation, monitored := s.metrics.of(rt), rt.name(), rt.monitored()
+	heavy := new(atomic.Bool)
+	heavy.Store(true) // until a response was small
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.newRequest(w, r)
-		req.route, req.params, req.mon.route = rt, params, monitored
+		req.route, req.params, req.mon.route, req.heavy = rt, params, monitored, heavy
 		if rt.changes() { // reads do not pay for it
 			req.setOrigin(rt)
 			req.db = req.db.For(operation, req.authorizeWrite).From(&req.origin).Noting(&req.entry)
@@ -132,12 +138,45 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 	}()
 	out := newEnvelope(rt.protocol)
 	defer out.release()
+	done, err := s.make(rt, req, out)
+	if done || err != nil {
+		return err
+	}
+	req.nameEntry()
+	return out.send(req)
+}
+
+// make makes a response. It reports true if the handler has sent it.
+func (s *Server) make(rt *Route, req *Request, out *envelope) (sent bool, err error) {
+	defer req.leaveTurn()
+	req.takeTurn()
 	if rt.changes() {
 		if err := req.readReason(); err != nil {
-			return err
+			return false, err
 		}
 	}
-	err = req.db.View(store.Anonymous, func(tx *store.Tx) error {
+	if err = s.view(rt, req, out); err == nil && rt.logs != "" {
+		err = req.logUse(rt)
+	}
+	if err == nil {
+		err = req.readIdempotency(rt)
+	}
+	switch {
+	case err != nil:
+		return false, err
+	case req.rest != nil:
+		return false, req.rest(out)
+	case rt.raw != nil:
+		return true, rt.raw(req, &req.w)
+	case rt.act != nil:
+		return false, req.actOnce(rt, out)
+	}
+	return false, nil
+}
+
+// view authorizes the request, and runs the view of a route that has one, in one transaction.
+func (s *Server) view(rt *Route, req *Request, out *envelope) error {
+	return req.db.View(store.Anonymous, func(tx *store.Tx) error {
 		err := s.admit(tx, rt, req)
 		if err == nil {
 			err = req.prove(tx, rt)
@@ -151,29 +190,6 @@ func (s *Server) run(rt *Route, req *Request) (err error) {
 		}
 		return rt.view(tx, req, out)
 	})
-	if err == nil && rt.logs != "" {
-		err = req.logUse(rt)
-	}
-	if err == nil {
-		err = req.readIdempotency(rt)
-	}
-	switch {
-	case err != nil:
-		return err
-	case req.rest != nil:
-		if err := req.rest(out); err != nil {
-			return err
-		}
-	case rt.raw != nil:
-		return rt.raw(req, &req.w)
-	case rt.act != nil:
-		if err := req.actOnce(rt, out); err != nil {
-			return err
-		}
-	}
-	req.nameEntry()
-	out.send(req)
-	return nil
 }
 
 // admit authenticates and authorizes the request.
@@ -392,6 +408,7 @@ func (s *Server) fail(req *Request, err error) {
 	h := req.w.Header()
 	h.Del("Etag")
 	h.Del("Cache-Control")
+	h.Del("Content-Encoding") // of a response that the limit refused
 	h.Del("Content-Disposition")
 	h["Content-Security-Policy"] = noContent
 	if e.Kind == errs.Unauthenticated {

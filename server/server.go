@@ -84,8 +84,8 @@ const (
 	writeTimeout    = 60 * time.Second // from the end of the header to the end of the response; streams set their own
 	shutdownTimeout = 20 * time.Second // for requests in flight
 	maxHeaderBytes  = 64 << 10
-	maxStreams      = 100       // concurrent requests on an HTTP/2 connection
-	streamBuffer    = 256 << 10 // bytes that an HTTP/2 connection buffers for requests that do not read
+	unwritten       = 20 * time.Second // until a connection is closed whose client reads nothing
+	streamBuffer    = 256 << 10        // bytes that an HTTP/2 connection buffers for requests that do not read
 )
 
 // Server serves the API of one database.
@@ -95,7 +95,7 @@ type Server struct {
 	auth     *auth.Auth
 	log      zerolog.Logger
 	handler  http.Handler
-	openapi  func() (document, error)              // made for the first request, not at start: it takes 20 ms
+	openapi  *apiDocuments                         // made for the first request, not at start: it takes 20 ms
 	clients  func() (*sdk.Files, error)            // packed for the first request, not at start
 	manual   func() (Encoded[manualAnswer], error) // rendered for the first request, not at start
 	images   *picture.Scaler
@@ -114,6 +114,7 @@ type Server struct {
 	denials  denials
 	erasing  sync.Mutex    // held while an erasure is continued
 	decoding chan struct{} // semaphore for decoding large bodies
+	making   chan struct{} // semaphore for making large responses
 	grace    time.Duration // grace period of slow transfers: paceTime, except in tests
 	monitor  *monitor.Monitor
 	routes   []Route
@@ -142,6 +143,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s := &Server{
 		config: config, db: db, auth: a, log: log, limits: newLimits(connections), grace: paceTime, started: time.Now(), idHead: hex.EncodeToString(head[:]),
 		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // leaves one core to other requests, if there are two
+		making:   make(chan struct{}, runtime.NumCPU()),
 	}
 	if s.origins, err = trustedOrigins(config.PublicURL, config.Forward.URL); err != nil {
 		return nil, err
@@ -154,7 +156,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	if err := checkRoutes(all); err != nil {
 		return nil, err
 	}
-	s.openapi = sync.OnceValues(func() (document, error) { return newDocument(all, config.Version) })
+	s.openapi = newDocuments(func() (document, error) { return newDocument(all, config.Version) })
 	s.clients = sync.OnceValues(func() (*sdk.Files, error) { return packClients(config.Clients, config.Version) })
 	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
 	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
@@ -171,7 +173,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.monitor.GiveWay)
 	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.keyHealth, s.mailHealth, s.limitHealth, s.signInHealth, s.passwordHealth, s.permissionsHealth}
-	s.handler = s.headers(s.cors(s.router(all)))
+	s.handler = s.headers(s.cors(s.boundStreams(s.router(all))))
 	return s, nil
 }
 
@@ -249,7 +251,7 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 		IdleTimeout:       idleTimeout,
 		WriteTimeout:      writeTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: streamBuffer, MaxReceiveBufferPerStream: streamBuffer},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: streamBuffer, MaxReceiveBufferPerStream: streamBuffer, WriteByteTimeout: unwritten},
 		ErrorLog:          httpLog(s.log),
 	}
 	tcp, err := net.Listen("tcp", s.config.Listen)

@@ -11,26 +11,20 @@ import (
 )
 
 var systemRoutes = []Route{
-	raw("/openapi.json", anyRealm, "Get the OpenAPI document", "application/json", openAPI),
+	withETag(raw("/openapi.json", anyRealm, "Get the OpenAPI document", "application/json", openAPI)),
 	logged("backup", confirmed(keysNeed(store.UnattendedBackup, raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup)))),
 }
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
-	doc, err := req.s.openapi()
-	if err != nil {
-		return err
-	}
-	var body []byte
-	err = req.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		if body, err = doc.titled(store.SiteTitle.Get(tx)); err == nil {
-			body, err = withCustomFields(body, tx, req.Actor)
-		}
+	var doc *sharedJSON
+	err := req.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
+		doc, err = req.s.openapi.get(tx, req.Actor)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	req.writeJSON(http.StatusOK, body)
+	req.writeShared(doc)
 	return nil
 }
 

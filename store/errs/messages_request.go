@@ -36,6 +36,8 @@ var requestMessages = []entry{
 	{"many_images", "too many images are being processed", "", "正在处理的图片过多"},
 	{"images_busy", "too many images are being processed; try again in a moment", "", "正在处理的图片过多；请稍后重试"},
 	{"many_backups", "too many backups are being downloaded", "", "正在下载的备份过多"},
+	{"many_responses", "too many responses are being sent", "", "正在发送的响应过多"},
+	{"many_refusals", "too many requests are being refused", "", "被拒绝的请求过多"},
 	{"transfer_slow", "the transfer is too slow", "", "传输过慢"},
 
 	{"sorter_format", `must be an object with one field, such as {"sort":"ascend"}`, "", `必须是只有一个字段的对象，例如 {"sort":"ascend"}`},

@@ -5,22 +5,31 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"go.etcd.io/bbolt"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
-// Blob reads a blob chunk by chunk, each in a read transaction of its own, and verifies its
-// checksum. It is an io.ReadSeeker for a single goroutine.
+// Blob reads a blob, each piece in a read transaction of its own, and verifies the checksums of the
+// chunks. It keeps no chunk in memory, since a client may take a minute for one. It is an
+// io.ReadSeeker for a single goroutine.
 type Blob struct {
-	b      *blobs
-	digest Digest
-	entry  blobEntry
-	at     int64
-	number int64  // number of the chunk in buf
-	buf    []byte // nil if no chunk is loaded
+	b        *blobs
+	digest   Digest
+	entry    blobEntry
+	at       int64
+	from     int64     // position of buf in the blob
+	buf      []byte    // a piece that small reads are served from
+	verified int64     // number of the chunk that was verified last
+	until    time.Time // time until which verified counts; zero for no chunk
 }
+
+const (
+	smallRead = 16 << 10    // bytes below which a read is served from a buffer of this size
+	verifyFor = time.Second // duration for which the checksum of a chunk is not verified again
+)
 
 // reader returns a reader of a blob. A missing blob is damage, because the caller has a record
 // that refers to it, unless that record was deleted meanwhile: then the error is NotFound.
@@ -80,50 +89,68 @@ func (r *Blob) Read(p []byte) (int, error) {
 	if r.at >= r.entry.Size {
 		return 0, io.EOF
 	}
-	number := r.at / r.entry.Chunk
-	if r.buf == nil || r.number != number {
-		if err := r.load(number); err != nil {
+	if len(p) >= smallRead {
+		n, err := r.readAt(p, r.at)
+		r.at += int64(n)
+		return n, err
+	}
+	if r.at < r.from || r.at >= r.from+int64(len(r.buf)) {
+		buf := slices.Grow(r.buf[:0], smallRead)[:smallRead]
+		n, err := r.readAt(buf, r.at)
+		r.from, r.buf = r.at, buf[:n]
+		if err != nil {
 			return 0, err
 		}
 	}
-	n := copy(p, r.buf[r.at-number*r.entry.Chunk:])
+	n := copy(p, r.buf[r.at-r.from:])
 	r.at += int64(n)
 	return n, nil
 }
 
-// load reads a chunk into buf, and retries if the blob was replaced.
-func (r *Blob) load(number int64) error {
-	return r.unlessDeleted(r.read(number), func() error {
-		if err := r.find(); err != nil {
-			return err
+// readAt reads from one chunk, and retries if the blob was replaced.
+func (r *Blob) readAt(p []byte, at int64) (n int, err error) {
+	n, err = r.piece(p, at)
+	err = r.unlessDeleted(err, func() (err error) {
+		if err = r.find(); err == nil {
+			n, err = r.piece(p, at)
 		}
-		return r.read(number)
-	})
-}
-
-func (r *Blob) read(number int64) error {
-	buf := r.buf[:0]
-	r.buf = nil
-	err := r.b.view(func(btx *bbolt.Tx) error {
-		payload, err := r.b.chunk(btx, r.entry, number)
-		buf = append(slices.Grow(buf, int(min(r.entry.Chunk, r.entry.Size))), payload...)
 		return err
 	})
-	if err == nil {
-		r.buf, r.number = buf, number
-	}
-	return err
+	return n, err
 }
 
-// chunk returns the content of a chunk. It is valid until the transaction ends.
-func (b *blobs) chunk(btx *bbolt.Tx, entry blobEntry, number int64) ([]byte, error) {
+// piece reads from one chunk. It verifies the checksum of the whole chunk, unless it just did: a
+// chunk never changes.
+func (r *Blob) piece(p []byte, at int64) (n int, err error) {
+	number, now := at/r.entry.Chunk, time.Now()
+	known := r.verified == number && now.Before(r.until)
+	err = r.b.view(func(btx *bbolt.Tx) error {
+		payload, err := r.b.chunk(btx, r.entry, number, known)
+		if err == nil {
+			n = copy(p, payload[at-number*r.entry.Chunk:])
+		}
+		return err
+	})
+	if err == nil && !known {
+		r.verified, r.until = number, now.Add(verifyFor)
+	}
+	return n, err
+}
+
+// chunk returns the content of a chunk, whose checksum it verifies unless that is known to match.
+// It is valid until the transaction ends.
+func (b *blobs) chunk(btx *bbolt.Tx, entry blobEntry, number int64, known bool) ([]byte, error) {
 	name := chunkName(entry.Place, number)
 	where := fmt.Sprintf("%d of place %d", number, entry.Place)
 	bucket := btx.Bucket([]byte(chunkBucket)).Bucket(name)
 	if bucket == nil {
 		return nil, Damaged(chunkBucket, where, errors.New("it is missing"))
 	}
-	payload, err := disk.Unframe(chunkBucket, name, bucket.Get(chunkKey))
+	unframe := disk.Unframe
+	if known {
+		unframe = disk.UnframeKnown
+	}
+	payload, err := unframe(chunkBucket, name, bucket.Get(chunkKey))
 	if want := min(entry.Chunk, entry.Size-number*entry.Chunk); err == nil && int64(len(payload)) != want {
 		err = fmt.Errorf("it has %d bytes, not %d", len(payload), want)
 	}

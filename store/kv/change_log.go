@@ -150,7 +150,7 @@ func (tx *Tx) LogRows(from uint64, yield func(audit.Row) bool) error {
 }
 
 // maxLogRead is the number of bytes after which ReadLog returns, since an entry can have several MiB.
-const maxLogRead = 4 << 20
+const maxLogRead = 512 << 10
 
 // ReadLog returns entries of the change log with numbers from from, in ascending order, from segments
 // and data.db: at most limit, and fewer if they are large. Without any the log has ended.

@@ -89,7 +89,7 @@ func TestAFileThatIsDeletedWhileItIsReadIsNotDamage(t *testing.T) {
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
 	swept(t, db, f.Digest)
 	clean(t, db, 0)
-	if n, err := io.Copy(io.Discard, r); n != chunkSize-1000 || !errs.Is(err, errs.NotFound) {
+	if n, err := io.Copy(io.Discard, r); n >= chunkSize || !errs.Is(err, errs.NotFound) {
 		t.Errorf("%d bytes more, then %v", n, err)
 	}
 	data := randomData(t, 2*chunkSize)

@@ -1,0 +1,132 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A client that does not read its responses makes the server keep them. Their memory has a limit, in
+// total, per address and per user. Short responses over HTTP/1.1 do not count: the limit of
+// connections bounds those. An HTTP/2 connection carries many requests, so each counts from its
+// beginning, whatever it answers.
+const (
+	answerMemory       = 20 << 20         // bytes of memory of all responses being sent
+	answersPerAddress  = answerMemory / 2 // bytes of one address
+	answersPerUser     = answerMemory / 4 // bytes of one user or key
+	freeAnswer         = 16 << 10         // bytes of a response that do not count
+	heavyAnswer        = 128 << 10        // bytes of a response that is made in turn
+	maxBuffer          = 64 << 10         // capacity of a buffer from which a short response is copied
+	streamCost         = 16 << 10         // memory of an HTTP/2 request in bytes: two goroutines, buffers, headers
+	answerGrace        = 10 * time.Second // for a response that counts, in addition to its time at the minimum rate
+	exportMemory       = 1 << 20          // bytes that an export keeps while its client reads
+	maxRefusals        = 128              // HTTP/2 requests being told that the limit is reached
+	maxStreams         = 32               // concurrent requests on an HTTP/2 connection
+	refusalsPerAddress = maxRefusals / 2
+)
+
+// holdAnswer takes n bytes of memory for a response from the limit until the request ends, and moves
+// the deadline of the response so that a client must read it. The response to a write is never
+// refused: the caller must learn that it was carried out.
+func (req *Request) holdAnswer(n int) error {
+	if n <= freeAnswer {
+		return nil
+	}
+	size := min(int64(n), answersPerUser) // a larger one is possible, but only alone
+	answer := &held{limit: req.s.limits.answers, n: size, shares: req.shares(answersPerAddress, answersPerUser)}
+	if req.http.Method != http.MethodGet && req.route.changes() {
+		answer.limit.add(answer.n, answer.shares...)
+	} else if err := answer.acquire(); err != nil {
+		return err
+	}
+	req.held = append(req.held, answer.release)
+	req.answer = answer
+	// It fails only without a connection, in a test.
+	http.NewResponseController(&req.w).SetWriteDeadline(time.Now().Add(answerTime(n)))
+	return nil
+}
+
+// shrinkAnswer gives back what a response no longer takes, which has n bytes now.
+func (req *Request) shrinkAnswer(n int) {
+	if a := req.answer; a != nil && int64(n) < a.n {
+		a.limit.release(a.n-int64(n), a.shares...)
+		a.n = int64(n)
+	}
+}
+
+// answerTime returns the maximum time for sending a response of n bytes.
+func answerTime(n int) time.Duration {
+	return answerGrace + time.Duration(n)*(paceTime/paceBytes)
+}
+
+// takeTurn waits until the request may make its response, if that is likely to be large: so few are
+// made at once that a flood of them needs little more memory than one.
+func (req *Request) takeTurn() {
+	if req.route.raw == nil && (req.heavy.Load() || largePage(req.http.URL.RawQuery)) {
+		req.turn = req.s.making
+		req.turn <- struct{}{}
+	}
+}
+
+// leaveTurn ends what takeTurn began, if it did.
+func (req *Request) leaveTurn() {
+	if req.turn != nil {
+		<-req.turn
+		req.turn = nil
+	}
+}
+
+// noteSize records how large the response was.
+func (req *Request) noteSize(n int) {
+	if large := n > heavyAnswer; large != req.heavy.Load() {
+		req.heavy.Store(large)
+	}
+}
+
+// largePage reports whether a query may ask for a large page of a list.
+func largePage(query string) bool {
+	if !strings.Contains(query, "pageSize") && !strings.Contains(query, "%") {
+		return false
+	}
+	values, err := url.ParseQuery(query)
+	return err == nil && slices.ContainsFunc(values["pageSize"], func(size string) bool { return len(size) > 2 })
+}
+
+// placeKey is the context key of the function that releases the place of an HTTP/2 request.
+type placeKey struct{}
+
+// boundStreams returns a handler that counts HTTP/2 requests in the limit of responses. Beyond it,
+// a request is refused; beyond the limit of refusals, it is reset without a response.
+func (s *Server) boundStreams(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor < 2 {
+			next.ServeHTTP(w, r)
+			return
+		}
+		handler, client := next, clientKey(s.clientAddr(r))
+		place := &held{limit: s.limits.answers, n: streamCost, shares: []share{{client, answersPerAddress}}}
+		if err := place.acquire(); err != nil {
+			place = &held{limit: s.limits.refusals, n: 1, shares: []share{{client, refusalsPerAddress}}}
+			if place.acquire() != nil {
+				panic(http.ErrAbortHandler)
+			}
+			handler = s.refuse(err)
+		}
+		defer place.release()
+		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, place)))
+		// A short response waits in a buffer for the end of the handler, and then for the client. It
+		// must not wait when the place is free already.
+		http.NewResponseController(w).Flush() // fails only if the client is gone
+	})
+}
+
+// leavePlace releases what a request holds that counts in a limit of its own, because it lasts long.
+func (req *Request) leavePlace() {
+	req.leaveTurn()
+	if place, ok := req.http.Context().Value(placeKey{}).(*held); ok {
+		place.release()
+	}
+}
