@@ -96,6 +96,7 @@ func (l *leaks) body(good string, unknown bool) string {
 		v := l.value()
 		inner := string(encodeJSON(l.t, map[string]any{"Secret": v}))
 		object["password2"] = v
+		object["to"] = "/reset?token=" + url.QueryEscape(v)
 		object["any"] = map[string]any{"token": []any{l.value(), map[string]any{"deep": v}}, "list": []any{map[string]any{"pin": v}}, "text": inner}
 	}
 	return string(encodeJSON(l.t, object))
@@ -191,6 +192,21 @@ func (l *leaks) specials(statuses map[int]int) {
 	}
 	for _, body := range []map[string]any{{"values": l.value()}, {"values": l.value(), "type": "number"}, {"values": l.value(), "updated_at": "2000-01-01T00:00:00.000000Z"}} {
 		send("PUT", fmt.Sprint("/system/setting/", id), string(encodeJSON(l.t, body)), "owner")
+	}
+	for _, rt := range routes() { // a credential under a name that the route does not know
+		if rt.knownFields() == nil || rt.Method == "GET" && rt.raw != nil && rt.binary == eventStream {
+			continue
+		}
+		address, body := goodRequest(&rt)
+		address = strings.NewReplacer(":key", "ABCDEFGHIJ", ":id", "1").Replace(address)
+		if body != "" {
+			object := decodeObject(l.t, body)
+			object["kod"], object["code"] = l.value(), map[string]any{"recovery": []string{l.value()}}
+			body = string(encodeJSON(l.t, object))
+		}
+		send(rt.Method, address, body, "nobody")
+		separator := map[bool]string{false: "?", true: "&"}[strings.Contains(address, "?")]
+		send(rt.Method, address+separator+"kod="+url.QueryEscape(l.value())+"&passcode="+url.QueryEscape(l.value()), "", "nobody")
 	}
 	send("POST", "/admin/role", `{"name":"Owner","password":"`+l.token()+`"}`, "owner")
 	send("POST", "/admin/role", `{"name":"Owner"}`, "owner")

@@ -33,7 +33,21 @@ func (rt *Route) monitored() *monitor.Route {
 	}
 	hide := rt.hide
 	hide.Custom = rt.in != nil && rt.in.has("json", "fields")
+	hide.Known = rt.knownFields()
 	return &monitor.Route{Name: rt.name(), Pattern: rt.Path, Handler: rt.handler, Access: access, Open: rt.open(), Reads: rt.reads, Hide: hide, Unmonitored: rt.unmonitored}
+}
+
+// knownFields returns the names of a route's fields and parameters if people send credentials to it,
+// and so perhaps under a name that the route does not know; nil for other routes.
+func (rt *Route) knownFields() map[string]bool {
+	if rt.in == nil || rt.Access != public && !rt.rateLimited {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, f := range rt.in.fields {
+		known[f.name] = true
+	}
+	return known
 }
 
 // handlerName returns the name of a handler's function without its package.

@@ -18,7 +18,14 @@ type Fields struct {
 	Custom    bool // "fields" are the values of custom fields, which not everybody may read
 	URLs      bool // "url" is an address whose path or query may be secret
 	Usernames bool // "username" and the query: users type passwords there by mistake
+
+	// Known are the fields and parameters of a route to which people send credentials. All others
+	// are hidden: they are refused, but may hold a credential under another name. nil for any.
+	Known map[string]bool
 }
+
+// unknown reports whether a field or parameter is hidden because of Known.
+func (f *Fields) unknown(name string) bool { return f.Known != nil && !f.Known[name] }
 
 // jsonWalk copies valid JSON without its white space and secrets. It keeps its own
 // stack, one byte per level, and reads every byte once, plus once for each level of
@@ -110,7 +117,7 @@ func (w *jsonWalk) member() (opened bool) {
 		w.emit("{")
 		w.at++
 		return true
-	case values, w.secret(name), w.hide.Custom && len(w.frames) == 1 && strings.EqualFold(name, "fields"), w.hide.Usernames && strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"):
+	case values, w.secret(name), len(w.frames) == 1 && w.inside == 0 && w.hide.unknown(name), w.hide.Custom && len(w.frames) == 1 && strings.EqualFold(name, "fields"), w.hide.Usernames && strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"):
 		w.hideValue()
 	}
 	return false
@@ -199,6 +206,12 @@ func (w *jsonWalk) text(raw string) string {
 // plain redacts a string without looking for JSON in it. It returns raw unchanged if
 // nothing was found.
 func (w *jsonWalk) plain(raw, text string) string {
+	if redacted, is := w.r.address(text); is {
+		if redacted == hidden {
+			w.r.remember(raw[1 : len(raw)-1])
+		}
+		return quote(redacted)
+	}
 	if spans := tokenSpans(text); len(spans) > 0 {
 		return quote(hide(text, spans))
 	}

@@ -12,12 +12,14 @@ import (
 var secretParts = []string{
 	"password", "passwd", "passphrase", "pwd", "secret", "token", "authorization", "cookie",
 	"credential", "apikey", "accesskey", "signature", "private",
+	"passcode", "recoverycode", "backupcode", "mfacode", "verificationcode", "onetimecode",
+	"passwort", "kennwort", "contraseña", "contrasena", "motdepasse", "senha", "wachtwoord", "密码", "口令", "パスワード", "비밀번호", "пароль",
 }
 
 // secretWords make a name secret only as a whole word or its plural: key hides Key,
 // x-key and signingKey, but not monkey or keywordSearch. Two words are left out on
 // purpose: code, which names dictionaries, and session, whose ID grants nothing.
-var secretWords = []string{"key", "otp", "totp", "pin", "pass", "auth", "hash", "salt", "jwt", "pw", "sig"}
+var secretWords = []string{"key", "otp", "totp", "pin", "pass", "auth", "hash", "salt", "jwt", "pw", "sig", "mfa"}
 
 // customPrefix begins the names of custom fields, whose values not everybody may read.
 const customPrefix = "fields."

@@ -48,6 +48,7 @@ type Redactor struct {
 	// all values of settings are hidden.
 	IsSecretSetting func(name string) bool
 
+	inside  int      // number of addresses that enclose the text being redacted
 	found   []string // hidden values, decoded and as sent
 	bytes   int      // total length of found
 	tooMany bool     // more than maxFound values; Text hides everything
@@ -108,9 +109,9 @@ func (r *Redactor) referer(value string) string {
 func (r *Redactor) URI(pattern, path, rawQuery string, hide Fields) string {
 	s := r.Path(pattern, path)
 	if rawQuery != "" {
-		query := r.query(rawQuery)
-		if hide.Usernames {
-			query = hidden
+		query := hidden
+		if !hide.Usernames {
+			query = r.query(rawQuery, hide)
 		}
 		s += "?" + query
 	}
@@ -143,7 +144,7 @@ func (r *Redactor) Path(pattern, path string) string {
 
 // query hides the values of secret parameters, including secrets in values that are
 // JSON. A query that cannot be parsed is hidden whole.
-func (r *Redactor) query(raw string) string {
+func (r *Redactor) query(raw string, hide Fields) string {
 	if strings.Contains(raw, ";") { // an error for net/url, a separator for others
 		return hidden
 	}
@@ -160,7 +161,10 @@ func (r *Redactor) query(raw string) string {
 			continue
 		}
 		parts[i] = escape(clean(name), url.QueryEscape)
-		kept := r.parameter(name, value)
+		kept := hidden
+		if !hide.unknown(name) {
+			kept = r.parameter(name, value)
+		}
 		if kept == hidden {
 			r.remember(value)
 			r.remember(rawValue)
@@ -177,7 +181,37 @@ func (r *Redactor) parameter(name, value string) string {
 	if redacted, is := r.textJSON(value, Fields{}, keptURI, 0); is {
 		return redacted
 	}
+	if redacted, is := r.address(value); is {
+		return redacted
+	}
 	return clean(value)
+}
+
+// address redacts a URL or a path whose query or fragment has parameters. is is false for any other
+// text. An address within an address is redacted, too, up to maxInside of them; a deeper one is hidden.
+func (r *Redactor) address(text string) (redacted string, is bool) {
+	path, query, both := strings.Cut(text, "?")
+	if !both {
+		if path, query, both = strings.Cut(text, "#"); !both || !strings.Contains(query, "=") {
+			return "", false
+		}
+	}
+	if !strings.HasPrefix(path, "/") && !strings.Contains(path, "://") || strings.ContainsAny(text, " \t\r\n") {
+		return "", false
+	}
+	if r.inside == maxInside {
+		r.remember(text)
+		return hidden, true
+	}
+	r.inside++
+	defer func() { r.inside-- }()
+	separator := text[len(path) : len(path)+1]
+	query, fragment, more := strings.Cut(query, "#")
+	redacted = clean(path) + separator + r.query(query, Fields{})
+	if more {
+		redacted += "#" + r.query(fragment, Fields{})
+	}
+	return redacted, true
 }
 
 // escape escapes a text for a URL and keeps the mask readable.

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestSecretName(t *testing.T) {
 	secret := `password old_password oldPassword PASSWORD passwd db_passwd passphrase pwd userPwd secret client-secret token userToken rv_token
 		tokens Authorization Proxy-Authorization Cookie set-cookie credentials apikey api_key api-key apiKey APIKey x-api-key X_API_Key access.key accessKey
 		signature private private_key key Key KEY keys signing_key signingKey SSHKey user.key key1 filter[key] otp otpCode OTPs totp pin PINs pass
-		auth x-auth hash salt paſſword pass` + "\u200b" + `word acceſſKey`
+		auth x-auth hash salt paſſword pass passcode recovery_code backupCode mfa_code verification-code kennwort 密码 contraseña pass` + "\u200b" + `word acceſſKey`
 	for name := range strings.FieldsSeq(secret) {
 		if !IsSecret(name) {
 			t.Errorf("%s is not secret", name)
@@ -114,6 +115,11 @@ func TestRedactURI(t *testing.T) {
 		{"a semicolon", "", "/", "a=1;token=x", "/?******"},
 		{"a token in a value", "", "/", "q=x+Bearer%20abc&" + someToken, "/?q=x+Bearer+******&******"},
 		{"not UTF-8", "", "/", "q=%ff", "/?q=%EF%BF%BD"},
+		{"an address", "", "/", "to=" + url.QueryEscape("/reset?token=abc&a=1#key=2&b"), "/?to=%2Freset%3Ftoken%3D******%26a%3D1%23key%3D******%26b"},
+		{"an address in an address", "", "/", "to=" + url.QueryEscape("https://h/x?next="+url.QueryEscape("/y?pin=7")), "/?to=https%3A%2F%2Fh%2Fx%3Fnext%3D%252Fy%253Fpin%253D******"},
+		{"addresses without end", "", "/", "a=" + strings.Repeat("/?a=", 4) + "/?pin=7", "/?a=%2F%3Fa%3D%252F%253Fa%253D%25252F%25253Fa%25253D******"},
+		{"a question", "", "/", "q=/a+or+b?+key", "/?q=%2Fa+or+b%3F+key"},
+		{"a recovery code", "", "/", "q=ABCD-efgh-2345-67ab+abcd-efgh-ijkl+-abcd-efgh-ijkl-mnop", "/?q=******+abcd-efgh-ijkl+-abcd-efgh-ijkl-mnop"},
 		{"too long", "", "/", "q=" + strings.Repeat("x", 2000), "/?q=" + strings.Repeat("x", 1017) + "…"},
 	}
 	for _, test := range tests {
@@ -123,6 +129,9 @@ func TestRedactURI(t *testing.T) {
 	}
 	if got := (&Redactor{}).URI("/admin/login", "/admin/login", "username=x", Fields{Usernames: true}); got != "/admin/login?******" {
 		t.Errorf("the query of a sign-in: %s", got)
+	}
+	if got := (&Redactor{}).URI("/admin/login", "/admin/login", "a=x&b=y", Fields{Known: map[string]bool{"b": true}}); got != "/admin/login?a=******&b=y" {
+		t.Errorf("a parameter that is not known: %s", got)
 	}
 }
 
@@ -159,6 +168,9 @@ func TestRedactBody(t *testing.T) {
 		{"no settings", save, `{"values":{},"a":{"values":["x"]}}`, `{"values":{},"a":{"values":"******"}}`},
 		{"a setting's name elsewhere", none, `{"values":{"mail.dsn":"x"}}`, `{"values":{"mail.dsn":"x"}}`},
 		{"a new setting", define, `{"type":"secret","values":"x","title":"t"}`, `{"type":"secret","values":"******","title":"t"}`},
+		{"a field that is not known", Fields{Known: map[string]bool{"username": true}}, `{"username":{"b":1},"x":"y","c":{"username":1}}`, `{"username":{"b":1},"x":"******","c":"******"}`},
+		{"an address", none, `{"to":"/reset?token=abc&a=1"}`, `{"to":"/reset?token=******&a=1"}`},
+		{"a recovery code", none, `{"note":"abcd-efgh-2345-mnop!"}`, `{"note":"******!"}`},
 		{"a setting changed", change, `{"values":"x","options":[{"label":"a","value":"b"}]}`, `{"values":"******","options":[{"label":"a","value":"b"}]}`},
 	}
 	for _, test := range tests {

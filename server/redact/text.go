@@ -113,12 +113,15 @@ func hide(s string, spans []span) string {
 	return b.String()
 }
 
-// tokenSpans finds, in one pass, what looks like a secret: one of our tokens, a JWT,
-// the credential after Bearer or Basic, and the user in a URL.
+// tokenSpans finds, in one pass, what looks like a secret: one of our tokens, a recovery code, a
+// JWT, the credential after Bearer or Basic, and the user in a URL.
 func tokenSpans(s string) (spans []span) {
 	dotted := 0 // end of the last possible JWT, so that each is checked once
 	for i := 0; i < len(s); i++ {
 		from, to := 0, 0
+		if n := recoveryCode(s, i); n > 0 {
+			from, to = i, i+n
+		}
 		switch s[i] {
 		case 'r':
 			if strings.HasPrefix(s[i:], "rv_") {
@@ -149,6 +152,29 @@ func tokenSpans(s string) (spans []span) {
 	}
 	return spans
 }
+
+// recoveryCode returns the length of a recovery code that begins at i: four groups of four letters and
+// digits of base32 with dashes between them; 0 for none.
+func recoveryCode(s string, i int) int {
+	const groups, size = 4, 4
+	if i+groups*(size+1)-1 > len(s) || s[i+size] != '-' || i > 0 && wordByte(s[i-1]) {
+		return 0
+	}
+	for at := range groups*(size+1) - 1 {
+		c := s[i+at]
+		if at%(size+1) == size && c != '-' || at%(size+1) != size && !letter(c) && (c < '2' || c > '7') {
+			return 0
+		}
+	}
+	end := i + groups*(size+1) - 1
+	if end < len(s) && wordByte(s[end]) {
+		return 0
+	}
+	return end - i
+}
+
+// wordByte reports whether a byte continues a word, so that a code can't begin or end beside it.
+func wordByte(c byte) bool { return base64URL(c) || c >= utf8.RuneSelf }
 
 // schemeSpan finds the credential of an Authorization header whose scheme starts at i.
 // Basic is also an English word: lower-case text after it is not a credential.
