@@ -14,10 +14,10 @@ import (
 // same operations, below different paths and permissions.
 var inviteRoutes = []Route{
 	diskList("/admin/invite", "admin.invite.query", "List invitations", &invitations),
-	reveals(onSelection(action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers), users.info())),
+	proving(reveals(onSelection(action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers), users.info()))),
 	write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation),
 	deleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations", revokeInvitation),
-	reveals(write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser)),
+	proving(reveals(write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser))),
 	confirmed(reveals(write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset))),
 
 	diskList("/user/invite", "user.invite.query", "List app user invitations", &appInvitations),

@@ -161,15 +161,21 @@ func (c *peopleCSV[T, Out]) plan(req *Request, settings importSettings, table []
 	return p, err
 }
 
-// permit checks the permissions that an import needs besides its own.
+// permit checks the permissions and the proof that an import needs besides its own permission.
 func (c *peopleCSV[T, Out]) permit(tx *store.Tx, settings importSettings, table []csvRow) error {
 	if settings.invite {
 		if err := demand(tx, c.invites); err != nil {
 			return err
 		}
 	}
-	if hasHashes(table) {
-		return demand(tx, c.passwords)
+	hashes := hasHashes(table)
+	if hashes {
+		if err := demand(tx, c.passwords); err != nil {
+			return err
+		}
+	}
+	if c.realm == store.AdminRealm && (settings.invite || hashes) {
+		return store.RequireSessionProof(tx)
 	}
 	return nil
 }

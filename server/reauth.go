@@ -24,6 +24,13 @@ func confirmed(rt Route) Route {
 	return rt
 }
 
+// proving declares that the store requires a recent proof for what the route usually does, though not
+// for every input.
+func proving(rt Route) Route {
+	rt.proves = true
+	return rt
+}
+
 type reauthOut struct {
 	Method    string          `json:"method" enum:"proof_method" doc:"Field that POST requires: that of your strongest factor"`
 	Until     store.Time      `json:"until" doc:"Time until which no confirmation is required; it may have passed"`

@@ -45,6 +45,7 @@ type Route struct {
 	shared      bool          // whether pages of any origin may embed the response
 	unscoped    bool          // whether it requires the data scope all
 	confirmed   bool          // whether it requires that the user has just confirmed who it is
+	proves      bool          // whether the store requires that for what it usually does
 	keys        keyUse        // which API keys may use it
 	keyAccess   string        // permission that API keys need instead of Access; "" for the same
 	answers     answers       // responses that it has besides the usual ones
@@ -455,8 +456,25 @@ func Keys() map[string]bool {
 	return keys
 }
 
+// ConfirmedKeys returns the keys of the permissions for operations that require a recent proof.
+func ConfirmedKeys() map[string]bool {
+	keys := map[string]bool{}
+	for _, rt := range routes() {
+		if !rt.open() && (rt.confirmed || rt.proves) {
+			keys[rt.Access] = true
+			if rt.keyAccess != "" {
+				keys[rt.keyAccess] = true
+			}
+		}
+	}
+	for _, p := range furtherPermissions {
+		keys[p.key] = true
+	}
+	return keys
+}
+
 // furtherPermissions are permissions that an operation requires in addition to its
-// route's, depending on what it changes.
+// route's, depending on what it changes. All of these operations require a recent proof.
 var furtherPermissions = []struct{ key, title string }{
 	{store.SecurityPermission, "Change security settings"},
 	{store.UnattendedBackup, "Download backups with an API key"},

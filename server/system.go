@@ -12,7 +12,7 @@ import (
 
 var systemRoutes = []Route{
 	withETag(raw("/openapi.json", anyRealm, "Get the OpenAPI document", "application/json", openAPI)),
-	logged("backup", confirmed(keysNeed(store.UnattendedBackup, raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup)))),
+	logged("backup", requiringAll(confirmed(keysNeed(store.UnattendedBackup, raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup))))),
 }
 
 func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {

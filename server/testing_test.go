@@ -107,7 +107,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	seed := &Seed{Files: su.seed, Username: "admin", Password: ownerPassword, Cost: testCost, MustChange: su.must}
 	pages, err := seed.Pages()
 	must(t, err)
-	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade})
+	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Confirmed: ConfirmedKeys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade})
 	must(t, err)
 	t.Cleanup(in.close)
 	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords(), Breached: su.leaked, InitialFile: su.file, PublicURL: su.config.PublicURL})

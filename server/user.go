@@ -114,6 +114,9 @@ type newUser struct {
 
 func createUser(req *Request, in *userCreation) (*newUser, error) {
 	out := &newUser{}
+	if req.Actor.Key != nil && valueOf(in.Invite) != inviteByMail {
+		return nil, errs.New(errs.Denied, "API keys create users by invitation only; set %s to mail", "invite").Coded("key_not_allowed")
+	}
 	secret, err := req.firstSecret(valueOf(in.Username), &in.firstPassword, "admin.invite.create")
 	if err != nil {
 		return nil, err

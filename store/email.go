@@ -12,7 +12,16 @@ func mayChangeEmail(tx *Tx, who Account) error {
 	if err := mayGetLinks(tx, who); err != nil {
 		return err
 	}
-	return requireSessionProof(tx)
+	return RequireSessionProof(tx)
+}
+
+// proveAddress requires a recent proof for a new user with an address while mail is on: with
+// POST /admin/password/forgot, the owner of the address gets a link that sets the password.
+func proveAddress(tx *Tx, old, new *User) error {
+	if old != nil || new == nil || new.Email == "" || !MailEnabled.Get(tx) {
+		return nil
+	}
+	return RequireSessionProof(tx)
 }
 
 // mayGetLinks returns an error if the actor could get a link that the actor may not make by changing the address of a

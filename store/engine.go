@@ -87,6 +87,9 @@ type Options struct {
 	// Keys are the permission keys that routes need. These permissions cannot be renamed or
 	// deleted.
 	Keys map[string]bool
+	// Confirmed are the permission keys of operations that require a recent proof. Giving one of
+	// these permissions to a user requires one, too.
+	Confirmed map[string]bool
 	// Pages are the paths of the pages that the console has. A permission with such a path cannot
 	// have a URL.
 	Pages map[string]bool
@@ -115,8 +118,9 @@ type Options struct {
 
 // program is what constraints have to know of the program.
 type program struct {
-	keys  map[string]bool // Options.Keys
-	pages map[string]bool // Options.Pages
+	keys      map[string]bool // Options.Keys
+	confirmed map[string]bool // Options.Confirmed
+	pages     map[string]bool // Options.Pages
 }
 
 func programOf(tx *Tx) program { return tx.Context().(program) }
@@ -127,7 +131,7 @@ func (o Options) engine() kv.Options {
 		schema = o.schema
 	}
 	options := kv.Options{
-		Schema: schema, Version: o.Version, Context: program{o.Keys, o.Pages}, Reserve: o.Reserve,
+		Schema: schema, Version: o.Version, Context: program{o.Keys, o.Confirmed, o.Pages}, Reserve: o.Reserve,
 		Seed: o.Seed, Upgrade: o.Upgrade, Checked: o.Checked, Clock: o.clock, IndexFrom: o.indexFrom,
 		Origin: &o.Origin, Log: o.Log,
 	}

@@ -248,6 +248,40 @@ func constrainRole(tx *Tx, old, new *Role) error {
 			return err
 		}
 	}
+	if old != nil && gives(old, new) {
+		if err := checkMembers(tx, new); err != nil {
+			return err
+		}
+	}
+	return proveRole(tx, old, new)
+}
+
+// gives reports whether a change of a role gives its holders permissions, or lets them grant more.
+func gives(old, new *Role) bool {
+	if !bool(old.Status) {
+		return bool(new.Status)
+	}
+	more := func(old, new []ID) bool {
+		return slices.ContainsFunc(new, func(id ID) bool { return !slices.Contains(old, id) })
+	}
+	return more(old.RuleIDs, new.RuleIDs) || more(old.GrantRoleIDs, new.GrantRoleIDs)
+}
+
+// checkMembers rejects giving something to a role that users outside the actor's data scope have.
+// It reads all holders.
+func checkMembers(tx *Tx, role *Role) error {
+	scope := ActorOf(tx).Scope(tx)
+	if ActorOf(tx).system || scope.All {
+		return nil
+	}
+	for u, err := range UserByRole.All(tx, role.ID) {
+		if err != nil {
+			return err
+		}
+		if !scope.HasUser(u) {
+			return beyond(errs.Say("role %s", role.Name), errs.Say("a data scope with all members of the role"))
+		}
+	}
 	return nil
 }
 
@@ -341,6 +375,12 @@ func constrainUser(tx *Tx, old, new *User) error {
 	if err := requireOwnerProof(tx, old, new); err != nil {
 		return err
 	}
+	if err := proveUser(tx, old, new); err != nil {
+		return err
+	}
+	if err := proveAddress(tx, old, new); err != nil {
+		return err
+	}
 	if err := checkOwnerHash(tx, old, new); err != nil {
 		return err
 	}
@@ -382,8 +422,8 @@ func checkUserChange(tx *Tx, u *User) error {
 }
 
 // constrainHash requires that a password is set by its user or by an actor who may change that user,
-// also if nothing else of the user changes. A user with the owner role has no imported hash, whoever
-// sets it.
+// also if nothing else of the user changes, with a recent proof and so never by an API key. A user with
+// the owner role has no imported hash.
 func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	h := new
 	if h == nil {
@@ -398,8 +438,8 @@ func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	if err == nil && !own {
 		err = checkUserChange(tx, u)
 	}
-	if err == nil && !own && new != nil { // whoever chooses a password could sign in with it, which is a proof
-		err = requireSessionProof(tx)
+	if err == nil && !own && new != nil { // the actor could sign in with the password, which is a proof
+		err = RequireProof(tx)
 	}
 	if err == nil && imported {
 		err = OwnerHash(u.RoleIDs)

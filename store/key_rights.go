@@ -16,7 +16,7 @@ const UnattendedBackup = "system.backup.unattended"
 // with UnattendedBackup.
 var notForKeys = map[string]bool{
 	"admin.key.create": true, "admin.key.update": true, "admin.key.delete": true, "admin.key.rotate": true,
-	"system.webhook.create": true, "system.webhook.update": true, "system.webhook.secret": true, "system.backup": true,
+	"system.security.save": true, "system.webhook.create": true, "system.webhook.update": true, "system.webhook.secret": true, "system.backup": true,
 	"admin.list.act_as": true, "admin.list.act_as_write": true, "user.list.factor": true,
 	"admin.list.factor": true, "admin.list.password": true, "admin.list.erase": true, "user.list.password": true, "user.list.erase": true,
 }

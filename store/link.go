@@ -126,7 +126,7 @@ func constrainLink(tx *Tx, _, new *Link) error {
 	if err := mayLink(tx, new); err != nil || new.AppUserID != 0 || !new.SetsPassword() {
 		return err
 	}
-	return requireSessionProof(tx) // whoever gets the link could sign in with it, which is a proof
+	return RequireSessionProof(tx) // whoever gets the link could sign in with it, which is a proof
 }
 
 func mayLink(tx *Tx, l *Link) error {

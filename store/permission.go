@@ -60,6 +60,9 @@ func constrainPermission(tx *Tx, old, new *Permission) error {
 	if err := protectGroupPermission(tx, old, new); err != nil || new == nil {
 		return err
 	}
+	if err := mayEnable(tx, old, new); err != nil {
+		return err
+	}
 	if new.ParentID != 0 {
 		parent, err := Permissions.Get(tx, new.ParentID)
 		if err != nil {

@@ -52,8 +52,8 @@ func RequireProof(tx *Tx) error {
 	return nil
 }
 
-// requireSessionProof is RequireProof for people: an API key does it with the permission alone.
-func requireSessionProof(tx *Tx) error {
+// RequireSessionProof is RequireProof for people: an API key does it with the permission alone.
+func RequireSessionProof(tx *Tx) error {
 	if a := ActorOf(tx); a.App || a.Key != nil {
 		return nil
 	}

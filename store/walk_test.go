@@ -250,6 +250,12 @@ func TestNobodyGainsRights(t *testing.T) {
 					serial++
 					actor := before.actors[r.IntN(len(before.actors))]
 					tx.ActAs(actor)
+					holders, err := holdersIn(tx)
+					if err != nil {
+						return err
+					}
+					given := ceilingFor(tx)
+					scope := ActorOf(tx).Scope(tx)
 					touched := tx.RecordsChanged()
 					what, err := wander(tx, r, serial)
 					if err != nil && !errors.As(err, new(*errs.Error)) {
@@ -265,6 +271,9 @@ func TestNobodyGainsRights(t *testing.T) {
 					after, err := reachOf(tx)
 					if err == nil {
 						err = after.within(first)
+					}
+					if err == nil {
+						err = holders.gained(tx, actor, given, scope)
 					}
 					if err != nil {
 						return fmt.Errorf("step %d, user %d with roles %v in %d: %s: %w", serial, actor.ID, actor.RoleIDs, actor.DeptID, what, err)
@@ -286,6 +295,53 @@ func TestNobodyGainsRights(t *testing.T) {
 	if done < serial/50 || outcomes[errs.Denied] < serial/50 {
 		t.Error("the walk went nowhere")
 	}
+}
+
+// holders are the enabled permissions that each enabled user without the owner role holds.
+type holders map[ID]map[string]bool
+
+func holdersIn(tx *Tx) (holders, error) {
+	all, rules := holders{}, PolicyCache.Get(tx)
+	for u, err := range Users.All(tx) {
+		if err != nil {
+			return nil, err
+		}
+		if bool(u.Status) && !slices.Contains(u.RoleIDs, OwnerRole) {
+			all[u.ID] = rules.keysOfRoles(u.RoleIDs)
+		}
+	}
+	return all, nil
+}
+
+// gained returns an error if a user holds a permission now that the actor could not give, or that
+// the actor gave to a user outside the data scope. limit and scope are those before the change.
+func (before holders) gained(tx *Tx, actor *Actor, limit *ceiling, scope *Scope) error {
+	after, err := holdersIn(tx)
+	if err != nil {
+		return err
+	}
+	for id, keys := range after {
+		for key := range keys {
+			if before[id][key] {
+				continue
+			}
+			p, err := PermissionByKey.Get(tx, key)
+			if err != nil {
+				return err
+			}
+			u, err := Users.Get(tx, id)
+			if err != nil {
+				return err
+			}
+			if !limit.all && !limit.grants[p.ID] {
+				return fmt.Errorf("user %d holds %s, which the actor can't give", id, key)
+			}
+			if !scope.HasUser(u) && (id != actor.ID || actor.Key != nil) {
+				return fmt.Errorf("user %d in department %d, whom the actor can't see, holds %s", id, u.DeptID, key)
+			}
+		}
+	}
+	return nil
 }
 
 func (rc *reach) within(first *reach) error {

@@ -73,7 +73,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 }
 
 func (p *program) storeOptions() store.Options {
-	options := store.Options{Version: p.version, Keys: server.Keys(), Reserve: reserveBytes, Log: p.config.ChangeLog}
+	options := store.Options{Version: p.version, Keys: server.Keys(), Confirmed: server.ConfirmedKeys(), Reserve: reserveBytes, Log: p.config.ChangeLog}
 	if p.command != "serve" {
 		options.Origin = store.Origin{Kind: "cli", Operation: audit.Operation{Title: "reeve " + p.command}}
 	}
