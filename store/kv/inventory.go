@@ -16,9 +16,10 @@ import (
 type CollectionStats struct {
 	Name    string
 	Records int
+	Sum     uint64 // sum of the checksums of its records and index entries
 }
 
-// Collections returns the stored record counts of all collections.
+// Collections returns the stored totals of all collections.
 func Collections(tx *Tx) ([]CollectionStats, error) {
 	var all []CollectionStats
 	for _, t := range tx.db.schema.Tables {
@@ -26,7 +27,7 @@ func Collections(tx *Tx) ([]CollectionStats, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, CollectionStats{t.Name(), int(n.records)})
+		all = append(all, CollectionStats{t.Name(), int(n.records), n.sum})
 	}
 	return all, nil
 }

@@ -155,7 +155,14 @@ func TestTheInventory(t *testing.T) {
 	view(t, db, func(tx *Tx) error {
 		counts, err := Collections(tx)
 		noErr(t, err)
-		disktest.Equal(t, "counts", counts, []CollectionStats{{"install", 1}, {"cage", 1}, {"keeper", 1}, {"beast", 2}, {"chip", 0}})
+		names := map[string]int{}
+		for _, c := range counts {
+			names[c.Name] = c.Records
+			if (c.Sum == 0) != (c.Records == 0) {
+				t.Errorf("%s has %d records and the sum %x", c.Name, c.Records, c.Sum)
+			}
+		}
+		disktest.Equal(t, "counts", names, map[string]int{"install": 1, "cage": 1, "keeper": 1, "beast": 2, "chip": 0})
 		caches, err := Caches(tx)
 		noErr(t, err)
 		if len(caches) != 1 || caches[0].At.IsZero() {

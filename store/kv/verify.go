@@ -89,7 +89,7 @@ func (c *collection) verify(tx *Tx, report *Report) {
 	if err := checkTotals(tx, c.name, got, broken); err != nil {
 		report.fault("%s", disk.OneLine(err))
 	}
-	last := ID(0)
+	last, present := ID(0), make([]int, len(c.indexes))
 	for v, err := range c.all(tx) {
 		report.Records++
 		if err != nil {
@@ -97,15 +97,15 @@ func (c *collection) verify(tx *Tx, report *Report) {
 			continue
 		}
 		last = v.ident().ID
-		for _, x := range c.indexes {
-			x.verifyRecord(tx, last, v, report)
+		for i, x := range c.indexes {
+			present[i] += x.verifyRecord(tx, last, v, report)
 		}
 	}
 	if next := tx.bucket(c.name).Sequence(); next < uint64(last) {
 		report.fault("%s: the next id, %d, is already used", c.name, next+1)
 	}
-	for _, x := range c.indexes {
-		x.verifyEntries(tx, report)
+	for i, x := range c.indexes {
+		x.verifyEntries(tx, present[i], report)
 	}
 	if c.search != nil {
 		c.search.verify(tx, report)
@@ -116,29 +116,46 @@ func (c *collection) verify(tx *Tx, report *Report) {
 }
 
 // verifyRecord checks that the index has an entry for each value of a record, and that the
-// records exist that it refers to.
-func (x *index) verifyRecord(tx *Tx, id ID, v record, report *Report) {
+// records exist that it refers to. It returns the number of entries that it found.
+func (x *index) verifyRecord(tx *Tx, id ID, v record, report *Report) (present int) {
 	for _, key := range x.keys(v) {
 		if x.target != nil && !x.dangles {
 			if to := ID(binary.BigEndian.Uint64(key)); !x.target.Exists(tx, to) {
 				report.fault("%s %d: %s leads to %s %d, which does not exist", x.of.name, id, x.field, x.target.Name(), to)
 			}
 		}
+		found := false
 		if x.unique {
-			if !bytes.Equal(tx.bucket(x.bucket).Get(key), idKey(id)) {
-				report.fault("%s: %s %d is missing", x.bucket, x.of.name, id)
-			}
+			found = bytes.Equal(tx.bucket(x.bucket).Get(key), idKey(id))
+		} else {
+			found = tx.bucket(x.bucket).Get(slices.Concat(key, idKey(id))) != nil
+		}
+		if !found {
+			report.fault("%s: %s %d is missing", x.bucket, x.of.name, id)
 			continue
 		}
-		if tx.bucket(x.bucket).Get(slices.Concat(key, idKey(id))) == nil {
-			report.fault("%s: %s %d is missing", x.bucket, x.of.name, id)
+		present++
+	}
+	return present
+}
+
+// entries returns the number of entries of the index, without the count entries.
+func (x *index) entries(tx *Tx) (n int) {
+	cursor := tx.bucket(x.bucket).Cursor()
+	for k, value := cursor.First(); k != nil; k, value = cursor.Next() {
+		if x.unique || len(value) == 0 {
+			n++
 		}
 	}
+	return n
 }
 
 // verifyEntries checks that each entry of the index has a record with the value, and compares
-// the count entries with the numbers of entries.
-func (x *index) verifyEntries(tx *Tx, report *Report) {
+// the count entries with the numbers of entries. present is the number of entries that
+// verifyRecord has found: if there are no others, each has a record with the value, and the
+// records need not be decoded again to find out which entry has none.
+func (x *index) verifyEntries(tx *Tx, present int, report *Report) {
+	allFound := x.entries(tx) == present
 	var head []byte
 	var said, counted uint64
 	close := func() {
@@ -152,8 +169,8 @@ func (x *index) verifyEntries(tx *Tx, report *Report) {
 		if x.unique {
 			if len(value) != 8 {
 				report.fault("%s %x: %d bytes, not an id", x.bucket, k, len(value))
-			} else if _, err := x.get(tx, k, ID(binary.BigEndian.Uint64(value))); err != nil {
-				report.fault("%s", disk.OneLine(err))
+			} else if !allFound {
+				x.verifyEntry(tx, k, value, report)
 			}
 			continue
 		}
@@ -171,9 +188,16 @@ func (x *index) verifyEntries(tx *Tx, report *Report) {
 			continue
 		}
 		counted++
-		if _, err := x.get(tx, head, ID(binary.BigEndian.Uint64(k[len(k)-8:]))); err != nil {
-			report.fault("%s", disk.OneLine(err))
+		if !allFound {
+			x.verifyEntry(tx, head, k[len(k)-8:], report)
 		}
 	}
 	close()
+}
+
+// verifyEntry checks that the record of an entry has the value that key encodes.
+func (x *index) verifyEntry(tx *Tx, key, id []byte, report *Report) {
+	if _, err := x.get(tx, key, ID(binary.BigEndian.Uint64(id))); err != nil {
+		report.fault("%s", disk.OneLine(err))
+	}
 }

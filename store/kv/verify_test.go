@@ -73,12 +73,16 @@ func TestVerifyFinds(t *testing.T) {
 		"a unique entry that is no id":   {put("beast.name", encodeKey("max"), []byte("x")), "1 bytes, not an id"},
 		"a missing entry":                {remove("beast.tags", slices.Concat(tag, idKey(2))), "beast.tags: beast 2 is missing"},
 		"an extra entry":                 {put("beast.tags", slices.Concat(tag, idKey(3)), nil), "it leads to beast 3, which has another value"},
-		"an entry to nothing":            {put("beast.tags", slices.Concat(tag, idKey(9)), nil), "it leads to beast 9, which does not exist"},
-		"a missing count":                {remove("beast.tags", tag), "an entry without a count before it"},
-		"a count that is too high":       {head("beast.tags", tag, 3), "2 entries, its count says 3"},
-		"a count that is too low":        {head("beast.keeper_ids", keeper1, 1), "2 entries, its count says 1"},
-		"a count of nothing":             {head("beast.tags", encodeKey("none"), 1), "0 entries, its count says 1"},
-		"a broken count":                 {put("beast.tags", tag, []byte("junk of a length")), "beast.tags count"},
+		"an entry of another record instead": {func(btx *bbolt.Tx) error {
+			b := btx.Bucket([]byte("beast.tags"))
+			return errors.Join(b.Delete(slices.Concat(tag, idKey(2))), b.Put(slices.Concat(tag, idKey(3)), nil))
+		}, "it leads to beast 3, which has another value"},
+		"an entry to nothing":      {put("beast.tags", slices.Concat(tag, idKey(9)), nil), "it leads to beast 9, which does not exist"},
+		"a missing count":          {remove("beast.tags", tag), "an entry without a count before it"},
+		"a count that is too high": {head("beast.tags", tag, 3), "2 entries, its count says 3"},
+		"a count that is too low":  {head("beast.keeper_ids", keeper1, 1), "2 entries, its count says 1"},
+		"a count of nothing":       {head("beast.tags", encodeKey("none"), 1), "0 entries, its count says 1"},
+		"a broken count":           {put("beast.tags", tag, []byte("junk of a length")), "beast.tags count"},
 		"a wrong tally of records": {put(countBucket, []byte("keeper"), disk.Frame(countBucket, []byte("keeper"), make([]byte, 16))),
 			"_count keeper is damaged"},
 		"a missing tally":          {remove(countBucket, []byte("keeper")), "_count keeper is damaged: it is missing"},
