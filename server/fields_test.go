@@ -126,8 +126,14 @@ func bodied() []Route {
 }
 
 // withGoodBodies returns an instance that accepts each of goodBodies once.
-func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
-	in := start(t, options...)
+func withGoodBodies(t testing.TB, options ...func(*setup)) *instance {
+	t.Helper()
+	return withBodies.clone(t, options...)
+}
+
+var withBodies = &fixture{prepare: prepareBodies}
+
+func prepareBodies(in *instance) {
 	in.showPages()
 	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
 	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":7}`)
@@ -154,7 +160,6 @@ func withGoodBodies(t *testing.T, options ...func(*setup)) *instance {
 	in.create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
 	in.upload("/file/list", "a text", "owner")
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"app.second_factor":true}}`, "owner")
-	return in
 }
 
 // with returns a valid body with one field replaced; value is JSON.
@@ -267,7 +272,7 @@ func TestNullForEveryField(t *testing.T) {
 			return
 		}
 		var data map[string]any
-		other := withGoodBodies(in.t.(*testing.T))
+		other := withGoodBodies(in.t)
 		other.ok(rt.Method, url, other.withCode(rt, body), holder(rt)).data(&data)
 		if got, sent := data[f.name]; sent && f.name != "device_token" && got != "" && got != 0.0 && !reflect.DeepEqual(got, []any{}) {
 			in.t.Errorf("%v, want it to be empty", got)

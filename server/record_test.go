@@ -59,10 +59,15 @@ func userOfURL(url string) string {
 	return "owner"
 }
 
-// withRecords returns an instance with all wholeRecords, and a function that reads one in the
-// form in which its PUT returns it.
-func withRecords(t *testing.T) *instance {
-	in := start(t)
+// withRecords returns an instance with all wholeRecords.
+func withRecords(t testing.TB) *instance {
+	t.Helper()
+	return withWholeRecords.clone(t)
+}
+
+var withWholeRecords = &fixture{prepare: prepareRecords}
+
+func prepareRecords(in *instance) {
 	in.create("/system/setting", `{"key":"k","title":"T","type":"radio","values":"a","options":`+twoOptions+`,"props":[{"name":"width","value":"1"}],"group_id":1}`)
 	in.create("/system/setting", `{"key":"empty","title":"T","type":"secret","group_id":2}`)
 	in.create("/system/setting", `{"key":"full","title":"T","type":"secret","values":"x","group_id":2}`)
@@ -82,7 +87,6 @@ func withRecords(t *testing.T) *instance {
 	in.keep("owner", "a.txt", "text", fieldPart("group_id", "1"), fieldPart("public", "1"))
 	in.keep("owner", "b.txt", "text")
 	in.ok("DELETE", "/file/list/2", "", "owner")
-	return in
 }
 
 // createAppRole creates app permission 2 below 1, and app role 1.

@@ -64,11 +64,14 @@ func holder(rt *Route) string {
 
 // everyone returns an instance with every route, and a caller for each.
 func everyone(t testing.TB) *instance {
-	in := start(t)
+	t.Helper()
+	return withEveryone.clone(t)
+}
+
+var withEveryone = &fixture{prepare: func(in *instance) {
 	in.showPages()
 	in.appUser("customer")
-	return in
-}
+}}
 
 // showPages turns on the routes that a setting hides.
 func (in *instance) showPages() {
