@@ -127,12 +127,14 @@ func (in *instance) steadyDump() map[string]string {
 }
 
 // TestOnlyDeclaredFieldsChange sends every field of every record to every route that
-// writes: the fields of the route's record are ignored, the others rejected.
+// writes: the fields of the route's record are ignored (at the small size, by a third of the
+// routes), the others rejected.
 func TestOnlyDeclaredFieldsChange(t *testing.T) {
 	t.Parallel()
 	refusing := withGoodBodies(t)
-	before := refusing.dump()
+	before, chosen := refusing.dump(), third(t)
 	for _, rt := range bodied() {
+		changes := chosen()
 		t.Run(rt.name(), func(t *testing.T) {
 			good := goodBodies[rt.name()]
 			ignored, refused := undeclared(rt.in)
@@ -147,7 +149,7 @@ func TestOnlyDeclaredFieldsChange(t *testing.T) {
 					t.Errorf("%s: %d %s", name, a.Code, a.Body)
 				}
 			}
-			if len(ignored) == 0 {
+			if len(ignored) == 0 || !changes {
 				return
 			}
 			plain, tampered := withGoodBodies(t), withGoodBodies(t)

@@ -21,6 +21,7 @@ import (
 	"reeve/embed"
 	"reeve/server/monitor"
 	"reeve/store"
+	"reeve/store/disk/disktest"
 )
 
 // ownerPassword is the first user's password in every test instance.
@@ -45,6 +46,18 @@ func size(small, medium, long int) int {
 		return medium
 	}
 	return small
+}
+
+// third returns a filter that keeps a random third of the rows of a large table, and all of them
+// in CI and in long tests. It is for what a row repeats: something of every route, field and
+// setting has to remain. The seed is logged; REEVE_TEST_SEED sets it.
+func third(t testing.TB) func() bool {
+	t.Helper()
+	if size(3, 1, 1) == 1 {
+		return func() bool { return true }
+	}
+	random := disktest.Random(t)
+	return func() bool { return random.IntN(3) == 0 }
 }
 
 // instance is a complete Reeve with its own files and the real handler.
