@@ -6,7 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -94,21 +94,33 @@ type page struct {
 	looks *looks
 }
 
-// always are the browser tests that also run in the small size: one of each area, and those
-// of the helpers.
-var always = []string{
-	"TestPage", "TestWitness", "TestExpected", "TestConsoleSignIn", "TestConsoleFrame", "TestConsoleSizes", "TestConsoleWithThreePermissions", "TestConsoleHome",
-	"TestConsoleUserIsCreated", "TestConsoleRoles", "TestConsolePermissions", "TestConsoleDictionaries", "TestConsoleSettingsAreSavedTogether",
-	"TestConsoleFilesUpload", "TestConsoleMonitorRequest",
+// browserTests matches the names of the tests of the console, which .ci/run runs apart from the
+// others.
+var browserTests = regexp.MustCompile(`^Test(Console|EveryPage|Page|Witness|Expected)`)
+
+// onlyInCI skips a test that takes too long for the small size.
+func onlyInCI(t testing.TB, why string) {
+	t.Helper()
+	if size(0, 1, 1) == 0 {
+		t.Skipf("%s: CI=true runs this", why)
+	}
+}
+
+const noBrowser = "the small size has no browser"
+
+// smallWithoutBrowser skips a browser test at the small size, before it starts a server.
+func smallWithoutBrowser(t testing.TB) {
+	t.Helper()
+	if browserTests.MatchString(t.Name()) {
+		onlyInCI(t, noBrowser)
+	}
 }
 
 // console opens an empty page for the console of a server, 1440 pixels wide, light and
 // without animation, signed out. A witness observes it until the test ends.
 func console(t *testing.T, server *process) *page {
 	t.Helper()
-	if name, _, _ := strings.Cut(t.Name(), "/"); size(0, 1, 1) == 0 && !slices.Contains(always, name) {
-		t.Skip("the small size leaves this out; CI=true runs it")
-	}
+	onlyInCI(t, noBrowser)
 	parent := chromium(t)
 	p := &page{t: t, base: server.url, scope: "document.documentElement", watch: newWitness(server.url), looks: &looks{}}
 	var cancel context.CancelFunc

@@ -82,9 +82,7 @@ func TestALyingContentLengthKeepsNothing(t *testing.T) {
 // A client that stops in the middle of an upload is disconnected; a slow one is not. The
 // limit is 30 seconds, so this test is skipped in the small size.
 func TestAStalledUploadIsCutOff(t *testing.T) {
-	if size(0, 1, 1) == 0 {
-		t.Skip("waits for half a minute: CI=true or REEVE_TEST_LONG=1")
-	}
+	onlyInCI(t, "it waits for half a minute")
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)

@@ -48,9 +48,7 @@ func written(p *process) string {
 // An idle server does not write to the disk, with or without monitoring. The counts of the
 // last minute are written when the minute ends, so this test is skipped in the small size.
 func TestAnIdleServerWritesNothing(t *testing.T) {
-	if size(0, 1, 1) == 0 {
-		t.Skip("waits for more than a minute: CI=true or REEVE_TEST_LONG=1")
-	}
+	onlyInCI(t, "it waits for more than a minute")
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)

@@ -24,6 +24,8 @@ const patience = 2 * time.Minute
 // REEVE_ are its environment (NAME= removes a variable), the others its arguments. It
 // inherits no REEVE_ variable.
 func program(t testing.TB, words ...string) *exec.Cmd {
+	t.Helper()
+	smallWithoutBrowser(t)
 	cmd := exec.Command(binary)
 	cmd.Dir = t.TempDir()
 	set := map[string]string{"REEVE_AUTH__BCRYPT_COST": "10", "REEVE_ADMIN_PASSWORD": password}

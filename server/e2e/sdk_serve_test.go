@@ -10,6 +10,7 @@ import (
 // that go.sum and package-lock.json have then are those of another server of the same version.
 func TestClientsAreInstalled(t *testing.T) {
 	t.Parallel()
+	onlyInCI(t, "it installs packages with go and npm")
 	one, other := start(t, t.TempDir()), start(t, t.TempDir())
 	t.Run("go", func(t *testing.T) {
 		needs(t, "go")

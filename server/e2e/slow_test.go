@@ -15,9 +15,7 @@ import (
 // Clients that hold a connection without progress are disconnected, whatever they have sent
 // so far. The server's limits are real time, so this test is skipped in the small size.
 func TestSlowClientsAreCutOff(t *testing.T) {
-	if size(0, 1, 1) == 0 {
-		t.Skip("waits for half a minute: CI=true or REEVE_TEST_LONG=1")
-	}
+	onlyInCI(t, "it waits for half a minute")
 	t.Parallel()
 	p := start(t, t.TempDir())
 	c := signedIn(t, p)
