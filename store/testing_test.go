@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 	"reeve/store/kv"
 )
@@ -30,6 +31,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	disktest.InMemory()
 	switch os.Getenv(childVar) {
 	case "":
 		os.Exit(m.Run())

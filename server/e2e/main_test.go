@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/store/disk/disktest"
 )
 
 // binary is the path of the program under test, set before the first test.
@@ -51,6 +53,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "build reeve: %v\n%s", err, out)
 		return 1
 	}
+	disktest.InMemory()
 	defer closeBrowser()
 	if err := atOnce(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

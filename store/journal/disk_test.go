@@ -36,6 +36,9 @@ func TestJournalStaysWithinItsBytes(t *testing.T) {
 		"20 MiB":                 {20 << 20, 400, 5000, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.max > 8<<20 && disktest.Size(0, 1, 1) == 0 {
+				t.Skip("it writes much: CI=true runs this")
+			}
 			dir, r := t.TempDir(), disktest.Random(t)
 			limit := max(test.max, 4<<20)
 			disktest.WriteFile(t, filepath.Join(dir, "stray"), make([]byte, test.stray))

@@ -12,6 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"reeve/store/disk"
+	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
@@ -20,6 +21,7 @@ import (
 const childVar = "REEVE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
+	disktest.InMemory()
 	switch os.Getenv(childVar) {
 	case "":
 		os.Exit(m.Run())

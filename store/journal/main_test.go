@@ -1,0 +1,13 @@
+package journal
+
+import (
+	"os"
+	"testing"
+
+	"reeve/store/disk/disktest"
+)
+
+func TestMain(m *testing.M) {
+	disktest.InMemory()
+	os.Exit(m.Run())
+}
