@@ -65,8 +65,8 @@ func newGate(l *limit, exempt []netip.Prefix, plain bool) *gate {
 		code := status[kind].code
 		answer := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: 1\r\nConnection: close\r\nCache-Control: no-store\r\n",
 			code, http.StatusText(code), len(body))
-		for name, value := range map[string][]string{"Content-Security-Policy": noContent, "Referrer-Policy": noReferrer,
-			"Cross-Origin-Resource-Policy": sameOrigin, "Cross-Origin-Opener-Policy": sameOrigin, "X-Content-Type-Options": noSniff} {
+		for name, value := range map[string][]string{"Content-Security-Policy": noContent,
+			"Cross-Origin-Resource-Policy": sameOrigin, "X-Content-Type-Options": noSniff} {
 			answer += name + ": " + value[0] + "\r\n"
 		}
 		g.answers[kind] = append([]byte(answer+"\r\n"), body...)

@@ -26,6 +26,7 @@ func (s *Server) console(router *httprouter.Router) {
 	}
 	missing := router.NotFound
 	open := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		documentHeaders(w.Header())
 		if name, ok := strings.CutPrefix(params.ByName("path"), "/assets/"); ok {
 			if !s.sendAsset(w, r, name) {
 				missing.ServeHTTP(w, r)
@@ -35,6 +36,7 @@ func (s *Server) console(router *httprouter.Router) {
 		}
 	}
 	enter := func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+		documentHeaders(w.Header())
 		to := url.URL{Path: "/console/", RawQuery: r.URL.RawQuery} // a page keeps its state in the query
 		http.Redirect(w, r, to.String(), http.StatusFound)
 	}

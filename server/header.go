@@ -2,10 +2,10 @@ package server
 
 import "net/http"
 
-// Every response has these headers, whichever handler sends it: browsers must not sniff
-// its type, run it, frame it, or send its URL as a referrer. Handlers replace headers
-// where they need another value, like the console. The values are shared and never
-// changed, so that setting them allocates nothing.
+// Every response has headers, whichever handler sends it, so that browsers do not sniff its
+// type, run it or frame it. Responses that can be documents also have those of documentHeaders.
+// Handlers replace headers where they need another value, like the console. The values are
+// shared and never changed, so that setting them allocates nothing.
 var (
 	noContent  = []string{"default-src 'none'; frame-ancestors 'none'"}
 	fileSafe   = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"} // for uploaded files
@@ -22,13 +22,19 @@ func (s *Server) headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h["Content-Security-Policy"] = noContent
-		h["Referrer-Policy"] = noReferrer
 		h["Cross-Origin-Resource-Policy"] = sameOrigin
-		h["Cross-Origin-Opener-Policy"] = sameOrigin
 		h["X-Content-Type-Options"] = noSniff
 		if r.TLS != nil {
 			h["Strict-Transport-Security"] = onlyTLS
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// documentHeaders sets the headers of a response that a browser may open or follow: it must not
+// send the URL as a referrer, nor share its window with other sites. JSON needs neither, and a read
+// without them is a few percent faster.
+func documentHeaders(h http.Header) {
+	h["Referrer-Policy"] = noReferrer
+	h["Cross-Origin-Opener-Policy"] = sameOrigin
 }

@@ -61,6 +61,10 @@ func (a *reply) checkHeaders(r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/media/") && (r.Method == "GET" || r.Method == "HEAD") || a.Header.Get("Access-Control-Allow-Origin") != "" {
 		want["Cross-Origin-Resource-Policy"] = "cross-origin"
 	}
+	if a.Header.Get("Content-Type") == "application/json" || a.Header.Get("Location") == "" && a.Body == "" { // neither opened nor followed
+		delete(want, "Referrer-Policy")
+		delete(want, "Cross-Origin-Opener-Policy")
+	}
 	if r.TLS != nil {
 		want["Strict-Transport-Security"] = "max-age=31536000"
 	}

@@ -89,6 +89,9 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 				req.db = req.db.Essential()
 			}
 		}
+		if rt.raw != nil || rt.page {
+			documentHeaders(w.Header())
+		}
 		if rt.shared {
 			w.Header()["Cross-Origin-Resource-Policy"] = anyOrigin
 		}

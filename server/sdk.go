@@ -65,6 +65,7 @@ const sdkPath = "/sdk/"
 func (s *Server) serveClients(router *httprouter.Router) {
 	missing := router.NotFound
 	send := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		documentHeaders(w.Header())
 		files, err := s.clients()
 		if err != nil {
 			missing.ServeHTTP(w, r)
