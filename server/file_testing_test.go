@@ -95,7 +95,7 @@ func (in *instance) blobs() int {
 // swept waits until n blobs are left.
 func (in *instance) swept(want int) {
 	in.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); in.blobs() != want; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); in.blobs() != want; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			in.t.Fatalf("%d blobs are left, want %d", in.blobs(), want)
 		}

@@ -22,9 +22,15 @@ const maxMemory = 256 << 20
 type besieged struct {
 	*client
 	process *process
-	reader  *wire
-	request []byte
+	reader  *reader
 	calm    time.Duration // 99th percentile of the reader without other load
+	beside  *reader       // of a second server, which nobody attacks
+}
+
+// reader sends ordinary reads to a server.
+type reader struct {
+	*wire
+	request []byte
 }
 
 // besiege starts a server with 1024 file descriptors.
@@ -40,15 +46,21 @@ func besiege(t *testing.T, words ...string) *besieged {
 	b := &besieged{process: begin(t, cmd)}
 	b.process.ready()
 	b.client = signedIn(t, b.process)
-	b.request = rawRequest(b.process, "/system/setting", b.token)
-	conn, err := dialFrom(b.process, "127.0.0.9")
+	b.reader = readerOf(t, b.process, b.token)
+	other := start(t, t.TempDir())
+	b.beside = readerOf(t, other, signedIn(t, other).token)
+	b.read(t, 100) // warm up
+	b.calm, _ = b.read(t, size(400, 1000, 2000))
+	return b
+}
+
+func readerOf(t *testing.T, p *process, token string) *reader {
+	t.Helper()
+	conn, err := dialFrom(p, "127.0.0.9")
 	if err != nil {
 		t.Skipf("the loopback has one address: %v", err)
 	}
-	b.reader = newWire(conn)
-	b.read(t, 100) // warm up
-	b.calm = b.read(t, size(400, 1000, 2000))
-	return b
+	return &reader{newWire(conn), rawRequest(p, "/system/setting", token)}
 }
 
 // dialFrom connects from a loopback address.
@@ -57,29 +69,33 @@ func dialFrom(p *process, addr string) (net.Conn, error) {
 	return d.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 }
 
-// read sends n requests, 200 per second, and returns the 99th percentile of their
-// durations.
-func (b *besieged) read(t *testing.T, n int) time.Duration {
+// read sends n requests, 200 per second, and as many to the server beside. It returns the 99th
+// percentiles of their durations.
+func (b *besieged) read(t *testing.T, n int) (here, beside time.Duration) {
 	t.Helper()
-	took := make([]time.Duration, n)
-	for i := range took {
-		from := time.Now()
-		if status, _, err := b.reader.ask(b.request); err != nil || status != 200 {
-			t.Fatalf("an ordinary read is answered %d, %v", status, err)
+	var took [2][]time.Duration
+	for range n {
+		for i, r := range []*reader{b.reader, b.beside} {
+			from := time.Now()
+			if status, _, err := r.ask(r.request); err != nil || status != 200 {
+				t.Fatalf("an ordinary read is answered %d, %v", status, err)
+			}
+			took[i] = append(took[i], time.Since(from))
 		}
-		took[i] = time.Since(from)
 		<-time.After(5 * time.Millisecond)
 	}
-	slices.Sort(took)
-	return took[n*99/100]
+	slices.Sort(took[0])
+	slices.Sort(took[1])
+	return took[0][n*99/100], took[1][n*99/100]
 }
 
 // endures runs attackers until ordinary reads have been measured, and checks the limits of
-// latency and memory meanwhile. Each attacker runs until stop is closed.
-func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop <-chan struct{})) {
+// latency and memory. Each attacker runs until stop is closed, which is not before one of the
+// limits has rejected something, if there are any: on a busy machine an attack begins slowly.
+func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop <-chan struct{}), limits ...string) {
 	t.Helper()
 	stop := make(chan struct{})
-	var p99 time.Duration
+	var p99, beside time.Duration
 	var most int64
 	var wg sync.WaitGroup
 	before := b.process.anonymous()
@@ -87,15 +103,21 @@ func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop 
 		for i := range attackers {
 			wg.Go(func() { attack(i, stop) })
 		}
-		p99 = b.read(t, size(400, 2000, 10_000))
+		p99, beside = b.read(t, size(400, 2000, 10_000))
+		if len(limits) > 0 {
+			eventually(t, fmt.Sprint("one of ", limits), func() bool {
+				return slices.ContainsFunc(limits, func(figure string) bool { return b.limit(figure) > 0 })
+			})
+		}
 		close(stop)
 		wg.Wait()
 	})
 	most = before + grown
-	t.Logf("99 of 100 reads took %s undisturbed and %s during the attack; memory was %s at most", b.calm, p99, mib(most))
-	// Both ends of the attack run on this machine: a scheduler time slice is 10 ms.
-	if p99 > 10*b.calm+20*time.Millisecond {
-		t.Errorf("99 of 100 reads took %s during the attack, %s before it", p99, b.calm)
+	t.Logf("99 of 100 reads took %s undisturbed, %s during the attack, and %s from a server beside; memory was %s at most", b.calm, p99, beside, mib(most))
+	// Both ends of the attack run on this machine, perhaps with other programs, as the server
+	// beside feels: a scheduler time slice is 10 ms.
+	if p99 > 10*max(b.calm, beside)+20*time.Millisecond {
+		t.Errorf("99 of 100 reads took %s during the attack, %s before it and %s from a server beside", p99, b.calm, beside)
 	}
 	if most > maxMemory {
 		t.Errorf("memory was %s, allowed are %s", mib(most), mib(maxMemory))
@@ -178,7 +200,7 @@ func TestSlowBodiesDoNotUseUpTheDescriptors(t *testing.T) {
 			fmt.Fprintf(conn, "POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n{")
 		}
 		<-stop
-	})
+	}, "connections_rejected", "bodies_rejected")
 	// A client at another address can open a new connection.
 	conn, err := dialFrom(b.process, "127.0.0.3")
 	if err != nil {
@@ -188,9 +210,6 @@ func TestSlowBodiesDoNotUseUpTheDescriptors(t *testing.T) {
 	defer conn.Close()
 	if status, _, err := w.ask(rawRequest(b.process, "/health", "")); err != nil || status != 200 {
 		t.Errorf("health is answered %d, %v", status, err)
-	}
-	if b.limit("connections_rejected")+b.limit("bodies_rejected") == 0 {
-		t.Error("nothing was rejected: this was no attack")
 	}
 }
 
@@ -225,10 +244,7 @@ func TestSlowUploadsHoldLittleMemory(t *testing.T) {
 		defer conn.Close()
 		conn.Write(request) // a rejected connection may be closed before
 		<-stop
-	})
-	if b.limit("uploads_rejected") == 0 {
-		t.Error("no upload was rejected")
-	}
+	}, "uploads_rejected")
 }
 
 // A picture of 6300 × 6300 pixels with 16 bits per channel, which would take 311 MiB.
@@ -289,8 +305,5 @@ func TestUnreadBackups(t *testing.T) {
 		defer conn.Close()
 		conn.Write(request) // and never read the response
 		<-stop
-	})
-	if b.limit("backups_rejected") == 0 {
-		t.Error("no backup was rejected")
-	}
+	}, "backups_rejected")
 }

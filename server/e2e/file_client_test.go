@@ -32,7 +32,7 @@ func nothingKept(t *testing.T, p *process, c *client, dir string) {
 		t.Errorf("there are %v", all)
 	}
 	var differs string
-	for wait := time.Duration(0); wait < 5*time.Second; wait = 2*wait + 20*time.Millisecond {
+	for wait := time.Duration(0); wait < 30*time.Second; wait = 2*wait + 20*time.Millisecond {
 		time.Sleep(wait) // nothing reports that the sweep is complete
 		p.stop()
 		if differs = storedIn(t, dir).onlyThose(nil); differs == "" {

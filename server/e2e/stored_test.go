@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -25,7 +24,7 @@ type stored struct {
 func storedIn(t testing.TB, dir string) stored {
 	t.Helper()
 	path := filepath.Join(dir, "files.db")
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: time.Second})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, Timeout: patience})
 	if err != nil {
 		t.Fatalf("open %s: %v", path, err)
 	}

@@ -63,7 +63,7 @@ func randomData(t testing.TB, n int) []byte {
 // swept waits until a blob is deleted.
 func swept(t *testing.T, db *DB, d Digest) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		_, err := db.OpenBlob(d)
 		if errs.Is(err, errs.NotFound) {
 			return

@@ -31,7 +31,7 @@ func chunks(t *testing.T, db *DB) (n int) {
 // clean waits until want chunks remain, and checks that no upload in progress is counted.
 func clean(t *testing.T, db *DB, want int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); chunks(t, db) != want; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); chunks(t, db) != want; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d chunks are left, want %d", chunks(t, db), want)
 		}

@@ -281,7 +281,7 @@ func TestASearchIndexThatCannotBeWritten(t *testing.T) {
 	noErr(t, os.RemoveAll(filepath.Join(dir, searchDir)))
 	disktest.WriteFile(t, filepath.Join(dir, searchDir), []byte("in the way"))
 	db := open(t, dir, Options{Schema: shop(), IndexFrom: 5})
-	for until := time.Now().Add(10 * time.Second); len(db.SearchIndexes()) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); len(db.SearchIndexes()) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
 	}
 	all := db.SearchIndexes()
 	if len(all) != 1 || all[0].Err == nil || all[0].Collection != "item" {
@@ -319,7 +319,7 @@ func TestASearchIndexThatCannotBeSavedLeavesNothing(t *testing.T) {
 	noErr(t, os.RemoveAll(filepath.Join(dir, searchDir)))
 	noErr(t, os.MkdirAll(filepath.Join(dir, searchDir, "item.json", "in the way"), 0o700))
 	db := open(t, dir, Options{Schema: shop(), IndexFrom: 5})
-	for until := time.Now().Add(10 * time.Second); len(db.SearchIndexes()) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); len(db.SearchIndexes()) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
 	}
 	if all := db.SearchIndexes(); len(all) != 1 || all[0].Err == nil {
 		t.Fatalf("%+v", all)
