@@ -35,6 +35,7 @@ import (
 	"reeve/auth/breached"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // FirstUser is the ID of the user that a new database starts with.
@@ -215,7 +216,7 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	if err := a.checkPolicy(s.Actor.Username, "new_password", newPassword); err != nil {
 		return err
 	}
-	if oldPassword == newPassword {
+	if fold.Password(oldPassword) == fold.Password(newPassword) {
 		return errs.Field(errs.Invalid, "new_password", "must differ from the current password")
 	}
 	used, err := a.confirm(s, addr, "old_password", oldPassword)

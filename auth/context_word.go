@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"reeve/store"
+	"reeve/store/fold"
 )
 
 // Words of the context are the first that somebody tries who guesses passwords here: the manual lists them.
@@ -19,7 +19,7 @@ const (
 // contextWords returns the words of the context of a password, folded, the longest first: the username, the name of the
 // program, and the words of the site's title.
 func contextWords(username, site string) []string {
-	words := append(strings.FieldsFunc(store.Fold(site), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), store.Fold(username), "reeve")
+	words := append(strings.FieldsFunc(fold.Key(site), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), fold.Key(username), "reeve")
 	words = slices.DeleteFunc(words, func(w string) bool { return utf8.RuneCountInString(w) < minWord })
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
 	return words

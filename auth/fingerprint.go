@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 
 	"reeve/store"
+	"reeve/store/fold"
 )
 
 // Users type passwords into the username field by mistake. A name that no user has is
@@ -27,7 +28,7 @@ func fingerprintKey(passwordKey []byte) []byte { return keyed(passwordKey, finge
 // fingerprint returns 16 hexadecimal digits, computed with a key of this installation.
 // It ignores case, as usernames do.
 func (a *Auth) fingerprint(text string) string {
-	return hex.EncodeToString(keyed(a.fingerprints, store.Fold(text))[:fingerprintBytes])
+	return hex.EncodeToString(keyed(a.fingerprints, fold.Key(text))[:fingerprintBytes])
 }
 
 func keyed(key []byte, text string) []byte {
@@ -67,5 +68,5 @@ func (in *Attempt) key() string {
 	if in.fingerprint != "" {
 		return fingerprintMark + in.fingerprint
 	}
-	return store.Fold(in.Username)
+	return fold.Key(in.Username)
 }

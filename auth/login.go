@@ -63,7 +63,7 @@ type candidate struct {
 var errWrong = errs.New(errs.Unauthenticated, "wrong username or password").Coded("wrong_credentials")
 
 // Login signs a user in. An unknown name, a disabled user and a wrong password each
-// cost one comparison and return the same error. Rate-limited attempts are rejected
+// cost one comparison and return the same error, or up to three for a password outside ASCII, see forms. Rate-limited attempts are rejected
 // before any comparison, whether the name exists or not. A comparison with an imported hash takes the time
 // of this hash, until the user has signed in for the first time: this tells at most that an account was
 // imported and has not been used since.
@@ -91,8 +91,8 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	if err != nil {
 		return nil, err
 	}
-	in, typed := a.identify(in, who)
-	at := a.newLoginThrottle(in, typed, who, device.valid(), window)
+	in, name := a.identify(in, who)
+	at := a.newLoginThrottle(in, name, who, device.valid(), window)
 	wait := at.begin(tries, func() bool { return who != nil && who.loginIP == in.Addr.String() })
 	if wait > 0 {
 		a.throttled.count(in)
@@ -106,7 +106,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 		p = knownCaller(who.account)
 	}
 	p.timing = in.Hashing
-	same, err := a.hasher.compare(p, hash, in.Password)
+	same, earlier, err := a.hasher.match(p, hash, in.Password)
 	if err != nil {
 		at.withdraw()
 		return nil, err
@@ -115,7 +115,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 		return nil, a.failed(in, who, failure(who, same, at.barred), device, errWrong)
 	}
 	fresh := ""
-	if a.hasher.stale(hash) {
+	if earlier || a.hasher.stale(hash) {
 		if fresh, err = a.hasher.hash(p, in.Password); err != nil {
 			at.withdraw()
 			return nil, err
@@ -160,7 +160,7 @@ func find(tx *store.Tx, app bool, typed string) (*candidate, error) {
 			who.name = u.Username
 		}
 	} else {
-		u, err := store.UserByName.Get(tx, store.Fold(typed))
+		u, err := store.UserByName.Get(tx, typed)
 		if err := ignoreNotFound(err); err != nil {
 			return nil, err
 		}

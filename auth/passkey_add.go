@@ -10,6 +10,7 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // PasskeyOptions returns the options with which a browser makes a passkey for a signed-in user; nil if passkeys can't be
@@ -73,7 +74,7 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.R
 	if name == "" {
 		row := logRow(in, "")
 		name = strings.TrimSpace(withoutVersion(row.Browser) + ", " + withoutVersion(row.OS))
-		name = strings.Trim(name, ", ")
+		name = fold.Visible(strings.Trim(name, ", "))
 	}
 	codes, err = a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
 		return a.db.Update(s.Actor, func(tx *store.Tx) error {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // Bounds of a password in bytes. Any characters are allowed.
@@ -37,7 +39,7 @@ const (
 )
 
 // hasher computes and compares password hashes: bcrypt of the base64 text of
-// HMAC-SHA-384(install key, password). The HMAC accepts passwords of any length and any
+// HMAC-SHA-384(install key, password in the form of fold.Password). The HMAC accepts passwords of any length and any
 // bytes, past bcrypt's limit of 72, and its key makes a stolen hash useless without the
 // rest of the database. At most cores-1 hashes run at once, at a lower priority where
 // the system supports it for threads, so that a flood of sign-ins does not slow other
@@ -91,6 +93,20 @@ func (h *hasher) run(p hashCaller, fn func() error) error {
 	return <-done
 }
 
+// forms returns the texts with which a password is compared: the form of fold.Password, which new hashes are of,
+// and those that hashes of reeve before 0.16 and imported ones can be of: the text as it was typed, and as a
+// system would have sent it that decomposes characters. Only passwords with characters outside ASCII have more
+// than one.
+func forms(password string) []string {
+	all := []string{fold.Password(password)}
+	for _, earlier := range []string{password, fold.Decomposed(password)} {
+		if !slices.Contains(all, earlier) {
+			all = append(all, earlier)
+		}
+	}
+	return all
+}
+
 func (h *hasher) mix(password string) []byte {
 	mac := hmac.New(sha512.New384, h.key)
 	mac.Write([]byte(password))
@@ -99,16 +115,32 @@ func (h *hasher) mix(password string) []byte {
 
 func (h *hasher) hash(p hashCaller, password string) (hash string, err error) {
 	err = h.run(p, func() error {
-		b, err := bcrypt.GenerateFromPassword(h.mix(password), h.cost)
+		b, err := bcrypt.GenerateFromPassword(h.mix(fold.Password(password)), h.cost)
 		hash = string(b)
 		return err
 	})
 	return hash, err
 }
 
-// compare reports whether hash is the hash of password. An empty hash costs the same
+// compare reports whether hash is the hash of password in one of its forms. An empty hash costs the same
 // work and matches nothing.
 func (h *hasher) compare(p hashCaller, hash, password string) (same bool, err error) {
+	same, _, err = h.match(p, hash, password)
+	return same, err
+}
+
+// match is compare. It also reports whether the hash is of another form than that of fold.Password: then it is to be
+// replaced.
+func (h *hasher) match(p hashCaller, hash, password string) (same, earlier bool, err error) {
+	for i, form := range forms(password) {
+		if same, err = h.compareForm(p, hash, form); same || err != nil {
+			return same, i > 0, err
+		}
+	}
+	return false, false, nil
+}
+
+func (h *hasher) compareForm(p hashCaller, hash, password string) (same bool, err error) {
 	if text, imported := strings.CutPrefix(hash, store.ImportedHash); imported {
 		return h.compareImported(p, text, password)
 	}
@@ -135,7 +167,7 @@ func (h *hasher) stale(hash string) bool {
 
 // CheckPassword checks the bounds of a new password that apply whatever the settings.
 func CheckPassword(field, password string) error {
-	if n := len(password); n < minPassword || n > maxPassword {
+	if n := len(fold.Password(password)); n < minPassword || n > maxPassword {
 		return errs.Field(errs.Invalid, field, "must be %d to %d bytes", minPassword, maxPassword)
 	}
 	return nil
@@ -200,11 +232,12 @@ func (o Options) check(username, site, field, password string, least int) error 
 	if err := CheckPassword(field, password); err != nil {
 		return err
 	}
-	folded := store.Fold(password)
+	password = fold.Password(password)
+	folded := fold.Key(password)
 	switch {
 	case utf8.RuneCountInString(password) < least:
 		return errs.Field(errs.Invalid, field, "must be at least %d characters", least)
-	case username != "" && folded == store.Fold(username):
+	case username != "" && folded == fold.Key(username):
 		return errs.Field(errs.Invalid, field, "must not be the username")
 	case isContextual(folded, contextWords(username, site)):
 		return errs.Field(errs.Invalid, field, "must not be made of the username, the name of this site or of the program").Coded("password_contextual")

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"golang.org/x/crypto/bcrypt"
+	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 func TestPasswordsOfAnyBytesAreDistinguished(t *testing.T) {
@@ -15,7 +18,7 @@ func TestPasswordsOfAnyBytesAreDistinguished(t *testing.T) {
 	long := strings.Repeat("x", 72)
 	passwords := []string{
 		"", "correct horse", "Correct horse", " correct horse", "correct horse ", "correct horse\n", "correct\x00horse", "correct\x00", "correct",
-		"пароль🎉", "пароль🎊", "é", "e\u0301", "\xff\xfe", "\xff", long, long + "a", long + "b", strings.Repeat("x", maxPassword), strings.Repeat("x", maxPassword-1),
+		"пароль🎉", "пароль🎊", "\u00e9tude", "etude", "\xff\xfe", "\xff", "e\u0301\xff", "\u00e9\xff", "ﬁnal", "final", "Ａlpha", "Alpha", long, long + "a", long + "b", strings.Repeat("x", maxPassword), strings.Repeat("x", maxPassword-1),
 		strings.Repeat("\x00", 8), strings.Repeat("\x00", 9),
 	}
 	for i, made := range passwords {
@@ -29,6 +32,60 @@ func TestPasswordsOfAnyBytesAreDistinguished(t *testing.T) {
 				t.Errorf("%.20q against %.20q: %t, %v", given, made, same, err)
 			}
 		}
+	}
+}
+
+// All ways to type the same characters are the same password.
+func TestCompare_FormsOfOnePassword(t *testing.T) {
+	h := newHasher([]byte("key"), testCost)
+	for _, p := range [][2]string{
+		{"Gr\u00fc\u00dfe aus K\u00f6ln 7", "Gru\u0308\u00dfe aus Ko\u0308ln 7"}, {"한국 1234", "\u1112\u1161\u11ab\u1100\u116e\u11a8 1234"},
+		{"\u212bngstrom", "A\u030angstrom"}, {"Nguy\u1ec5n 123", "Nguye\u0302\u0303n 123"}, {"two\u00a0words", "two words"}, {"two\u3000words", "two words"},
+	} {
+		for i, made := range p {
+			hash, err := h.hash(newPasswords, made)
+			must(t, err)
+			if same, earlier, err := h.match(newPasswords, hash, p[1-i]); !same || earlier || err != nil {
+				t.Errorf("%q against %q: %t, %t, %v", p[1-i], made, same, earlier, err)
+			}
+		}
+	}
+}
+
+// A hash of the text as it was typed, as reeve made them before 0.16, is accepted once, and then replaced.
+func TestLogin_EarlierForm(t *testing.T) {
+	const composed, decomposed = "Gr\u00fc\u00dfe aus K\u00f6ln 7", "Gru\u0308\u00dfe aus Ko\u0308ln 7"
+	for name, c := range map[string]struct{ made, typed string }{
+		"both decomposed": {decomposed, decomposed}, "typed composed": {decomposed, composed}, "typed decomposed": {composed, decomposed}, "another space": {"no\u00a0break space", "no\u00a0break space"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			in.set("security.password_history", "1")
+			who := in.ann()
+			hash, err := bcrypt.GenerateFromPassword(in.hasher.mix(c.made), testCost)
+			must(t, err)
+			in.update(func(tx *store.Tx) error { return store.SetHash(tx, who, string(hash), false, 0) })
+			enter := func(typed string) error {
+				_, err := in.Login(Attempt{App: true, Username: "ann", Password: typed, Addr: home})
+				return err
+			}
+			if err := enter("Gr\u00fcsse aus K\u00f6ln 7"); !errs.Is(err, errs.Unauthenticated) {
+				t.Errorf("a wrong password: %v", err)
+			}
+			s := in.sessionOf(who)
+			used(t, "the same password", "password", in.resets(who, c.typed))
+			must(t, in.Confirm(s, home, c.typed))
+			must(t, enter(c.typed))
+			now := in.storedHash(who)
+			if bcrypt.CompareHashAndPassword([]byte(now), in.hasher.mix(fold.Password(c.made))) != nil {
+				t.Error("the hash is not of the new form")
+			}
+			must(t, enter(c.made))
+			must(t, enter(fold.Password(c.made)))
+			if in.storedHash(who) != now {
+				t.Error("the hash was replaced again")
+			}
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // accountPage shows the account, and leads to the pages that change it.
@@ -109,7 +110,7 @@ func (req *Request) mustConfirm(email *string) (must bool, err error) {
 	return must, req.db.View(req.Actor, func(tx *store.Tx) error {
 		u, err := store.AppUsers.Get(tx, req.Actor.ID)
 		if err == nil {
-			must = store.RegistrationConfirmed(tx) && store.Fold(*email) != store.Fold(u.Email)
+			must = store.RegistrationConfirmed(tx) && !fold.SameAddress(*email, u.Email)
 		}
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/fold"
 )
 
 const (
@@ -83,7 +84,7 @@ func (v *logView) deletedNamed(row audit.Row, text string) (terms []string, err 
 		if err != nil {
 			return nil, err
 		}
-		if strings.Contains(store.Fold(name), text) {
+		if strings.Contains(fold.Search(name), text) {
 			terms = append(terms, namedTerms(c.Collection, c.ID)...)
 		}
 	}
@@ -135,7 +136,7 @@ func scanNames[T any](tx *store.Tx, of *store.Collection[T], name func(*T) (stor
 			return nil, err
 		}
 		id, title := name(v)
-		if id != 0 && strings.Contains(store.Fold(title), text) {
+		if id != 0 && strings.Contains(fold.Search(title), text) {
 			ids = append(ids, id)
 		}
 		if len(ids) == maxNamed {

@@ -2,15 +2,15 @@ package server
 
 import (
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
-// checkText checks a text against its field and returns it without surrounding white
-// space, unless the field is raw.
+// checkText checks a text against its field and returns it as it is to be stored, see
+// fold.Clean, unless the field is raw.
 func checkText(f *field, text, at string, faults errs.Faults) string {
 	if f.raw {
 		checkRange(f, len(text), inBytes, at, faults)
@@ -20,7 +20,7 @@ func checkText(f *field, text, at string, faults errs.Faults) string {
 		faults.Add(at, "%s", bad)
 		return ""
 	}
-	text = strings.TrimSpace(text)
+	text = fold.Clean(text)
 	if f.required && text == "" {
 		faults.Add(at, "must not be empty")
 	}

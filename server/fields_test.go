@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"reeve/store"
@@ -403,6 +404,35 @@ func TestNamesRejectDeceptiveCharacters(t *testing.T) {
 			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), holder(rt))
 			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
 				in.t.Errorf("%q: %d %s", text, a.Code, a.Body)
+			}
+		}
+	})
+}
+
+// Every text of one line in a record is a name, except those that people do not read.
+func TestNamesRejectInvisibleCharacters(t *testing.T) {
+	t.Parallel()
+	exempt := []string{"icon", "local", "url", "event"}
+	checked := map[string]bool{}
+	var mu sync.Mutex
+	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
+		if f.typ.Kind() != reflect.String || f.raw || f.text || f.enum != nil || !isRecord(rt.out) || slices.Contains(exempt, f.name) || strings.Contains(rt.Path, "passkey") { // needs a browser
+			return
+		}
+		mu.Lock()
+		checked[f.name] = true
+		mu.Unlock()
+		for _, text := range []string{"a\u200bb@x.example", "a\u00adb", "a\u3164b", "a\u034fb", "a\u200db"} {
+			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), holder(rt))
+			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
+				in.t.Errorf("%q: %d %s", text, a.Code, a.Body)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		for _, name := range []string{"name", "nickname", "title", "label", "email", "leader"} {
+			if !checked[name] {
+				t.Errorf("the field %s was not checked", name)
 			}
 		}
 	})

@@ -41,13 +41,9 @@ func folderNamed(tx *store.Tx, part string) store.Condition {
 	return store.FileGroupByName.That(tx, "CONTAINS ?", func(name string) bool { return strings.Contains(name, part) })
 }
 
-// foldersNamed returns the condition that a group has one of some names, case-insensitive.
+// foldersNamed returns the condition that a group has one of some names, as people read them.
 func foldersNamed(tx *store.Tx, names []string) store.Condition {
-	folded := map[string]bool{}
-	for _, name := range names {
-		folded[store.Fold(name)] = true
-	}
-	return store.FileGroupByName.That(tx, "IN (?)", func(name string) bool { return folded[name] })
+	return store.FileGroupByName.AnyOf(tx, names...)
 }
 
 type fileGroupIn struct {

@@ -13,6 +13,7 @@ import (
 
 	"reeve/auth"
 	"reeve/store"
+	"reeve/store/fold"
 )
 
 // fileModel is a model of the files, which computes the expected lists by brute force.
@@ -80,7 +81,7 @@ func (s *fileModel) question(trash bool) (query url.Values, holds func(*store.Fi
 	}
 	if word := []string{"", "", "a", "ab", "ä1", "TXT", "zz"}[s.r.IntN(7)]; word != "" {
 		query.Set("keywordSearch", word)
-		and(func(f *store.File) bool { return strings.Contains(store.Fold(f.Name), store.Fold(word)) })
+		and(func(f *store.File) bool { return strings.Contains(fold.Search(f.Name), fold.Search(word)) })
 	}
 	if trash {
 		return query, holds
@@ -120,7 +121,7 @@ func (s *fileModel) order(trash bool, query url.Values) func(a, b *store.File) i
 		"":   func(a, b *store.File) int { return -cmp.Compare(a.ID, b.ID) },
 		"id": func(a, b *store.File) int { return cmp.Compare(a.ID, b.ID) },
 		"name": func(a, b *store.File) int {
-			return cmp.Or(strings.Compare(store.Fold(a.Name), store.Fold(b.Name)), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(fold.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 		},
 		"size": func(a, b *store.File) int { return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.ID, b.ID)) },
 		"trashed_at": func(a, b *store.File) int {

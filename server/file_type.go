@@ -10,6 +10,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // sniffBytes is the number of bytes from which a file's type is detected: those that
@@ -99,7 +100,7 @@ func allows(list, media string) bool {
 const maxName = 255
 
 // cleanName returns a name that is safe to show and to save under: without path, control
-// characters and characters that change the writing direction, and at most maxName bytes
+// characters, invisible characters and characters that change the writing direction, and at most maxName bytes
 // long.
 func cleanName(name string) string {
 	name = strings.ToValidUTF8(name, "")
@@ -112,7 +113,9 @@ func cleanName(name string) string {
 		}
 		return r
 	}, name)
-	name = strings.TrimSpace(name)
+	if name = fold.Clean(name); fold.HasInvisible(name) {
+		name = fold.Visible(name)
+	}
 	if strings.Trim(name, ". ") == "" {
 		return "file"
 	}

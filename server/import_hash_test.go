@@ -43,13 +43,13 @@ func (in *instance) hashOf(app bool, name string) (hash string) {
 
 func accountNamed(tx *store.Tx, app bool, name string) (store.Account, error) {
 	if app {
-		u, err := store.AppUserByName.Get(tx, store.Fold(name))
+		u, err := store.AppUserByName.Get(tx, name)
 		if err != nil {
 			return store.Account{}, err
 		}
 		return store.Account{App: true, ID: u.ID}, nil
 	}
-	u, err := store.UserByName.Get(tx, store.Fold(name))
+	u, err := store.UserByName.Get(tx, name)
 	if err != nil {
 		return store.Account{}, err
 	}

@@ -196,7 +196,7 @@ func TestAFailedImportIsUndone(t *testing.T) {
 
 func (in *instance) roleNamed(name string) (id store.ID) {
 	in.view(func(tx *store.Tx) error {
-		r, err := store.RoleByName.Get(tx, store.Fold(name))
+		r, err := store.RoleByName.Get(tx, name)
 		if err == nil {
 			id = r.ID
 		}

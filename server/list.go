@@ -14,6 +14,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // Page sizes of a list.
@@ -174,7 +175,7 @@ func (l *listInfo) parse(req *Request, own *input) (*listQuery, error) {
 		case "pageSize":
 			q.size = min(parseCount(name, value, faults), maxPageSize)
 		case "keywordSearch":
-			q.search = store.Fold(value)
+			q.search = fold.Search(value)
 		case "sorter":
 			l.sorter(req.http.Context(), q, value, faults)
 		case "filter":

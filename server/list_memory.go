@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"reeve/store"
+	"reeve/store/fold"
 )
 
 // MemoryList declares a list of records that are kept in memory: its rows and its
@@ -120,5 +121,5 @@ func (c *memoryColumn[T]) compare(a, b *T) int {
 	if c.number != nil {
 		return cmp.Compare(c.number(a), c.number(b))
 	}
-	return cmp.Compare(store.Fold(c.text(a)), store.Fold(c.text(b)))
+	return fold.Compare(c.text(a), c.text(b))
 }

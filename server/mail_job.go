@@ -113,7 +113,7 @@ func clientName(browser, os string) string {
 // has typed are in neither.
 func (job *mailJob) known(tx *store.Tx) (bool, error) {
 	job.data.Name = ""
-	u, err := store.AppUserByEmail.Get(tx, store.Fold(job.to))
+	u, err := store.AppUserByEmail.Get(tx, job.to)
 	if errs.Is(err, errs.NotFound) {
 		return false, nil
 	}

@@ -186,7 +186,7 @@ func (in *instance) person(name string, keys ...string) *store.User {
 	username := strings.NewReplacer(" ", "-").Replace(name)
 	var found *store.User
 	in.view(func(tx *store.Tx) error {
-		found, _ = store.UserByName.Get(tx, store.Fold(username)) // nil if it does not exist
+		found, _ = store.UserByName.Get(tx, username) // nil if it does not exist
 		return nil
 	})
 	if found == nil {

@@ -7,6 +7,7 @@ import (
 	"reeve/server/redact"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // One-time links let people do something without signing in: set a password, or confirm an e-mail
@@ -141,7 +142,7 @@ type mailQueued struct {
 // verifyUserEmail requires a recent proof for a new address.
 func verifyUserEmail(req *Request, in *verifyEmailIn) (*mailQueued, error) {
 	return req.verifyEmail(in.Email, func(tx *store.Tx, present string) error {
-		if in.Email == nil || *in.Email == "" || store.Fold(*in.Email) == store.Fold(present) {
+		if in.Email == nil || *in.Email == "" || fold.SameAddress(*in.Email, present) {
 			return nil
 		}
 		return store.RequireProof(tx)
@@ -176,7 +177,7 @@ func (req *Request) verifyEmail(address *string, prove func(tx *store.Tx, presen
 			return err
 		}
 		email, purpose := present, store.EmailVerification
-		if address != nil && *address != "" && store.Fold(*address) != store.Fold(present) {
+		if address != nil && *address != "" && !fold.SameAddress(*address, present) {
 			email, purpose = *address, store.EmailChange
 		}
 		if email == "" {

@@ -9,6 +9,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // peopleCSV describes the CSV files of the users of one realm: what an import and an export of them have
@@ -104,7 +105,7 @@ func readHeader(reader *csv.Reader, columns []string) ([]string, error) {
 		return nil, csvFault(err)
 	}
 	for i, name := range header {
-		header[i] = store.Fold(name)
+		header[i] = fold.Key(name)
 		switch {
 		case slices.Contains(columns, header[i]):
 		case strings.Contains(name, "$"): // a file without a header may have a password hash here

@@ -9,6 +9,7 @@ import (
 	"reeve/auth"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // importCheck validates rows against the database and the previous rows.
@@ -109,7 +110,10 @@ func (c *importCheck) unique(column, value string, line int, faults errs.Faults)
 	if value == "" {
 		return
 	}
-	key := column + " " + store.Fold(value)
+	key := column + " " + fold.Key(value)
+	if column == "email" {
+		key = column + " " + fold.Address(value).Key
+	}
 	if first := c.lines[key]; first != 0 {
 		faults.Add(column, "is the same as on line %d", first)
 		return

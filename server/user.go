@@ -50,13 +50,9 @@ var users = Resource[store.User, *user]{
 	},
 }
 
-// usersNamed returns the condition that a user has one of some names, case-insensitive.
+// usersNamed returns the condition that a user has one of some names, as people read them.
 func usersNamed(tx *store.Tx, values []string) store.Condition {
-	names := make([]string, len(values))
-	for i, name := range values {
-		names[i] = store.Fold(name)
-	}
-	return store.UserByName.AnyOf(tx, names...)
+	return store.UserByName.AnyOf(tx, values...)
 }
 
 // inDepts returns the condition that a user is in one of some departments or their

@@ -7,6 +7,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // userCSV describes the CSV files of users of the administration.
@@ -45,7 +46,7 @@ func readUserRow(c *importCheck, row csvRow, faults errs.Faults) (store.User, er
 }
 
 func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.ID {
-	found := paths[store.Fold(path)]
+	found := paths[fold.Key(path)]
 	switch {
 	case path == "":
 	case len(found) == 0:
@@ -87,16 +88,15 @@ func (c *importCheck) rolesNamed(names string, find func(tx *store.Tx, name stri
 
 // role returns the ID of the role with a name; 0 for none.
 func (c *importCheck) role(name string, find func(tx *store.Tx, name string) (store.ID, error)) (store.ID, error) {
-	key := store.Fold(name)
-	id, known := c.roles[key]
+	id, known := c.roles[name]
 	if known {
 		return id, nil
 	}
-	id, err := find(c.tx, key)
+	id, err := find(c.tx, name)
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return 0, err
 	}
-	c.roles[key] = id
+	c.roles[name] = id
 	return id, nil
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -10,8 +11,8 @@ import (
 type AppUser struct {
 	Ident
 	Username           string `json:"username" log:"personal"`
-	Nickname           string `json:"nickname" log:"personal"`
-	Email              string `json:"email" log:"personal"`
+	Nickname           string `json:"nickname" log:"personal" visible:"name"`
+	Email              string `json:"email" log:"personal" visible:"address"`
 	EmailVerified      Flag   `json:"email_verified"` // whether the user has opened a link that was sent there
 	Mobile             string `json:"mobile" log:"personal"`
 	AvatarURL          string `json:"avatar_url" log:"personal"`
@@ -30,8 +31,8 @@ type AppUser struct {
 // AppUsers and their indexes.
 var (
 	AppUsers         = kv.NewCollection[AppUser]("app_user")
-	AppUserByName    = kv.NewUnique(AppUsers, "username", func(u *AppUser) string { return Fold(u.Username) })
-	AppUserByEmail   = kv.NewUnique(AppUsers, "email", func(u *AppUser) string { return Fold(u.Email) })
+	AppUserByName    = kv.NewUniqueText(AppUsers, "username", fold.Name, func(u *AppUser) string { return u.Username })
+	AppUserByEmail   = kv.NewUniqueText(AppUsers, "email", fold.Address, func(u *AppUser) string { return u.Email })
 	AppUserByRole    = kv.NewRefs(AppUsers, "role_ids", AppRoles, func(u *AppUser) []ID { return u.RoleIDs }, kv.Restrict)
 	AppUserByMobile  = kv.NewMany(AppUsers, "mobile", mobileKeys, "pending")
 	AppUserByPending = kv.NewMany(AppUsers, "pending", func(u *AppUser) []string { return []string{flagText(u.Pending)} })
@@ -113,7 +114,7 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
 		new.EmailVerified = false // only the program verifies, also when somebody undoes a change
 	}
-	if old == nil || new == nil || Fold(old.Email) == Fold(new.Email) {
+	if old == nil || new == nil || fold.SameAddress(old.Email, new.Email) {
 		return nil
 	}
 	new.EmailVerified = false

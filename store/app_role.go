@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -18,7 +19,7 @@ type AppPermission struct {
 	Ident
 	ParentID ID     `json:"parent_id"`
 	Key      string `json:"key"`
-	Name     string `json:"name"`
+	Name     string `json:"name" visible:"name"`
 	Sort     int64  `json:"sort"`
 	Status   Flag   `json:"status"`
 	Versioned
@@ -61,7 +62,7 @@ func constrainAppPermission(tx *Tx, old, new *AppPermission) error {
 // AppRole is a set of app permissions that app users can hold.
 type AppRole struct {
 	Ident
-	Name        string `json:"name"`
+	Name        string `json:"name" visible:"name"`
 	Description string `json:"description"`
 	Sort        int64  `json:"sort"`
 	Status      Flag   `json:"status"`
@@ -73,7 +74,7 @@ type AppRole struct {
 // AppRoles and their indexes.
 var (
 	AppRoles         = kv.NewCollection[AppRole]("app_role")
-	AppRoleByName    = kv.NewUnique(AppRoles, "name", func(r *AppRole) string { return Fold(r.Name) })
+	AppRoleByName    = kv.NewUniqueText(AppRoles, "name", fold.Name, func(r *AppRole) string { return r.Name })
 	AppRoleBySort    = kv.NewMany(AppRoles, "sort", func(r *AppRole) []int64 { return []int64{r.Sort} })
 	AppRoleByStatus  = kv.NewMany(AppRoles, "status", func(r *AppRole) []string { return []string{flagText(r.Status)} })
 	AppRoleByDefault = kv.NewMany(AppRoles, "default", func(r *AppRole) []string { return []string{flagText(r.Default)} })

@@ -30,11 +30,11 @@ func mobileKeys(u *AppUser) []string {
 // be that of exactly one app user. All three are always looked up, so that the time does not tell what
 // exists. byName reports whether the text is the username.
 func AppUserBySignIn(tx *Tx, typed string) (who *AppUser, byName bool, err error) {
-	named, err := AppUserByName.Get(tx, Fold(typed))
+	named, err := AppUserByName.Get(tx, typed)
 	if err := ignoreMissing(err); err != nil {
 		return nil, false, err
 	}
-	addressed, err := AppUserByEmail.Get(tx, Fold(typed))
+	addressed, err := AppUserByEmail.Get(tx, typed)
 	if err := ignoreMissing(err); err != nil {
 		return nil, false, err
 	}

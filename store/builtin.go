@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // Builtin is a setting that the program itself uses. Its type, default and bounds are declared
@@ -248,7 +249,7 @@ func normalizeBuiltin(b *Builtin, s *Setting, text string) (string, error) {
 	if text == "" && !b.Optional {
 		return "", errs.Say("is required")
 	}
-	if b.email && text != "" && !plainAddress.MatchString(text) {
+	if b.email && text != "" && (!plainAddress.MatchString(text) || fold.HasIgnorable(text)) {
 		return "", errs.Say("must be an email address")
 	}
 	if b.domains && text != "" && !domainList.MatchString(text) {
@@ -341,10 +342,10 @@ var plainAddress = regexp.MustCompile(`^[^\s@<>",;:()\[\]\\]+@[^\s@<>",;:()\[\]\
 // domainList matches domains, separated by commas.
 var domainList = regexp.MustCompile(`^\s*[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+\s*(,\s*[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+\s*)*$`)
 
-// domainsIn returns the domains in a list, in lower case.
+// domainsIn returns the domains in a list, in the form in which they are compared.
 func domainsIn(list string) (all []string) {
 	for domain := range strings.SplitSeq(list, ",") {
-		if domain = strings.ToLower(strings.TrimSpace(domain)); domain != "" {
+		if domain = fold.Domain(strings.TrimSpace(domain)); domain != "" {
 			all = append(all, domain)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -16,7 +17,7 @@ type CustomField struct {
 	Ident
 	Realm         string   `json:"realm" enum:"field_realm"` // admin for users, app for app users
 	Key           string   `json:"key"`
-	Title         string   `json:"title"`
+	Title         string   `json:"title" visible:"name"`
 	Describe      string   `json:"describe"`
 	Type          string   `json:"type" enum:"field_type"` // a type of settings, see CustomFieldTypes
 	Options       []Option `json:"options"`
@@ -177,11 +178,11 @@ func (f *CustomField) uses() [4]Flag {
 func (f *CustomField) checkOptions(faults errs.Faults) {
 	seen := map[string]string{}
 	for i, o := range f.Options {
-		same, found := seen[Fold(o.Value)]
+		same, found := seen[fold.Key(o.Value)]
 		if found && same != o.Value {
 			faults.Add(fmt.Sprintf("options[%d].value", i), "differs from %q only in case, which filters ignore", same)
 		}
-		seen[Fold(o.Value)] = o.Value
+		seen[fold.Key(o.Value)] = o.Value
 	}
 }
 

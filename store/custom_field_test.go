@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // newField returns a field of app users that everybody can write.
@@ -152,7 +153,7 @@ func TestRecordsFollowTheirCustomFields(t *testing.T) {
 	db := withFields(t, 4*applyStep+3, newField("nick", "input"))
 	searched := func() (ids []ID) {
 		view(t, db, func(tx *Tx) (err error) {
-			ids, err = AppUsers.FindIDs(tx, Query[AppUser]{Search: Fold("VALUE 7"), Limit: 100})
+			ids, err = AppUsers.FindIDs(tx, Query[AppUser]{Search: fold.Search("VALUE 7"), Limit: 100})
 			return err
 		})
 		return ids
@@ -289,7 +290,7 @@ func TestDuplicatesThatChangeMeanwhile(t *testing.T) {
 		if err == nil && (!bool(f.Applied) || len(f.Duplicates) != 1) {
 			t.Errorf("duplicates: %v", f.Duplicates) // one of 2 and 3
 		}
-		ids, err2 := AppUsers.FindIDs(tx, Query[AppUser]{Search: Fold("same"), Limit: 100})
+		ids, err2 := AppUsers.FindIDs(tx, Query[AppUser]{Search: fold.Search("same"), Limit: 100})
 		want(t, "a search", ids, 2, 3)
 		return errors.Join(err, err2)
 	})

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"strings"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // FieldInput is what an audience has sent, by the key of the field; nil or "" removes a value. Text returns the
@@ -90,7 +90,7 @@ func (in *FieldInput) textOf(f *CustomField, value any, stored string) (text str
 
 // trim removes spaces around a text, as other fields of a record do, and returns "" for what is no value.
 func (f *CustomField) trim(text string) string {
-	switch trimmed := strings.TrimSpace(text); {
+	switch trimmed := fold.Clean(text); {
 	case f.Type == "input" || f.Type == "textarea":
 		return trimmed
 	case f.Type == "checkbox" && trimmed == "[]", f.Type == "json" && trimmed == "null":

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // FieldValue is the value of a custom field in a record, as a setting of its type stores it. Fields are
@@ -136,7 +137,7 @@ func entryKey(id ID, how, entry string) string {
 	if how == byNumber {
 		return id.String() + ":" + numberKey(entry)
 	}
-	return id.String() + ":" + Fold(entry)
+	return id.String() + ":" + fold.Key(entry)
 }
 
 // numberKey returns a text whose order is that of the numbers: the bits of an IEEE 754 number, of which the
@@ -216,6 +217,7 @@ func constrainValues(tx *Tx, realm string, old *customized, new customized, coun
 		had, hadMarks = *old.values, *old.marks
 	}
 	values, marks := FieldValues{}, FieldMarks{}
+	edited := old != nil && !slices.Equal(had, *new.values)
 	for _, v := range *new.values {
 		f := c.set.find(realm, v.ID)
 		if f == nil || v.Value == "" {
@@ -225,6 +227,10 @@ func constrainValues(tx *Tx, realm string, old *customized, new customized, coun
 		if had.Get(v.ID) != v.Value {
 			how = f.mark()
 			if err := c.changed(f, had.Get(v.ID), v.Value, valueKeysOf(v.ID, hadMarks.get(v.ID), had.Get(v.ID))); err != nil {
+				return err
+			}
+		} else if edited {
+			if err := c.mustDiffer(f, v.Value); err != nil {
 				return err
 			}
 		}
@@ -288,6 +294,24 @@ func (c *valueCheck) changed(f *CustomField, was, value string, had []string) er
 		}
 		if n > 0 {
 			return errs.Field(errs.Conflict, name, "is already used by another %s", errs.Noun(c.noun())).Coded("duplicate")
+		}
+	}
+	return nil
+}
+
+// mustDiffer returns a Conflict for a value that stays as it is although that of another record reads the same, which only a
+// migration leaves.
+func (c *valueCheck) mustDiffer(f *CustomField, value string) error {
+	if !bool(f.Unique) || ActorOf(c.tx).system {
+		return nil
+	}
+	for _, key := range valueKeysOf(f.ID, f.mark(), value) {
+		n, err := c.count(c.tx, key)
+		if err != nil {
+			return err
+		}
+		if n > 1 {
+			return errs.Field(errs.Conflict, c.name(f), "reads like that of another %s; change one of them first", errs.Noun(c.noun())).Coded("duplicate")
 		}
 	}
 	return nil

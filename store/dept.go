@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -11,10 +12,10 @@ import (
 type Dept struct {
 	Ident
 	ParentID ID     `json:"parent_id"`
-	Name     string `json:"name"`
-	Leader   string `json:"leader"`
+	Name     string `json:"name" visible:"name"`
+	Leader   string `json:"leader" visible:"name"`
 	Phone    string `json:"phone"`
-	Email    string `json:"email"`
+	Email    string `json:"email" visible:"address"`
 	Sort     int64  `json:"sort"`
 	Status   Flag   `json:"status"`
 	Versioned
@@ -92,7 +93,7 @@ func (r *Policy) DeptPaths(scope *Scope) map[string][]ID {
 		if !scope.HasDept(id) {
 			continue
 		}
-		path := Fold(r.DeptPath(id))
+		path := fold.Key(r.DeptPath(id))
 		paths[path] = append(paths[path], id)
 	}
 	return paths

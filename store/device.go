@@ -16,10 +16,10 @@ type Device struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	Name      string `json:"name" log:"personal"` // given by the user; "" for none
-	Hash      string `json:"hash" log:"secret"`   // SHA-256 of the token, hexadecimal
-	Failures  int64  `json:"failures" log:"-"`    // failed sign-ins since the last successful one
-	ExpiresAt Time   `json:"expires_at" log:"-"`  // DeviceLife after the last successful sign-in
+	Name      string `json:"name" log:"personal" visible:"name"` // given by the user; "" for none
+	Hash      string `json:"hash" log:"secret"`                  // SHA-256 of the token, hexadecimal
+	Failures  int64  `json:"failures" log:"-"`                   // failed sign-ins since the last successful one
+	ExpiresAt Time   `json:"expires_at" log:"-"`                 // DeviceLife after the last successful sign-in
 
 	// Of the last sign-in; "" and 0 if it was before schema 19. Their sessions have them in the change log.
 	Browser  string   `json:"browser" log:"-"`

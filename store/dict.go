@@ -7,7 +7,7 @@ import "reeve/store/kv"
 type Dict struct {
 	Ident
 	Code     string `json:"code"`
-	Name     string `json:"name"`
+	Name     string `json:"name" visible:"name"`
 	Type     string `json:"type" enum:"dict_type" doc:"How an item is shown: default, badge or tag"`
 	Describe string `json:"describe"`
 	Status   Flag   `json:"status"`

@@ -2,6 +2,7 @@ package store
 
 import (
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -9,8 +10,8 @@ import (
 type DictItem struct {
 	Ident
 	DictID ID     `json:"dict_id"`
-	Label  string `json:"label"`
-	Value  string `json:"value"`
+	Label  string `json:"label" visible:"name"`
+	Value  string `json:"value" visible:"name"`
 	Sort   int64  `json:"sort"`
 	Switch Flag   `json:"switch" doc:"Whether the item can be chosen"`
 	Status string `json:"status" enum:"item_status" doc:"Colour: default, success, error, processing or warning"`
@@ -20,7 +21,7 @@ type DictItem struct {
 // DictItems and their indexes.
 var (
 	DictItems       = kv.NewCollection[DictItem]("dict_item")
-	DictItemByValue = kv.NewUnique(DictItems, "value", func(i *DictItem) string { return i.DictID.String() + "." + i.Value }, "dict_id")
+	DictItemByValue = kv.NewUniqueText(DictItems, "value", fold.Value, func(i *DictItem) string { return i.DictID.String() + "." + i.Value }, "dict_id")
 	DictItemByDict  = kv.NewRef(DictItems, "dict_id", Dicts, func(i *DictItem) ID { return i.DictID }, kv.Restrict).Required()
 
 	_ = DictItems.Constraint(constrainDictItem)

@@ -1,6 +1,9 @@
 package store
 
-import "reeve/store/errs"
+import (
+	"reeve/store/errs"
+	"reeve/store/fold"
+)
 
 // An e-mail address is worth a password while mail is on: whoever can read the mails sent there can ask for
 // a new password.
@@ -44,7 +47,7 @@ func mayGetLinks(tx *Tx, who Account) error {
 // followEmail ends the links that confirm an address when the address of a user has changed, and tells the
 // former one.
 func followEmail(tx *Tx, who Account, old, new string) error {
-	if Fold(old) == Fold(new) {
+	if fold.SameAddress(old, new) {
 		return nil
 	}
 	if err := deleteLinks(tx, who, EmailVerification, EmailChange); err != nil || old == "" || new == "" || !MailEnabled.Get(tx) {

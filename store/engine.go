@@ -70,7 +70,6 @@ var (
 	CacheNames    = kv.CacheNames
 	Caches        = kv.Caches
 	Collections   = kv.Collections
-	Fold          = kv.Fold
 	HasDatabase   = kv.HasDatabase
 	LatestUpdate  = kv.LatestUpdate
 	NewHistogram  = kv.NewHistogram

@@ -2,6 +2,7 @@ package store
 
 import (
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -19,8 +20,8 @@ const (
 type File struct {
 	Ident
 	GroupID      ID     `json:"group_id"`
-	Name         string `json:"name"` // base name
-	Ext          string `json:"ext"`  // extension of the name, in lower case and without the dot
+	Name         string `json:"name" visible:"name"` // base name
+	Ext          string `json:"ext"`                 // extension of the name, in lower case and without the dot
 	Kind         string `json:"kind"`
 	MIME         string `json:"mime"`
 	Size         int64  `json:"size"`
@@ -41,7 +42,7 @@ func (f *File) Trashed() bool { return f.TrashedAt != 0 }
 // FileGroup is a folder of files. Folders are not nested.
 type FileGroup struct {
 	Ident
-	Name     string `json:"name"`
+	Name     string `json:"name" visible:"name"`
 	Sort     int64  `json:"sort"`
 	Describe string `json:"describe"`
 	Versioned
@@ -51,7 +52,7 @@ type FileGroup struct {
 // trash, so that lists of the others need no further condition.
 var (
 	FileGroups      = kv.NewCollection[FileGroup]("file_group")
-	FileGroupByName = kv.NewUnique(FileGroups, "name", func(g *FileGroup) string { return Fold(g.Name) })
+	FileGroupByName = kv.NewUniqueText(FileGroups, "name", fold.Name, func(g *FileGroup) string { return g.Name })
 	FileGroupBySort = kv.NewMany(FileGroups, "sort", func(g *FileGroup) []int64 { return []int64{g.Sort} })
 
 	Files          = kv.NewCollection[File]("file")
@@ -63,7 +64,7 @@ var (
 	FileByKey      = kv.NewUnique(Files, "key", func(f *File) string { return f.Key })
 	FileByDigest   = kv.NewMany(Files, "digest", func(f *File) []string { return []string{f.Digest.String()} })
 	FileByUploader = kv.NewRef(Files, "uploader_id", Users, func(f *File) ID { return f.UploaderID }, kv.Dangle)
-	FileByName     = kv.NewMany(Files, "name", func(f *File) []string { return []string{Fold(f.Name)} })
+	FileByName     = kv.NewMany(Files, "name", func(f *File) []string { return []string{fold.SortKey(f.Name)} })
 	FileBySize     = kv.NewMany(Files, "size", func(f *File) []int64 { return []int64{f.Size} })
 	FileByTrashed  = kv.NewMany(Files, "trashed_at", func(f *File) []Time { return []Time{f.TrashedAt} })
 	FileSearch     = kv.NewSearch(Files, func(f *File) []string { return []string{f.Name} })

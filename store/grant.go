@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -363,7 +364,7 @@ func constrainUser(tx *Tx, old, new *User) error {
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
 		new.EmailVerified = false // only the program verifies, also when somebody undoes a change
 	}
-	if old != nil && new != nil && Fold(old.Email) != Fold(new.Email) {
+	if old != nil && new != nil && !fold.SameAddress(old.Email, new.Email) {
 		new.EmailVerified = false
 		if err := mayChangeEmail(tx, Account{ID: new.ID}); err != nil {
 			return err

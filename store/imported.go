@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // ImportedHash marks the hash of a password that another program has made: the rest is the text that
@@ -22,7 +23,7 @@ func SealHash(tx *Tx, username, hash string) (Sealed, error) {
 }
 
 // hashPlace is the place that the hash of an imported user is bound to, see kv.Tx.Seal.
-func hashPlace(username string) string { return "imported password of " + Fold(username) }
+func hashPlace(username string) string { return "imported password of " + fold.Lower(username) }
 
 // ImportHash stores a hash that SealHash has encrypted, for a user who was just created. The steps of a
 // job are not sealed again when the key is rotated, so that a job which was interrupted by that can fail.

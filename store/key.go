@@ -13,7 +13,7 @@ import (
 // permissions of its own roles as far as its owner may grant them, a personal key those of its owner.
 type APIKey struct {
 	Ident
-	Name      string   `json:"name"`
+	Name      string   `json:"name" visible:"name"`
 	UserID    ID       `json:"user_id"`    // the owner
 	Personal  Flag     `json:"personal"`   // 1 for a personal key; never changes
 	RoleIDs   []ID     `json:"role_ids"`   // of a personal key: of the owner's roles, those that it has; empty for all

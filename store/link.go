@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -18,10 +19,10 @@ type Link struct {
 	Purpose   string      `json:"purpose"`
 	UserID    ID          `json:"user_id"`
 	AppUserID ID          `json:"app_user_id"`
-	Email     string      `json:"email" log:"personal"` // address that it confirms; "" for invitations and passwords
-	CreatedBy ID          `json:"created_by"`           // user who has invited; 0 for the person, or for nobody
-	Tokens    []LinkToken `json:"tokens" log:"secret"`  // the oldest first
-	ExpiresAt Time        `json:"expires_at"`           // when the last token expires; 0 without tokens
+	Email     string      `json:"email" log:"personal" visible:"address"` // address that it confirms; "" for invitations and passwords
+	CreatedBy ID          `json:"created_by"`                             // user who has invited; 0 for the person, or for nobody
+	Tokens    []LinkToken `json:"tokens" log:"secret"`                    // the oldest first
+	ExpiresAt Time        `json:"expires_at"`                             // when the last token expires; 0 without tokens
 	Versioned
 }
 
@@ -60,7 +61,7 @@ var (
 	LinkByPurpose      = kv.NewMany(Links, "purpose", func(l *Link) []string { return []string{l.realmPurpose()} }, "user_id", "app_user_id")
 	LinkByToken        = kv.NewMany(Links, "token", linkHashes)
 	LinkByExpiry       = kv.NewMany(Links, "expires_at", func(l *Link) []Time { return []Time{l.ExpiresAt} })
-	LinkByRegistration = kv.NewUnique(Links, "email", registrationAddress, "purpose")
+	LinkByRegistration = kv.NewUniqueText(Links, "email", fold.Address, registrationAddress, "purpose")
 	LinkByEnd          = kv.NewMany(Links, "end", func(l *Link) []Time { return []Time{l.end()} })
 
 	_ = Links.Authorize(authorizeLink).Constraint(constrainLink)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // errLink is the error of every link that can't be used, whatever the reason.
@@ -44,7 +45,7 @@ func (l *Link) usable(tx *Tx, t *LinkToken) (bool, error) {
 		if l.Purpose == EmailChange || l.Purpose == Registration {
 			present = l.Email
 		}
-		return Fold(t.Email) == Fold(present), err
+		return fold.SameAddress(t.Email, present), err
 	}
 	by, err := EnabledUser(tx, t.CreatedBy)
 	if err != nil || by == nil || !by.HasPermission(tx, linkPermission(l)) {

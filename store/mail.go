@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -263,13 +264,12 @@ func ResolveReset(tx *Tx, id ID) error {
 
 // findLogin returns the user with a username, or else an e-mail address; the zero Account for none.
 func findLogin(tx *Tx, app bool, login string) (who Account, err error) {
-	key := Fold(login)
-	if key == "" {
+	if fold.Clean(login) == "" {
 		return who, nil
 	}
 	if app {
 		for _, by := range []*kv.Unique[AppUser]{AppUserByName, AppUserByEmail} {
-			u, err := by.Get(tx, key)
+			u, err := by.Get(tx, login)
 			if err == nil {
 				return Account{true, u.ID}, nil
 			}
@@ -280,7 +280,7 @@ func findLogin(tx *Tx, app bool, login string) (who Account, err error) {
 		return who, nil
 	}
 	for _, by := range []*kv.Unique[User]{UserByName, UserByEmail} {
-		u, err := by.Get(tx, key)
+		u, err := by.Get(tx, login)
 		if err == nil {
 			return Account{ID: u.ID}, nil
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -26,7 +27,7 @@ func TestFilesInNoGroupAreFoundInAnOlderFile(t *testing.T) {
 	kv.NewUnique(older, "key", func(f *File) string { return f.Key })
 	kv.NewMany(older, "digest", func(f *File) []string { return []string{f.Digest.String()} })
 	kv.NewRef(older, "uploader_id", kv.NewCollection[User]("user"), func(f *File) ID { return f.UploaderID }, kv.Dangle)
-	kv.NewMany(older, "name", func(f *File) []string { return []string{Fold(f.Name)} })
+	kv.NewMany(older, "name", func(f *File) []string { return []string{fold.Lower(f.Name)} })
 	kv.NewMany(older, "size", func(f *File) []int64 { return []int64{f.Size} })
 	kv.NewMany(older, "trashed_at", func(f *File) []Time { return []Time{f.TrashedAt} })
 	db := open(t, dir, Options{schema: schemaOf(older, reeve.Migrations[:3])})

@@ -10,6 +10,7 @@ import (
 
 	"reeve/store/disk"
 	"reeve/store/disk/disktest"
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -46,19 +47,19 @@ var (
 	_                = kv.NewUnique(firstPermissions, "key", func(p *Permission) string { return p.Key })
 	_                = kv.NewRef(firstPermissions, "parent_id", firstPermissions, permissionParent, kv.Restrict)
 	firstRoles       = kv.NewCollection[Role]("role")
-	_                = kv.NewUnique(firstRoles, "name", func(r *Role) string { return Fold(r.Name) })
+	_                = kv.NewUnique(firstRoles, "name", func(r *Role) string { return fold.Lower(r.Name) })
 	_                = kv.NewRefs(firstRoles, "rule_ids", firstPermissions, func(r *Role) []ID { return r.RuleIDs }, kv.Dangle)
 	firstDepts       = kv.NewCollection[Dept]("dept")
 	_                = kv.NewRef(firstDepts, "parent_id", firstDepts, deptParent, kv.Restrict)
 	firstUsers       = kv.NewCollection[User]("user")
-	_                = kv.NewUnique(firstUsers, "username", func(u *User) string { return Fold(u.Username) })
-	_                = kv.NewUnique(firstUsers, "email", func(u *User) string { return Fold(u.Email) })
+	_                = kv.NewUnique(firstUsers, "username", func(u *User) string { return fold.Lower(u.Username) })
+	_                = kv.NewUnique(firstUsers, "email", func(u *User) string { return fold.Lower(u.Email) })
 	_                = kv.NewRef(firstUsers, "dept_id", firstDepts, func(u *User) ID { return u.DeptID }, kv.Restrict)
 	_                = kv.NewRefs(firstUsers, "role_ids", firstRoles, func(u *User) []ID { return u.RoleIDs }, kv.Restrict)
 	firstHashes      = kv.NewCollection[firstHash]("password_hash")
 	_                = kv.NewRef(firstHashes, "user_id", firstUsers, func(h *firstHash) ID { return h.UserID }, kv.Cascade)
 	firstAppUsers    = kv.NewCollection[firstAppUser]("app_user")
-	_                = kv.NewUnique(firstAppUsers, "username", func(u *firstAppUser) string { return Fold(u.Username) })
+	_                = kv.NewUnique(firstAppUsers, "username", func(u *firstAppUser) string { return fold.Lower(u.Username) })
 	firstSessions    = kv.NewCollection[firstSession]("session")
 	_                = kv.NewRef(firstSessions, "user_id", firstUsers, func(s *firstSession) ID { return s.UserID }, kv.Cascade)
 	_                = kv.NewRef(firstSessions, "app_user_id", firstAppUsers, func(s *firstSession) ID { return s.AppUserID }, kv.Cascade)

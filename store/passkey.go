@@ -9,7 +9,7 @@ import (
 type Passkey struct {
 	Ident
 	UserID         ID       `json:"user_id"`
-	Name           string   `json:"name" log:"personal"`
+	Name           string   `json:"name" log:"personal" visible:"name"`
 	RPID           string   `json:"rp_id"`         // host name that the passkey is for
 	CredentialID   string   `json:"credential_id"` // base64url without padding
 	PublicKey      []byte   `json:"public_key"`    // COSE key

@@ -22,7 +22,7 @@ type Permission struct {
 	ParentID ID     `json:"parent_id"`
 	Type     int64  `json:"type" enum:"permission_type"`
 	Key      string `json:"key"`
-	Name     string `json:"name"`
+	Name     string `json:"name" visible:"name"`
 	Path     string `json:"path"`
 	Icon     string `json:"icon"`
 	Local    string `json:"local"` // key of the translated name

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // A registration whose address has to be confirmed is an app user in the state pending, who has no address
@@ -32,7 +33,7 @@ func registrationAddress(l *Link) string {
 	if l.Purpose != Registration {
 		return ""
 	}
-	return Fold(l.Email)
+	return l.Email
 }
 
 // RegistrationConfirmed reports whether the address of a new app user has to be confirmed.
@@ -62,7 +63,7 @@ func CheckRegistration(tx *Tx, email string) error {
 func checkDomain(tx *Tx, email string) error {
 	domains := RegistrationDomains(tx)
 	_, domain, _ := strings.Cut(email, "@")
-	if len(domains) > 0 && !slices.Contains(domains, strings.ToLower(domain)) {
+	if len(domains) > 0 && !slices.Contains(domains, fold.Domain(domain)) {
 		return errs.Field(errs.Invalid, "email", "must be in one of these domains: %s", strings.Join(domains, ", "))
 	}
 	return nil
@@ -96,7 +97,7 @@ func Register(tx *Tx, u AppUser, hash, language string) error {
 
 // pendingAccount creates the pending app user of an address, or gives the one that there is the fields of u.
 func pendingAccount(tx *Tx, u *AppUser, email string) (who Account, err error) {
-	l, err := LinkByRegistration.Get(tx, Fold(email))
+	l, err := LinkByRegistration.Get(tx, email)
 	if errs.Is(err, errs.NotFound) {
 		n, err := AppUserByPending.Count(tx, "1")
 		if err == nil && n >= maxPending {
@@ -164,7 +165,7 @@ func FreeRegistrationEmail(tx *Tx, id ID) (string, error) {
 	if err != nil || email == "" {
 		return "", err
 	}
-	_, err = AppUserByEmail.Get(tx, Fold(email))
+	_, err = AppUserByEmail.Get(tx, email)
 	if err == nil {
 		return "", nil
 	}
@@ -178,7 +179,7 @@ func acceptsRegistration(tx *Tx, old, new *AppUser) (bool, error) {
 		return false, nil
 	}
 	email, err := RegistrationEmail(tx, new.ID)
-	return email != "" && Fold(email) == Fold(new.Email), err
+	return email != "" && fold.SameAddress(email, new.Email), err
 }
 
 // linkEnd returns when a token that is made now expires.

@@ -1,6 +1,9 @@
 package store
 
-import "reeve/store/kv"
+import (
+	"reeve/store/fold"
+	"reeve/store/kv"
+)
 
 // OwnerRole is the ID of the role that has every permission, present and future.
 const OwnerRole ID = 1
@@ -8,7 +11,7 @@ const OwnerRole ID = 1
 // Role is a set of permissions and a data scope that users can hold.
 type Role struct {
 	Ident
-	Name         string `json:"name"`
+	Name         string `json:"name" visible:"name"`
 	Description  string `json:"description"`
 	Sort         int64  `json:"sort"`
 	Status       Flag   `json:"status"`
@@ -24,7 +27,7 @@ type Role struct {
 // Roles and their indexes.
 var (
 	Roles        = kv.NewCollection[Role]("role")
-	RoleByName   = kv.NewUnique(Roles, "name", func(r *Role) string { return Fold(r.Name) })
+	RoleByName   = kv.NewUniqueText(Roles, "name", fold.Name, func(r *Role) string { return r.Name })
 	RoleBySort   = kv.NewMany(Roles, "sort", func(r *Role) []int64 { return []int64{r.Sort} })
 	RoleByStatus = kv.NewMany(Roles, "status", func(r *Role) []string { return []string{flagText(r.Status)} })
 	RoleSearch   = kv.NewSearch(Roles, func(r *Role) []string { return []string{r.Name, r.Description} })

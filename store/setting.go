@@ -12,7 +12,7 @@ import (
 type SettingGroup struct {
 	Ident
 	Key    string `json:"key"`
-	Title  string `json:"title"`
+	Title  string `json:"title" visible:"name"`
 	Remark string `json:"remark"`
 	Public Flag   `json:"public"` // anyone can read the values
 	Versioned
@@ -23,7 +23,7 @@ type SettingGroup struct {
 type Setting struct {
 	Ident
 	Key      string   `json:"key"`
-	Title    string   `json:"title"`
+	Title    string   `json:"title" visible:"name"`
 	Describe string   `json:"describe"`
 	Values   string   `json:"values"`
 	Type     string   `json:"type" enum:"setting_type"`

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -158,8 +159,8 @@ func etag(b []byte) string {
 func newRow[T any](id ID, v *T, texts ...string) (Row[T], error) {
 	b, err := json.Marshal(v)
 	row := Row[T]{ID: id, Value: v, JSON: b}
-	for _, text := range texts {
-		row.Text += Fold(text) + "\xff" // so that no match spans two fields
+	for _, t := range texts {
+		row.Text += fold.Search(t) + "\xff" // so that no match spans two fields
 	}
 	return row, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"reeve/store/errs"
 	"reeve/store/feature"
+	"reeve/store/fold"
 )
 
 // settingType defines the texts that a setting of a type can store, and their meaning.
@@ -128,6 +129,7 @@ func (s *Setting) prop(name string) (float64, bool) {
 }
 
 func normalizeText(s *Setting, text string) (string, error) {
+	text = fold.Normal(text)
 	if strings.ContainsRune(text, 0) {
 		return "", errs.Say("must not contain NUL characters")
 	}
@@ -179,10 +181,12 @@ func normalizeSwitch(_ *Setting, text string) (string, error) {
 }
 
 func normalizeChoice(s *Setting, text string) (string, error) {
-	if !slices.ContainsFunc(s.Options, func(o Option) bool { return o.Value == text }) {
+	key := fold.Value(text).Key
+	i := slices.IndexFunc(s.Options, func(o Option) bool { return fold.Value(o.Value).Key == key })
+	if i < 0 {
 		return "", errs.Say("must be one of the options")
 	}
-	return text, nil
+	return s.Options[i].Value, nil
 }
 
 func normalizeChoices(s *Setting, text string) (string, error) {
@@ -191,9 +195,11 @@ func normalizeChoices(s *Setting, text string) (string, error) {
 		return "", errs.Say("must be a JSON array of options")
 	}
 	for i, c := range chosen {
-		if _, err := normalizeChoice(s, c); err != nil {
+		option, err := normalizeChoice(s, c)
+		if err != nil {
 			return "", errs.Say("%q is not one of the options", c)
 		}
+		chosen[i], c = option, option
 		if slices.Contains(chosen[:i], c) {
 			return "", errs.Say("%q is chosen twice", c)
 		}

@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "flips":
 		os.Exit(flipsChild())
+	case "migrate":
+		os.Exit(migrateChild())
 	}
 	os.Exit(64)
 }

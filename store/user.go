@@ -3,6 +3,7 @@ package store
 import (
 	"strconv"
 
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -10,9 +11,9 @@ import (
 type User struct {
 	Ident
 	Username           string `json:"username" log:"personal"`
-	Nickname           string `json:"nickname" log:"personal"`
+	Nickname           string `json:"nickname" log:"personal" visible:"name"`
 	Sex                int64  `json:"sex" log:"personal"` // 0 not specified, 1 male, 2 female
-	Email              string `json:"email" log:"personal"`
+	Email              string `json:"email" log:"personal" visible:"address"`
 	EmailVerified      Flag   `json:"email_verified"` // whether the user has opened a link that was sent there
 	Mobile             string `json:"mobile" log:"personal"`
 	AvatarID           ID     `json:"avatar_id"`
@@ -35,8 +36,8 @@ type User struct {
 // Users and their indexes. Usernames and email addresses are unique, ignoring case.
 var (
 	Users         = kv.NewCollection[User]("user")
-	UserByName    = kv.NewUnique(Users, "username", func(u *User) string { return Fold(u.Username) })
-	UserByEmail   = kv.NewUnique(Users, "email", func(u *User) string { return Fold(u.Email) })
+	UserByName    = kv.NewUniqueText(Users, "username", fold.Name, func(u *User) string { return u.Username })
+	UserByEmail   = kv.NewUniqueText(Users, "email", fold.Address, func(u *User) string { return u.Email })
 	UserByDept    = kv.NewRef(Users, "dept_id", Depts, func(u *User) ID { return u.DeptID }, kv.Restrict)
 	UserByRole    = kv.NewRefs(Users, "role_ids", Roles, func(u *User) []ID { return u.RoleIDs }, kv.Restrict)
 	UserByStatus  = kv.NewMany(Users, "status", func(u *User) []string { return []string{flagText(u.Status)} })

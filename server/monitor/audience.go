@@ -67,7 +67,7 @@ func (a *Audience) filterUsers(counts map[string]int64) error {
 	return a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		for key := range counts {
 			realm, name, _ := strings.Cut(key, " ")
-			u, err := store.UserByName.Get(tx, store.Fold(name))
+			u, err := store.UserByName.Get(tx, name)
 			if ignoreNotFound(err) != nil {
 				return err
 			}

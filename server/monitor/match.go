@@ -9,6 +9,7 @@ import (
 
 	"reeve/server/redact"
 	"reeve/store"
+	"reeve/store/fold"
 	"reeve/store/journal"
 )
 
@@ -97,6 +98,9 @@ func (s *search) matchesBody(body []byte) bool {
 	return s.text == "" || containsText(body, s.text)
 }
 
+// maxExpansion is the number of bytes that fold.Search makes of a byte at most: a ligature of Arabic is a sentence.
+const maxExpansion = 11
+
 // containsText reports whether a folded text occurs in one of the texts of a JSON object;
 // names of members do not count.
 func containsText(body []byte, text string) bool {
@@ -110,10 +114,10 @@ func containsText(body []byte, text string) bool {
 				i++
 			}
 		}
-		if i+1 >= len(body) || body[i+1] == ':' || i-start-1 < len(text)/3 { // a name of a member, or too short even if folding triples its length
+		if i+1 >= len(body) || body[i+1] == ':' || i-start-1 < len(text)/maxExpansion { // a name of a member, or too short even if folding makes it longer
 			continue
 		}
-		if strings.Contains(store.Fold(redact.Unquote(string(body[start:i+1]))), text) {
+		if strings.Contains(fold.Search(redact.Unquote(string(body[start:i+1]))), text) {
 			return true
 		}
 	}

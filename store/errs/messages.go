@@ -72,6 +72,7 @@ var generalMessages = []entry{
 	{"http_status", "must be a status code, such as 404 or 4xx", "", "必须是状态码，例如 404 或 4xx"},
 	{"charset", "must be utf-8, utf-16le, utf-16be, windows-1252 or gb18030", "", "必须是 utf-8、utf-16le、utf-16be、windows-1252 或 gb18030"},
 
+	{"no_invisible", "must not contain invisible characters", "", "不能包含不可见字符"},
 	{"no_line_breaks", "must not contain line breaks", "", "不能包含换行符"},
 	{"no_control_characters", "must not contain control characters", "", "不能包含控制字符"},
 	{"no_nul", "must not contain NUL characters", "", "不能包含 NUL 字符"},
@@ -91,6 +92,8 @@ var generalMessages = []entry{
 	{"not_found", "%s %d not found", "what id", "未找到{what} {id}"},
 	{"none_found", "%s not found", "what", "未找到{what}"},
 	{"duplicate", "is already used by another %s", "what", "已被其他{what}使用"},
+	{"reads_alike", "reads like that of %s %d; change one of them first", "what id", "与{what} {id} 的看起来相同；请先修改其中一个"},
+	{"reads_alike_another", "reads like that of another %s; change one of them first", "what", "与其他{what}的看起来相同；请先修改其中一个"},
 	{"count_one", "%d %s", "count what", "{count} 个{what}"},
 	{"count", "%d %ss", "count what", "{count} 个{what}"},
 }

@@ -20,7 +20,7 @@ func NewCollection[T any, P interface {
 	record
 }](name string) *Collection[T] {
 	c := &Collection[T]{&collection{name: name, typ: reflect.TypeFor[T](), new: func() record { return P(new(T)) }}}
-	c.untyped.self = c
+	c.untyped.self, c.untyped.names = c, visibleFields(c.untyped.typ)
 	return c
 }
 
@@ -119,7 +119,9 @@ func (c *Collection[T]) ValidateDelete(tx *Tx, id ID) error { return c.untyped.v
 
 // Validate returns the error with which Create would reject a record, nil if it would accept it.
 // It writes nothing, so many records can be validated without occupying the writer.
-func (c *Collection[T]) Validate(tx *Tx, v *T) error { return c.untyped.validate(tx, nil, asRecord(v)) }
+func (c *Collection[T]) Validate(tx *Tx, v *T) error {
+	return c.untyped.validate(tx, nil, asRecord(v), true)
+}
 
 // ValidateUpdate is Validate for Update. It also returns the stored record, and whether edit
 // changes anything.

@@ -75,7 +75,7 @@ func TestConcurrentWritersSeeTheirWritesAndKeepThem(t *testing.T) {
 					if !slices.Contains(*census.Get(tx), name) {
 						t.Errorf("%s was answered and is not in the census", name)
 					}
-					_, err := beastByName.Get(tx, Fold(name))
+					_, err := beastByName.Get(tx, name)
 					return err
 				})
 				if err != nil {

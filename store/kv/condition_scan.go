@@ -29,7 +29,8 @@ func (x *index) noneOr(tx *Tx, keys [][]byte) Condition {
 }
 
 // That returns the condition that a record has a value for which holds returns true; description
-// is its text in statements. It scans the whole index, so it is for small collections.
+// is its text in statements. In an index of texts, the value is the form of fold.Search. It scans the whole
+// index, so it is for small collections.
 func (u *Unique[T]) That(tx *Tx, description string, holds func(value string) bool) Condition {
 	return u.x.that(tx, description, holds)
 }
@@ -50,7 +51,10 @@ func (x *index) that(tx *Tx, description string, holds func(value string) bool) 
 	return c
 }
 
-// decodeText returns the string that encodeKey has encoded.
+// decodeText returns the string that encodeKey has encoded; the first of several.
 func decodeText(key []byte) string {
+	if end := bytes.Index(key, []byte("\x00\x01")); end >= 0 {
+		key = key[:end]
+	}
 	return strings.ReplaceAll(strings.TrimSuffix(string(key), "\x00\x01"), "\x00\xff", "\x00")
 }

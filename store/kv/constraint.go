@@ -49,20 +49,21 @@ func (c *collection) validateUpdate(tx *Tx, id ID, edit func(record) error) (old
 	if err := errors.Join(err, err2); err != nil || bytes.Equal(was, is) {
 		return old, false, err
 	}
-	return old, true, c.validate(tx, old, v)
+	return old, true, c.validate(tx, old, v, true)
 }
 
 // validate runs all checks that can reject a record before anything is written, and reports all
 // invalid fields in one error. Denied wins over other errors, because they would reveal what
-// exists; then a Conflict, then invalid fields.
-func (c *collection) validate(tx *Tx, old, v record) error {
+// exists; then a Conflict, then invalid fields. edit reports whether the change is one that updates updated_at.
+func (c *collection) validate(tx *Tx, old, v record, edit bool) error {
 	faults := errs.Faults{}
 	var taken, refused error
 	for _, x := range c.indexes {
-		if err := x.validate(tx, old, v, faults); taken == nil {
+		if err := x.validate(tx, old, v, edit, faults); taken == nil {
 			taken = err
 		}
 	}
+	c.validateNames(old, v, faults)
 	for _, constraint := range c.constraints {
 		err := constraint(tx, old, v)
 		switch {

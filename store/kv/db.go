@@ -59,7 +59,7 @@
 //
 //	var (
 //		Notes       = kv.NewCollection[Note]("note")
-//		NoteByTitle = kv.NewUnique(Notes, "title", func(n *Note) string { return kv.Fold(n.Title) })
+//		NoteByTitle = kv.NewUniqueText(Notes, "title", fold.Name, func(n *Note) string { return n.Title })
 //		schema      = kv.Schema{Tables: []kv.Table{kv.Installs, Notes}}
 //	)
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"reeve/store/fold"
 	"reeve/store/kv"
 )
 
@@ -16,7 +17,7 @@ type Note struct {
 
 var (
 	Notes       = kv.NewCollection[Note]("note")
-	NoteByTitle = kv.NewUnique(Notes, "title", func(n *Note) string { return kv.Fold(n.Title) })
+	NoteByTitle = kv.NewUniqueText(Notes, "title", fold.Name, func(n *Note) string { return n.Title })
 )
 
 // program is the principal of this example.

@@ -39,7 +39,7 @@ func (c *collection) validateRecreate(tx *Tx, id ID, fields Fields) error {
 		return err
 	}
 	v.ident().ID = id
-	return c.validate(tx, nil, v)
+	return c.validate(tx, nil, v, true)
 }
 
 func (c *collection) recreate(tx *Tx, id ID, fields Fields) error {
@@ -62,7 +62,7 @@ func (c *collection) addAgain(tx *Tx, id ID, fields Fields) error {
 	}
 	created := v.timestamps().CreatedAt
 	v.ident().ID = id
-	if err := c.validate(tx, nil, v); err != nil {
+	if err := c.validate(tx, nil, v, true); err != nil {
 		return err
 	}
 	tx.mustWrite()

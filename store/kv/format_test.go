@@ -21,7 +21,8 @@ func TestTheFormatOfFilesIsKept(t *testing.T) {
 	disktest.Equal(t, "format of files.db", blobFormat, 1)
 	disktest.Equal(t, "members", got, []string{
 		"kv.fileMeta schema int", "kv.fileMeta version string", "kv.fileMeta restored bool",
-		"kv.fileMeta salvaged,omitempty bool", "kv.fileMeta generation,omitempty string",
+		"kv.fileMeta salvaged,omitempty bool", "kv.fileMeta suspects,omitempty []kv.suspect",
+		"kv.fileMeta more_suspects,omitempty bool", "kv.fileMeta generation,omitempty string",
 		"kv.fileMeta replaced,omitempty *audit.Head",
 		"kv.blobMeta format int", "kv.blobMeta instance string",
 		"kv.blobEntry place uint64", "kv.blobEntry size int64", "kv.blobEntry chunk int64",

@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 	"reeve/store/disk"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // index is the part that all kinds of indexes share. Each index has a bucket of its own:
@@ -28,12 +29,14 @@ type index struct {
 	reads    []string // JSON members that keys depends on: field, and those declared in addition
 	bucket   string
 	unique   bool
-	keys     func(record) [][]byte // encoded values of a record, sorted, without duplicates; none for nil
-	target   Table                 // of a reference; nil for other indexes
-	dangles  bool                  // the reference may dangle: OnDelete is Dangle
-	several  bool                  // a record can have more than one reference
-	cascades bool                  // the record is deleted with its target: OnDelete is Cascade
-	required bool                  // see Ref.Required
+	keys     func(record) [][]byte   // encoded values of a record, sorted, without duplicates; none for nil
+	target   Table                   // of a reference; nil for other indexes
+	dangles  bool                    // the reference may dangle: OnDelete is Dangle
+	several  bool                    // a record can have more than one reference
+	cascades bool                    // the record is deleted with its target: OnDelete is Cascade
+	required bool                    // see Ref.Required
+	forms    func(string) fold.Forms // of a unique index of texts; nil for other indexes
+	text     func(record) string     // what it indexes
 }
 
 func newIndex(of *collection, field string, also []string, keys func(record) [][]byte) *index {
@@ -55,8 +58,15 @@ const maxKey = bbolt.MaxKeySize - 8
 
 // validate checks the values that v has and old has not. It adds a fault for a reference to a
 // missing record and for a value that is too long. It returns a Conflict for a unique value
-// that another record has.
-func (x *index) validate(tx *Tx, old, v record, faults errs.Faults) error {
+// that another record has. edit reports whether the change is one that updates updated_at.
+func (x *index) validate(tx *Tx, old, v record, edit bool, faults errs.Faults) error {
+	if x.forms != nil {
+		if keys := x.keys(v); len(keys) > 0 && len(keys[0]) > maxKey {
+			faults.Add(x.field, "is too long")
+			return nil
+		}
+		return x.validateText(tx, old, v, edit)
+	}
 	had := x.keys(old)
 	for _, key := range x.keys(v) {
 		if has(had, key) {
@@ -207,7 +217,8 @@ func NewUnique[T any](of *Collection[T], field string, value func(*T) string, al
 	return &Unique[T]{x}
 }
 
-// Get returns the record with the value, or a NotFound error if there is none.
+// Get returns the record with the value, or a NotFound error if there is none. An index of texts finds
+// a value that reads the same, too.
 func (u *Unique[T]) Get(tx *Tx, value string) (*T, error) {
 	v, err := u.x.getUnique(tx, value)
 	return typed[T](v), err
@@ -215,7 +226,7 @@ func (u *Unique[T]) Get(tx *Tx, value string) (*T, error) {
 
 func (x *index) getUnique(tx *Tx, value string) (record, error) {
 	s, found := tx.step(), 0
-	v, err := x.lookUp(tx, encodeKey(value))
+	v, err := x.lookUp(tx, x.keyOfValue(tx, value))
 	if v != nil {
 		found = 1
 	}

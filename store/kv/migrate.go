@@ -17,8 +17,8 @@ import (
 // Migration upgrades a file from one schema version to the next. Migrations may only be appended
 // to Schema.Migrations. A migration that reads or writes records must declare copies of their
 // types as they are now, and collections of these without indexes: the types will change, and the
-// migration would then lose or reject fields. Only Reindex is called on the current collections,
-// because index entries must be those of the current program.
+// migration would then lose or reject fields. Only Reindex, Rekey and OutdateTexts are called on the current
+// collections, because index entries must be those of the current program.
 type Migration struct {
 	Title string
 	Run   func(tx *Tx) error
@@ -61,6 +61,7 @@ func (db *DB) migrate(keep bool) error {
 					return err
 				}
 				meta.Schema, meta.Version = number, db.options.Version
+				meta.Suspects, meta.MoreSuspects = append(meta.Suspects, tx.suspected...), meta.MoreSuspects || tx.moreSuspected
 				if meta.Generation == "" {
 					meta.Generation = db.newGeneration()
 				}

@@ -7,6 +7,7 @@ import (
 
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 func byID[T any](m map[ID]T) []T {
@@ -56,11 +57,11 @@ func sameUnique(t *testing.T, tx *Tx, m *model, name string) {
 	t.Helper()
 	var want []beast
 	for _, b := range byID(m.beasts) {
-		if Fold(name) != "" && Fold(b.Name) == Fold(name) {
+		if fold.Key(name) != "" && fold.Key(b.Name) == fold.Key(name) {
 			want = append(want, b)
 		}
 	}
-	got, err := beastByName.Get(tx, Fold(name))
+	got, err := beastByName.Get(tx, name)
 	switch {
 	case errs.Is(err, errs.NotFound):
 		disktest.Equal(t, "no beast called "+name, 0, len(want))

@@ -10,6 +10,7 @@ import (
 
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // model is a reference implementation of the zoo with maps and loops.
@@ -42,7 +43,7 @@ func (m *model) levels(id ID, beasts map[ID]beast) int {
 // refuses returns the error with which storing b under id must fail; nil if it must succeed.
 func (m *model) refuses(id ID, b beast) *refusal {
 	for other, o := range m.beasts {
-		if other != id && Fold(b.Name) != "" && Fold(o.Name) == Fold(b.Name) {
+		if other != id && fold.Key(b.Name) != "" && fold.Key(o.Name) == fold.Key(b.Name) {
 			return &refusal{errs.Conflict, "duplicate", "name"}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/fold"
 )
 
 // The office is the test schema with files, secrets and sessions, which the zoo does not have.
@@ -80,7 +81,7 @@ var (
 	Depts = NewCollection[Dept]("dept")
 
 	Users      = NewCollection[User]("user")
-	UserByName = NewUnique(Users, "username", func(u *User) string { return Fold(u.Username) })
+	UserByName = NewUnique(Users, "username", func(u *User) string { return fold.Lower(u.Username) })
 	UserByDept = NewDetachingRefs(Users, "dept_ids", Depts, func(u *User) *[]ID { return &u.DeptIDs })
 	UserSearch = NewSearch(Users, func(u *User) []string { return []string{u.Username, u.Nickname} })
 

@@ -33,6 +33,9 @@ type fileMeta struct {
 	Restored bool   `json:"restored"`           // restored and not started since: its sessions are to be ended
 	Salvaged bool   `json:"salvaged,omitempty"` // Restored by a salvage, which can lose records
 
+	Suspects     []suspect `json:"suspects,omitempty"`      // records that may clash, see DB.Clashes
+	MoreSuspects bool      `json:"more_suspects,omitempty"` // there were more than maxSuspects
+
 	Generation string      `json:"generation,omitempty"` // of the numbers of the change log; "" before schema 13
 	Replaced   *audit.Head `json:"replaced,omitempty"`   // head of the data that the restore has replaced
 }

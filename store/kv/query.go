@@ -108,14 +108,14 @@ func (x *index) anyTarget(ids []ID) Condition {
 
 // AnyOf returns the condition that a record has one of the values.
 func (u *Unique[T]) AnyOf(tx *Tx, values ...string) Condition {
-	return u.x.oneOf(tx, encodeKeys(values))
+	return u.x.oneOf(tx, values)
 }
 
-// oneOf returns the condition that a record has one of the keys of a unique index.
-func (x *index) oneOf(tx *Tx, keys [][]byte) Condition {
+// oneOf returns the condition that a record has one of the values of a unique index.
+func (x *index) oneOf(tx *Tx, values []string) Condition {
 	var ids []ID
-	for _, key := range keys {
-		if id := tx.bucket(x.bucket).Get(key); len(id) == 8 {
+	for _, value := range values {
+		if id := tx.bucket(x.bucket).Get(x.keyOfValue(tx, value)); len(id) == 8 {
 			ids = append(ids, ID(binary.BigEndian.Uint64(id)))
 		}
 	}
@@ -224,7 +224,7 @@ func (c *collection) findPage(tx *Tx, q query) (page []record, total int, err er
 	page = make([]record, 0, len(ids))
 	for _, id := range ids {
 		v, err := c.get(tx, id)
-		if err == nil && !c.matches(v, q) {
+		if err == nil && !c.matches(tx, v, q) {
 			err = Damaged(c.name, id.String(), errors.New("an index or its search text leads to it, and it does not match"))
 		}
 		if err != nil {
@@ -237,7 +237,7 @@ func (c *collection) findPage(tx *Tx, q query) (page []record, total int, err er
 
 // matches compares a record that was found through indexes and search text with the query
 // itself, so that a damaged entry never returns a wrong record.
-func (c *collection) matches(v record, q query) bool {
+func (c *collection) matches(tx *Tx, v record, q query) bool {
 	for _, w := range q.where {
 		_, named := slices.BinarySearch(w.ids, v.ident().ID)
 		named = named && (w.matches == nil || w.matches(v))
@@ -245,7 +245,7 @@ func (c *collection) matches(v record, q query) bool {
 			return false
 		}
 	}
-	return q.search == "" || strings.Contains(foldTexts(c.search.texts(v)...), q.search)
+	return q.search == "" || strings.Contains(foldTexts(c.search.texts(v)...), q.search) || c.search.areOutdated(tx)
 }
 
 func (c *collection) findIDs(tx *Tx, q query) ([]ID, error) {

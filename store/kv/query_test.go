@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/fold"
 )
 
 // item is a record with every kind of index and a Search, to test queries.
@@ -28,7 +29,7 @@ type item struct {
 var (
 	owners      = NewCollection[cage]("owner")
 	items       = NewCollection[item]("item")
-	itemByCode  = NewUnique(items, "code", func(v *item) string { return Fold(v.Code) })
+	itemByCode  = NewUniqueText(items, "code", fold.Name, func(v *item) string { return v.Code })
 	itemByKind  = NewMany(items, "kind", func(v *item) []string { return []string{v.Kind} })
 	itemBySize  = NewMany(items, "size", func(v *item) []int64 { return []int64{v.Size} })
 	itemByOwner = NewRefs(items, "owner_ids", owners, func(v *item) []ID { return v.OwnerIDs }, Dangle)
@@ -123,7 +124,7 @@ func (a asked) String() string {
 
 var itemOrders = map[string]func(a, b *item) int{
 	"id":   func(a, b *item) int { return 0 },
-	"code": func(a, b *item) int { return cmp.Compare(Fold(a.Code), Fold(b.Code)) },
+	"code": func(a, b *item) int { return fold.Compare(a.Code, b.Code) },
 	"kind": func(a, b *item) int { return cmp.Compare(a.Kind, b.Kind) },
 	"size": func(a, b *item) int { return cmp.Compare(a.Size, b.Size) },
 }
@@ -134,7 +135,7 @@ func randomAsked(r *rand.Rand, ids []ID) asked {
 		a.clauses = append(a.clauses, randomClause(r, ids))
 	}
 	if r.IntN(3) == 0 {
-		a.search = []string{"a", "b", "ä", "aa", "ab", "0", "a b", "zz", "abäb"}[r.IntN(9)]
+		a.search = []string{"a", "b", "as", "aa", "ab", "0", "a b", "zz", "abab"}[r.IntN(9)]
 	}
 	a.q.Order = map[string]Order[item]{"code": itemByCode.Order(), "kind": itemByKind.Order(), "size": itemBySize.Order()}[a.order]
 	a.q.Search, a.q.Descending, a.q.Limit = a.search, r.IntN(2) == 0, []int{1, 3, 10, 1000}[r.IntN(4)]
@@ -148,7 +149,7 @@ func randomAsked(r *rand.Rand, ids []ID) asked {
 func (a asked) answer(all []*item) (page []ID, total int) {
 	var found []*item
 	for _, v := range all {
-		ok := strings.Contains(Fold(v.Title), a.search) || strings.Contains(Fold(v.Note), a.search)
+		ok := strings.Contains(fold.Search(v.Title), a.search) || strings.Contains(fold.Search(v.Note), a.search)
 		for _, c := range a.clauses {
 			ok = ok && c.holds(v)
 		}

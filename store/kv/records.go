@@ -28,6 +28,7 @@ type collection struct {
 	checks      []func(tx *Tx, report *Report)        // see Collection.Check
 	followers   []func(tx *Tx, old, new record) error // see Collection.Follow
 	sealed      []sealedField
+	names       []visibleField
 	incoming    []incoming // references to this collection
 }
 
@@ -93,7 +94,7 @@ func (c *collection) putStatement() string { return "PUT " + c.name }
 
 func (c *collection) add(tx *Tx, v record) error {
 	v.ident().ID = 0
-	if err := c.validate(tx, nil, v); err != nil {
+	if err := c.validate(tx, nil, v, true); err != nil {
 		return err
 	}
 	tx.mustWrite()
@@ -152,7 +153,7 @@ func (c *collection) change(tx *Tx, id ID, m mode, edit func(record) error) (rec
 	if same, err := c.unchanged(old, v, value[disk.FrameHead:]); err != nil || same && m != renew {
 		return v, err
 	}
-	if err := c.validate(tx, old, v); err != nil {
+	if err := c.validate(tx, old, v, m == stamp); err != nil {
 		return nil, err
 	}
 	if m != quiet {

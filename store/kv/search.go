@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"reeve/store/disk"
+	"reeve/store/fold"
 )
 
 // Search stores the search text of every record, folded and framed, in a bucket of its own, so
@@ -33,7 +34,7 @@ const between = "\x00"
 // foldTexts folds and joins texts with a separator, so that no substring matches across two.
 func foldTexts(texts ...string) string {
 	for i := range texts {
-		texts[i] = Fold(texts[i])
+		texts[i] = fold.Search(texts[i])
 	}
 	return strings.Join(texts, between)
 }
@@ -101,7 +102,8 @@ func (s *Search) verify(tx *Tx, report *Report) {
 		}
 		records++
 		id := v.ident().ID
-		if !bytes.Equal(tx.bucket(s.bucket).Get(idKey(id)), s.value(id, v)) {
+		stored := tx.bucket(s.bucket).Get(idKey(id))
+		if !bytes.Equal(stored, s.value(id, v)) && !(s.areOutdated(tx) && bytes.Equal(stored, s.outdated(id, v))) {
 			report.fault("%s %d: it is missing or not the record's", s.bucket, id)
 		}
 	}

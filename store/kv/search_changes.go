@@ -18,7 +18,7 @@ import (
 type searchBuckets struct {
 	collection string
 	bucket     string // of the search texts
-	changes    string // of the searchState under stateKey and, while it exists, of the numbered changes
+	changes    string // of the searchState under stateKey and, while it exists, of the numbered changes; of outdatedKey
 }
 
 // searchState exists while a collection has a search index. Without it, changes are not listed.
@@ -29,6 +29,9 @@ type searchState struct {
 
 // stateKey sorts behind the keys of all changes.
 var stateKey = []byte("state")
+
+// outdatedKey exists while search texts may be in the form of an earlier version. It sorts behind stateKey.
+var outdatedKey = []byte("texts")
 
 // changeKey returns the key of a change: a letter and the number, big-endian, 9 bytes. Keys have
 // the order of the numbers, and no keys of other buckets have 9 bytes.
@@ -90,7 +93,7 @@ func (b *searchBuckets) changed(tx *Tx, id ID, sum *uint64) error {
 func (b *searchBuckets) listed(tx *Tx, after uint64) iter.Seq2[ID, error] {
 	return func(yield func(ID, error) bool) {
 		cursor := tx.bucket(b.changes).Cursor()
-		for key, value := cursor.Seek(changeKey(after + 1)); key != nil && !bytes.Equal(key, stateKey); key, value = cursor.Next() {
+		for key, value := cursor.Seek(changeKey(after + 1)); key != nil && bytes.Compare(key, stateKey) < 0; key, value = cursor.Next() {
 			payload, err := disk.Unframe(b.changes, key, value)
 			if err == nil && (len(key) != 9 || len(payload) != 8) {
 				err = errors.New("it is no change")

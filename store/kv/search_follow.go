@@ -29,7 +29,7 @@ func (db *DB) openIndexer() {
 	}
 	for _, t := range db.schema.Tables {
 		if b := t.table().searchedIn(); b != nil {
-			r.indexes = append(r.indexes, &searchIndex{searchBuckets: b, db: db, dir: filepath.Join(db.dir, searchDir), stop: stopped})
+			r.indexes = append(r.indexes, &searchIndex{searchBuckets: b, search: t.table().search, db: db, dir: filepath.Join(db.dir, searchDir), stop: stopped})
 		}
 	}
 	db.indexer = r
@@ -108,6 +108,9 @@ func (x *searchIndex) limits() (from uint64, every uint64, step int, pause time.
 // keep updates the index. It creates the state of an index when the collection is large enough,
 // and gives the index up if it cannot be written while too many changes are listed.
 func (x *searchIndex) keep() error {
+	if err := x.refresh(); err != nil {
+		return err
+	}
 	from, every, _, _ := x.limits()
 	var state *searchState
 	var number, records uint64

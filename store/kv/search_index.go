@@ -54,9 +54,10 @@ func (v *indexView) serves(s *searchState, number uint64) bool {
 // searchIndex is the search index of one collection.
 type searchIndex struct {
 	*searchBuckets
-	db   *DB
-	dir  string
-	stop func() bool // reports whether the database is being closed
+	search *Search
+	db     *DB
+	dir    string
+	stop   func() bool // reports whether the database is being closed
 
 	files int // number of the last segment file
 

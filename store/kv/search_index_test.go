@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/fold"
 )
 
 // itemIndex returns the search index of the items.
@@ -72,7 +73,7 @@ func byWalk(t testing.TB, db *DB, part string) (ids []ID) {
 // randomPart returns a substring of at least three bytes that some texts contain.
 func randomPart(r *rand.Rand) string {
 	for {
-		text := strings.ReplaceAll(Fold(randomText(r)+randomText(r)), between, "")
+		text := strings.ReplaceAll(fold.Search(randomText(r)+randomText(r)), between, "")
 		if len(text) >= 3 {
 			return text[:min(len(text), 3+r.IntN(6))]
 		}

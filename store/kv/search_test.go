@@ -42,12 +42,12 @@ func TestSearchFollowsTheRecord(t *testing.T) {
 		part string
 		want []ID
 	}{
-		{"a part in another case", nil, "äpf", []ID{1}},
+		{"a part in another case", nil, "apf", []ID{1}},
 		{"a part of the second field", nil, "wee", []ID{1}},
 		{"what is in both records", nil, "e", []ID{1, 2}},
 		{"what is in none", nil, "plum", nil},
-		{"the end of one field and the beginning of the next", nil, "äpfelsweet", nil},
-		{"the end of one field, a space, and the beginning of the next", nil, "äpfel sweet", nil},
+		{"the end of one field and the beginning of the next", nil, "apfelsweet", nil},
+		{"the end of one field, a space, and the beginning of the next", nil, "apfel sweet", nil},
 		{"a new text", edit(2, "Plum", "sour"), "plum", []ID{2}},
 		{"the old text", nil, "pear", nil},
 		{"what another record still has", edit(2, "Plum", "sweet and sour"), "sweet", []ID{1, 2}},

@@ -28,6 +28,9 @@ type Tx struct {
 	logged    bool           // whether this function has an entry in the change log
 	action    *logAction     // nil for none
 
+	suspected     []suspect // by a migration
+	moreSuspected bool
+
 	recorder       *Recorder // nil for none
 	depth          int       // nesting of operations; only the outermost is recorded
 	examined, read int       // records and index entries read, and bytes of records

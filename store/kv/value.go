@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -191,7 +190,3 @@ func (f *Flag) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
-
-// Fold normalizes a name for uniqueness and search: it removes surrounding white space and
-// converts to lower case.
-func Fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

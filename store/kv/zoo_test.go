@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"reeve/store/errs"
+	"reeve/store/fold"
 )
 
 // The zoo is the test schema with every kind of index and reference. The schema of the product
@@ -50,7 +51,7 @@ var (
 	keepers = NewCollection[keeper]("keeper")
 
 	beasts        = NewCollection[beast]("beast")
-	beastByName   = NewUnique(beasts, "name", func(b *beast) string { return Fold(b.Name) })
+	beastByName   = NewUniqueText(beasts, "name", fold.Name, func(b *beast) string { return b.Name })
 	_             = NewUnique(beasts, "code", func(b *beast) string { return b.Code })
 	beastByTag    = NewMany(beasts, "tags", func(b *beast) []string { return b.Tags })
 	beastByBorn   = NewMany(beasts, "born", func(b *beast) []Time { return []Time{b.Born} })
