@@ -131,7 +131,7 @@ func TestHealthComponents(t *testing.T) {
 	for _, p := range out.Parts {
 		names = append(names, p.Name)
 	}
-	if want := []string{"database", "secrets", "disk", "files", "search", "caches", "clock", "monitor", "change_log", "webhooks", "keys", "mail", "limits", "sign-in", "passwords", "permissions"}; !slices.Equal(names, want) {
+	if want := []string{"database", "secrets", "disk", "files", "search", "texts", "caches", "clock", "monitor", "change_log", "webhooks", "keys", "mail", "limits", "sign-in", "passwords", "permissions"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
 }

@@ -420,7 +420,7 @@ func TestHostileNamesInMails(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.openMailbox()
-	for i, name := range []string{"<img src=x onerror=alert(1)>", "Ann\r\nBcc: victim@example.org", "\u202egro.elpmaxe", "https://evil.example.org/", strings.Repeat("x", 5000), `"Ann" <victim@example.org>, x`} {
+	for i, name := range []string{"<img src=x onerror=alert(1)>", "Ann\r\nBcc: victim@example.org", "https://evil.example.org/", strings.Repeat("x", 5000), `"Ann" <victim@example.org>, x`} {
 		id := in.guest(fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 		in.update(func(tx *store.Tx) error { // past the rules of the API
 			_, err := store.Users.Update(tx, id, func(u *store.User) error { u.Nickname = name; return nil })

@@ -172,7 +172,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.monitor.GiveWay)
-	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.keyHealth, s.mailHealth, s.limitHealth, s.signInHealth, s.passwordHealth, s.permissionsHealth}
+	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.textHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.keyHealth, s.mailHealth, s.limitHealth, s.signInHealth, s.passwordHealth, s.permissionsHealth}
 	s.handler = s.headers(s.cors(s.boundStreams(s.router(all))))
 	return s, nil
 }

@@ -63,7 +63,7 @@ func CheckRegistration(tx *Tx, email string) error {
 func checkDomain(tx *Tx, email string) error {
 	domains := RegistrationDomains(tx)
 	_, domain, _ := strings.Cut(email, "@")
-	if len(domains) > 0 && !slices.Contains(domains, fold.Domain(domain)) {
+	if len(domains) > 0 && (strings.HasSuffix(domain, ".") || !slices.Contains(domains, fold.Domain(domain))) {
 		return errs.Field(errs.Invalid, "email", "must be in one of these domains: %s", strings.Join(domains, ", "))
 	}
 	return nil

@@ -20,6 +20,8 @@ var healthMessages = []entry{
 	{"search_failed", "the search index of %s can't be built or read: searches work, but are slow; see the server log", "collections", "无法建立或读取 {collections} 的搜索索引：搜索可用但较慢；请查看服务器日志"},
 	{"search_none", "no collection is large enough to need a search index", "", "没有数据集大到需要搜索索引"},
 	{"search_indexed", "large collections have search indexes", "", "大型数据集已有搜索索引"},
+	{"texts_ok", "no unique names and addresses read the same", "", "没有看起来相同的唯一名称和地址"},
+	{"texts_clash", "these read the same since the update and are to be changed: %s", "records", "升级后以下记录看起来相同，请修改：{records}"},
 	{"caches_current", "up to date", "", "与数据一致"},
 	{"clock_ok", "consistent", "", "正常"},
 	{"clock_set_back", "the clock was set back by %s since the start: sessions last longer, and timestamps may be out of order", "by", "启动后时钟被回拨了 {by}：会话有效期会变长，时间戳可能乱序"},

@@ -12,6 +12,7 @@ import { Icon } from '../ui/icons'
 import { type Account, useAccount } from './account'
 import { follow, type Place } from './menu'
 import { TabMark } from './PageLink'
+import { folded, hasWords } from '../ui/fold'
 
 // Commands of the palette.
 
@@ -76,11 +77,11 @@ function actions({ info, may }: Account, navigate: NavigateFunction, help: () =>
 
 // matching returns the commands that contain every word, those that start with it first.
 export function matching(commands: Command[], typed: string): Command[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = folded(typed).split(' ').filter(Boolean)
   const rank = (title: string) => (title.startsWith(words[0] ?? '') ? 0 : title.includes(` ${words[0]}`) ? 1 : 2)
   return commands
-    .filter((c) => words.every((word) => `${c.title} ${c.hint ?? ''} ${c.words ?? ''}`.toLowerCase().includes(word)))
-    .map((c) => ({ c, rank: rank(c.title.toLowerCase()) }))
+    .filter((c) => hasWords(typed, `${c.title} ${c.hint ?? ''} ${c.words ?? ''}`))
+    .map((c) => ({ c, rank: rank(folded(c.title)) }))
     .sort((a, b) => a.rank - b.rank)
     .map(({ c }) => c)
 }

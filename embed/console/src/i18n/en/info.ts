@@ -46,6 +46,8 @@ export const info = {
   'info.part.caches.what': 'Settings, permissions and dictionaries that every request reads.',
   'info.part.clock': 'Clock',
   'info.part.clock.what': 'Sessions and timestamps depend on it.',
+  'info.part.texts': 'Names',
+  'info.part.texts.what': 'Unique names and addresses that read the same since an update.',
   'info.part.change_log': 'Change log',
   'info.part.change_log.what': 'Records who changed what. Old entries are moved to segments and dropped after audit.max_age.',
   'info.part.webhooks': 'Webhooks',

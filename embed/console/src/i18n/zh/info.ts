@@ -48,6 +48,8 @@ export const info: Record<keyof typeof en, string> = {
   'info.part.caches.what': '每次请求读取的设置、权限和字典。',
   'info.part.clock': '时钟',
   'info.part.clock.what': '会话和时间戳依赖于它。',
+  'info.part.texts': '名称',
+  'info.part.texts.what': '升级后看起来相同的唯一名称和地址。',
   'info.part.change_log': '变更日志',
   'info.part.change_log.what': '记录谁更改了什么。较旧的条目会移入分段文件，并在 audit.max_age 后删除。',
   'info.part.webhooks': 'Webhook',

@@ -7,6 +7,7 @@ import { t } from '../../i18n'
 import { Find } from '../../ui/Find'
 import { useParts } from '../../ui/useParts'
 import { useWider } from '../../ui/useWider'
+import { folded, has } from '../../ui/fold'
 
 const most = 50 // per page
 
@@ -21,8 +22,8 @@ export function DictList({ dicts, here, address, onCreate }: Props) {
   const find = useCallback((dict: string) => set({ dict }), [set])
 
   const found = useMemo(() => {
-    const text = search.trim().toLowerCase()
-    return dicts.filter((d) => (!status || String(d.status) === status) && [d.code, d.name, d.describe].some((s) => s.toLowerCase().includes(text)))
+    const text = folded(search)
+    return dicts.filter((d) => (!status || String(d.status) === status) && has(text, d.code, d.name, d.describe))
   }, [dicts, search, status])
   const at = here ? found.indexOf(here) : 0
   const page = turned?.of === found ? turned.to : Math.floor(Math.max(at, 0) / most) + 1

@@ -18,6 +18,7 @@ import { wide } from '../../ui/Wide'
 import { Shown } from './Shown'
 import type { useItems } from './useItems'
 import { useArrows } from './useArrows'
+import { folded, has } from '../../ui/fold'
 
 const ItemDrawer = lazy(async () => ({ default: (await import('./ItemDrawer')).ItemDrawer }))
 
@@ -39,8 +40,8 @@ export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof
   const change = may('system.dict.item.update')
 
   const found = useMemo(() => {
-    const text = search.trim().toLowerCase()
-    return rows?.filter((i) => (!on || String(i.switch) === on) && (i.label.toLowerCase().includes(text) || i.value.toLowerCase().includes(text)))
+    const text = folded(search)
+    return rows?.filter((i) => (!on || String(i.switch) === on) && has(text, i.label, i.value))
   }, [rows, search, on])
   const narrowed = search.trim() !== '' || on !== ''
   const clear = () => set({ item: undefined, switch: undefined, page: undefined })

@@ -6,6 +6,7 @@ import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
 import type { Groups } from './useGroups'
 import { useEditor } from '../../ui/useEditor'
+import { byLabel } from '../../ui/fold'
 
 type Values = { name: string; group_id: number; public: boolean }
 const valuesOf = (file: File): Values => ({ name: file.name, group_id: file.group_id, public: file.public === 1 })
@@ -35,7 +36,7 @@ export function EditFile({ file, groups, open, onClose, reload, saved }: Props) 
       {groups.seen && (
         <Form.Item name="group_id" label={t('files.group')} required>
           <Select
-            showSearch={{ optionFilterProp: 'label' }}
+            showSearch={byLabel}
             options={[{ value: 0, label: t('files.ungrouped') }, ...groups.all.map(({ id, name }) => ({ value: id, label: name }))]}
           />
         </Form.Item>

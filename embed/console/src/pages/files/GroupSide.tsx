@@ -5,6 +5,7 @@ import type { FileGroup } from '../../api/types'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
 import { count } from '../../ui/format'
+import { byLabel, folded, has } from '../../ui/fold'
 
 type Props = {
   groups: FileGroup[]
@@ -17,7 +18,7 @@ const shown = 200 // more are found by searching
 // GroupSide lists the folders beside their files.
 export function GroupSide({ groups, value, onChange }: Props) {
   const [text, setText] = useState('')
-  const found = text ? groups.filter((group) => group.name.toLowerCase().includes(text.toLowerCase())) : groups
+  const found = text ? groups.filter((group) => has(folded(text), group.name)) : groups
   const entry = (key: string | undefined, icon: ReactNode, name: string, files?: number) => (
     <li key={key ?? ''}>
       <button type="button" aria-current={value === key ? 'true' : undefined} title={name} onClick={() => onChange(key)}>
@@ -63,7 +64,7 @@ export function GroupSelect({ groups, value, onChange }: Props) {
       aria-label={t('files.group')}
       value={value ?? ''}
       onChange={(to) => onChange(to || undefined)}
-      showSearch={{ optionFilterProp: 'label' }}
+      showSearch={byLabel}
       options={[
         { value: '', label: t('files.all') },
         { value: '0', label: t('files.ungrouped') },

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import type { File } from '../../api/types'
 import { t } from '../../i18n'
 import type { Groups } from './useGroups'
+import { byLabel } from '../../ui/fold'
 
 type Props = { files: File[]; groups: Groups; move: (files: File[], group: number) => Promise<void>; onClose: () => void }
 
@@ -41,7 +42,7 @@ export function MoveDialog({ files, groups, move, onClose }: Props) {
             value={group}
             onChange={setGroup}
             placeholder={t('files.move.choose')}
-            showSearch={{ optionFilterProp: 'label' }}
+            showSearch={byLabel}
             options={[{ value: 0, label: t('files.ungrouped') }, ...groups.all.map(({ id, name }) => ({ value: id, label: name }))]}
           />
         </Form.Item>

@@ -8,6 +8,7 @@ import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { Line } from './FlagEditor'
 import { type Flag, local, type Rule, sum, utc } from './flag'
+import { byLabel } from '../../ui/fold'
 
 type Props = {
   at: number
@@ -109,18 +110,7 @@ function Roles({ app = false, value, onChange, ...rest }: PickProps & { app?: bo
   const own = useEvery<Role>(!app && needed && may('admin.role.query') ? '/admin/role' : '').rows ?? []
   const others = useEvery<AppRole>(app && needed && may('user.role.query') ? '/user/role' : '').rows ?? []
   const options = [...own, ...others].map(({ id, name }) => ({ value: id, label: name }))
-  return (
-    <Select<number[]>
-      {...rest}
-      {...anyone()}
-      onFocus={onFocus}
-      mode="multiple"
-      showSearch={{ optionFilterProp: 'label' }}
-      options={options}
-      value={value}
-      onChange={onChange}
-    />
-  )
+  return <Select<number[]> {...rest} {...anyone()} onFocus={onFocus} mode="multiple" showSearch={byLabel} options={options} value={value} onChange={onChange} />
 }
 
 function Depts({ value, onChange, ...rest }: PickProps) {

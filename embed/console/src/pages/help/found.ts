@@ -1,11 +1,9 @@
+import { hasWords } from '../../ui/fold'
+
 // found are the topics that have every word of a search, as text.
 export function found<T extends { title: string; html: string }>(topics: T[], search: string): T[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  if (words.length === 0) return topics
-  return topics.filter((topic) => {
-    const text = `${topic.title} ${plain(topic.html)}`.toLowerCase()
-    return words.every((word) => text.includes(word))
-  })
+  if (!search.trim()) return topics
+  return topics.filter((topic) => hasWords(search, `${topic.title} ${plain(topic.html)}`))
 }
 
 const marks: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'" }

@@ -1,3 +1,5 @@
+import { hasWords } from '../../ui/fold'
+
 // The part of the OpenAPI document that the reference shows, and the examples that are made
 // from it.
 
@@ -81,11 +83,7 @@ export function operationsOf(doc: OpenAPI): Operation[] {
 
 // matching are the operations that have every word in their title, path, name or access.
 export function matching(operations: Operation[], text: string): Operation[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  return operations.filter((o) => {
-    const all = `${o.title} ${o.method} ${o.path} ${o.id} ${o.access ?? ''} ${o.description}`.toLowerCase()
-    return words.every((word) => all.includes(word))
-  })
+  return operations.filter((o) => hasWords(text, `${o.title} ${o.method} ${o.path} ${o.id} ${o.access ?? ''} ${o.description}`))
 }
 
 // nameIn is the name of the component that a reference is to.

@@ -11,6 +11,7 @@ import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { Expiry } from './Expiry'
 import { type ApiKey, all, expiry, type KeyWithToken, type Lifetime, own as ownPath, standardDays, usual } from './key'
+import { byLabel } from '../../ui/fold'
 
 type Values = Pick<ApiKey, 'name' | 'role_ids' | 'data_scope' | 'dept_ids' | 'networks'> & { rate_limit: number | null; expires_at: Lifetime }
 
@@ -126,7 +127,7 @@ function RoleSelect({ of, own, ...rest }: RolesProps) {
   of?.role_ids.forEach((value, i) => {
     if (!known.has(value)) options.push({ value, label: of.role_names[i] ?? String(value) })
   })
-  return <Select {...rest} mode="multiple" showSearch={{ optionFilterProp: 'label' }} placeholder={own ? t('keys.roles.all') : undefined} options={options} />
+  return <Select {...rest} mode="multiple" showSearch={byLabel} placeholder={own ? t('keys.roles.all') : undefined} options={options} />
 }
 
 // Departments selects the departments of the data scope custom.

@@ -8,6 +8,7 @@ import { useWider } from '../../ui/useWider'
 import { filterName, word } from './words'
 import { type Filter, filters, type Kind } from './kinds'
 import { UserPick } from './UserPick'
+import { folded, has } from '../../ui/fold'
 
 type Props = {
   kind: Kind
@@ -124,7 +125,7 @@ function Text({ width, options, ...field }: Field & { width: number | string; op
         value={text}
         onChange={(v?: string) => setText(v ?? '')}
         popupMatchSelectWidth={false}
-        showSearch={{ filterOption: (typed, option) => String(option?.value).includes(typed) }}
+        showSearch={{ filterOption: (typed, option) => has(folded(typed), String(option?.value)) }}
         options={options.map((value) => ({ value }))}
       />
     )

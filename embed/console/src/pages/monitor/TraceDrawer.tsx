@@ -5,6 +5,7 @@ import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { UserPick } from './UserPick'
+import { folded, has } from '../../ui/fold'
 
 type Values = { user_id?: string; ip?: string; route?: string; minutes: number }
 
@@ -69,7 +70,7 @@ export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClo
         <AutoComplete
           allowClear
           placeholder="GET /admin/list"
-          showSearch={{ filterOption: (typed, option) => String(option?.value).toLowerCase().includes(typed.toLowerCase()) }}
+          showSearch={{ filterOption: (typed, option) => has(folded(typed), String(option?.value)) }}
           options={routes.map((value) => ({ value }))}
         />
       </Form.Item>

@@ -10,6 +10,7 @@ import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { optionsOf } from './roles'
 import { useEditor } from '../../ui/useEditor'
+import { byLabel } from '../../ui/fold'
 
 type Values = { username: string; nickname: string; email: string; mobile: string; role_ids: number[]; status: boolean } & Chosen
 
@@ -55,13 +56,7 @@ export function AppUserForm({ open, user, roles, custom, onClose, onSaved, onMad
       <PersonFields />
       {!user && <FirstPassword invites={may('user.invite.create')} />}
       <Form.Item name="role_ids" label={t('people.roles')} extra={!roles && t('people.roles.hidden')}>
-        <Select
-          mode="multiple"
-          disabled={!roles || !may('user.list.role')}
-          showSearch={{ optionFilterProp: 'label' }}
-          placeholder={t('none')}
-          options={optionsOf(roles, user)}
-        />
+        <Select mode="multiple" disabled={!roles || !may('user.list.role')} showSearch={byLabel} placeholder={t('none')} options={optionsOf(roles, user)} />
       </Form.Item>
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
         <Switch />

@@ -6,6 +6,7 @@ import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { words } from '../../ui/words'
 import type { Change } from './UserBatch'
+import { byLabel } from '../../ui/fold'
 
 type Asked = { what: 'dept_id' | 'role_ids'; on: User[]; query: Query }
 
@@ -102,7 +103,7 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
             <Select
               id="batch-roles"
               mode="multiple"
-              showSearch={{ optionFilterProp: 'label' }}
+              showSearch={byLabel}
               placeholder={t('people.batch.roles.pick')}
               value={given}
               onChange={setGiven}

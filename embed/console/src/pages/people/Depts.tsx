@@ -7,6 +7,7 @@ import { t } from '../../i18n'
 import { actingHeight } from '../../ui/acting-height'
 import { Find } from '../../ui/Find'
 import { deptsOpen, deptsWidth, setDeptsOpen } from './depts-open'
+import { folded, has } from '../../ui/fold'
 import './people.css'
 
 type Props = { depts: DeptNode[]; value?: string; onChange: (id?: string) => void }
@@ -19,7 +20,7 @@ export function Depts({ depts, value, onChange }: Props) {
   const [expanded, setExpanded] = useState<Key[]>(() => [...depts.map((d) => d.id), ...above(depts, Number(value))])
   const height = useRest()
   const { token } = theme.useToken()
-  const found = useMemo(() => matching(depts, text.trim().toLowerCase()), [depts, text])
+  const found = useMemo(() => matching(depts, folded(text)), [depts, text])
 
   function turn(to: boolean) {
     setDeptsOpen(to)
@@ -98,7 +99,7 @@ function matching(depts: DeptNode[], text: string): { shown: DeptNode[]; opened?
       const below = keep(node.children ?? [])
       if (below.length > 0) opened.push(node.id)
       if (below.length > 0) return { ...node, children: below }
-      return node.name.toLowerCase().includes(text) ? node : []
+      return has(text, node.name) ? node : []
     })
   return { shown: keep(depts), opened }
 }

@@ -6,6 +6,7 @@ import { clear } from '../../ui/clear'
 import { useTyped } from '../../ui/useTyped'
 import { choose, chosen } from '../fields/filters'
 import { nameOf } from '../fields/values'
+import { byLabel } from '../../ui/fold'
 
 type List = { params: URLSearchParams; set: (values: Record<string, string | string[] | undefined>) => void }
 type Props = { list: List; field: FieldForm }
@@ -42,7 +43,7 @@ function Choices({ list: { params, set }, field: { key, title, type, options } }
       style={{ width: '100%' }}
       aria-label={title}
       placeholder={t('all')}
-      showSearch={{ optionFilterProp: 'label' }}
+      showSearch={byLabel}
       options={type === 'switch' ? onOff : options}
       value={values}
       onChange={setValues}

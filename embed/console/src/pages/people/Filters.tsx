@@ -6,6 +6,7 @@ import { t } from '../../i18n'
 import { StatusFilter } from '../../ui/StatusFilter'
 import type { useTable } from '../../ui/useTable'
 import { active } from '../fields/filters'
+import { byLabel } from '../../ui/fold'
 
 const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters')).MoreFilters }))
 
@@ -24,7 +25,7 @@ export function Filters({ list, roles, custom, sex = false }: Props) {
       {roles && (
         <Select
           allowClear
-          showSearch={{ optionFilterProp: 'label' }}
+          showSearch={byLabel}
           style={{ width: 160, maxWidth: '100%' }}
           placeholder={t('people.role')}
           aria-label={t('people.role')}

@@ -11,6 +11,7 @@ import { PersonFields } from './PersonFields'
 import { sexes } from './person'
 import { optionsOf } from './roles'
 import { useEditor } from '../../ui/useEditor'
+import { byLabel } from '../../ui/fold'
 
 type Values = {
   username: string
@@ -78,13 +79,7 @@ export function UserForm({ open, user, own, depts, roles, custom, dept, onClose,
         />
       </Form.Item>
       <Form.Item name="role_ids" label={t('people.roles')} extra={roles ? t('people.roles.hint') : t('people.roles.hidden')}>
-        <Select
-          mode="multiple"
-          disabled={!roles}
-          showSearch={{ optionFilterProp: 'label' }}
-          placeholder={t('people.roles.none')}
-          options={optionsOf(roles, user)}
-        />
+        <Select mode="multiple" disabled={!roles} showSearch={byLabel} placeholder={t('people.roles.none')} options={optionsOf(roles, user)} />
       </Form.Item>
       <Form.Item name="sex" required label={t('people.sex')}>
         <Select options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))} />

@@ -6,6 +6,7 @@ import { CheckTree } from '../../ui/tree/CheckTree'
 import type { Draft } from './draft'
 import { ScopeChoice } from './ScopeChoice'
 import { type Ceiling, lacking, ownerRole } from './useCeiling'
+import { byLabel } from '../../ui/fold'
 
 type Props = {
   role: Role
@@ -63,7 +64,7 @@ export function ScopeTab({ role, draft, onChange, depts, roles, ceiling, missing
           disabled={!onChange}
           value={[...draft.give]}
           placeholder={t('none')}
-          showSearch={{ optionFilterProp: 'label' }}
+          showSearch={byLabel}
           onChange={(ids: number[]) => onChange?.({ ...draft, give: new Set(ids) })}
           options={roles.map((other) => {
             const free = !ceiling || ceiling.own.all || (other.id !== ownerRole && lacking(other, ceiling.own).length === 0)

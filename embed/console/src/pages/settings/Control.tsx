@@ -7,6 +7,7 @@ import { Color } from './Color'
 import { Image } from './Image'
 import { Json } from './Json'
 import { Secret } from './Secret'
+import { byLabel } from '../../ui/fold'
 
 // The calendar is large, and most setting pages do not need it.
 const Moment = lazy(async () => ({ default: (await import('./Moment')).Moment }))
@@ -70,7 +71,7 @@ export function Control(all: ControlProps) {
         <Select
           {...rest}
           allowClear
-          showSearch={options.length > 10 ? { optionFilterProp: 'label' } : false}
+          showSearch={options.length > 10 ? byLabel : false}
           style={width}
           placeholder={hint('placeholder')}
           options={options}
@@ -88,7 +89,7 @@ export function Control(all: ControlProps) {
           allowClear
           style={width}
           options={options}
-          optionFilterProp="label"
+          showSearch={byLabel}
           value={several(value)}
           onChange={(v: string[]) => onChange?.(JSON.stringify(v))}
         />

@@ -8,6 +8,7 @@ import { FormControl } from './FormControl'
 import { byRows, Shape } from './Shape'
 import type { Group } from './useSettings'
 import { useEditor } from '../../ui/useEditor'
+import { byLabel } from '../../ui/fold'
 
 const types = ['input', 'textarea', 'number', 'switch', 'select', 'radio', 'checkbox', 'date', 'time', 'color', 'image', 'json', 'flag', 'secret']
 type Props = { open: boolean; groups: Group[]; group: Group; setting?: Setting; builtin: boolean; load: () => Promise<unknown>; onClose: () => void }
@@ -71,7 +72,7 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
         <TextArea maxLength={1000} rows={3} />
       </Form.Item>
       <Form.Item name="group_id" label={t('settings.group')} rules={required}>
-        <Select disabled={builtin} options={groups.map((g) => ({ value: g.id, label: given(g.title) }))} showSearch={{ optionFilterProp: 'label' }} />
+        <Select disabled={builtin} options={groups.map((g) => ({ value: g.id, label: given(g.title) }))} showSearch={byLabel} />
       </Form.Item>
       <Form.Item name="type" label={t('settings.type')} rules={required} extra={type === 'secret' ? t('settings.type.secret.text') : undefined}>
         <Select

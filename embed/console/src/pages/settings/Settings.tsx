@@ -19,6 +19,7 @@ import { useDefine } from './useDefine'
 import { useSave } from './useSave'
 import { type Group, pathOf, useSettings } from './useSettings'
 import { useLatest } from '../../ui/useLatest'
+import { folded, has } from '../../ui/fold'
 
 const defining: Access[] = [
   'system.setting.create',
@@ -143,13 +144,11 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
 
 // match finds settings by title, description and full name.
 function match(groups: Group[], search: string) {
-  const text = search.toLowerCase()
+  const text = folded(search)
   return groups
     .map((group) => ({
       group,
-      settings: group.settings.filter((s) =>
-        [s.title, given(s.title), s.describe, given(s.describe), `${group.key}.${s.key}`].some((t) => t.toLowerCase().includes(text)),
-      ),
+      settings: group.settings.filter((s) => has(text, s.title, given(s.title), s.describe, given(s.describe), `${group.key}.${s.key}`)),
     }))
     .filter(({ settings }) => settings.length > 0)
 }

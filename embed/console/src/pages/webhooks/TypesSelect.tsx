@@ -3,6 +3,7 @@ import type { EventType } from '../../api/types'
 import { t } from '../../i18n'
 import { what } from '../../ui/log/words'
 import { useGet } from '../../ui/useGet'
+import { folded, has } from '../../ui/fold'
 
 type Props = { id?: string; value?: string[]; onChange?: (types: string[]) => void }
 
@@ -15,7 +16,7 @@ export function TypesSelect(props: Props) {
       mode="multiple"
       loading={loading}
       showSearch={{
-        filterOption: (typed, option) => `${option?.label} ${option && 'value' in option ? option.value : ''}`.toLowerCase().includes(typed.toLowerCase()),
+        filterOption: (typed, option) => has(folded(typed), `${option?.label} ${option && 'value' in option ? option.value : ''}`),
       }}
       options={[{ value: '*', label: t('webhooks.types.all') }, ...groups(data?.data ?? [])]}
     />

@@ -6,6 +6,7 @@ import { clear } from '../clear'
 import { below, type Branch, childrenOf, type Row } from './model'
 import { Fold, type Handle, indent, Rows } from './Rows'
 import { Marked, useRows } from './search'
+import { folded } from '../fold'
 
 type Props<T extends Branch> = {
   label: string
@@ -24,7 +25,7 @@ type Props<T extends Branch> = {
 // half-checked box means that the node is not checked but something below is.
 export function CheckTree<T extends Branch>({ label, tree, checked, onChange, name, texts = () => [], tail, free = () => true, locked, height }: Props<T>) {
   const [search, setSearch] = useState('')
-  const wanted = search.toLowerCase().trim()
+  const wanted = folded(search)
   const [open, setOpen] = useState(() => new Set(tree.map((node) => node.id)))
   const [active, setActive] = useState<number>()
   const list = useRef<Handle>(null)

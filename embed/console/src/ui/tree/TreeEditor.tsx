@@ -10,6 +10,7 @@ import { Fold, type Handle, indent, rowHeight, Rows } from './Rows'
 import { Marked, useRows } from './search'
 import { useDrag } from './useDrag'
 import { type Record, type Trees, useMoves } from './useMoves'
+import { folded } from '../fold'
 
 export type Column<T> = { key: string; title: string; width: number; render: (node: T, current: boolean) => ReactNode; wide?: boolean } // wide: not on a phone
 
@@ -39,7 +40,7 @@ type Props<T extends Record> = {
 export function TreeEditor<T extends Record>(props: Props<T>) {
   const { tree, name, columns, create, edit, remove, movable = false, holds = () => true } = props
   const { params, set } = useParts()
-  const search = (params.get('keywordSearch') ?? '').toLowerCase().trim()
+  const search = folded(params.get('keywordSearch') ?? '')
   const tops = useMemo(() => tree ?? [], [tree])
   const md = useWider('md')
   const [chosen, setOpen] = useState<Set<number>>()

@@ -1,8 +1,6 @@
 import { useMemo } from 'react'
 import { type Branch, matching, type Row, rowsOf } from './model'
-
-// has reports whether a text contains a search, with the rules of the API.
-export const has = (search: string, ...texts: string[]): boolean => texts.some((text) => text.toLowerCase().includes(search))
+import { has, placeOf } from '../fold'
 
 // useRows returns the visible rows of a tree: the expanded ones, or during a search the
 // matches with their parents.
@@ -18,13 +16,14 @@ export function useRows<T extends Branch>(tops: T[], open: Set<number>, search: 
 
 // Marked highlights a search in a text.
 export function Marked({ text, search }: { text: string; search: string }) {
-  const at = search ? text.toLowerCase().indexOf(search) : -1
-  if (at < 0) return <>{text}</>
+  const place = search ? placeOf(search, text) : undefined
+  if (!place) return <>{text}</>
+  const [from, to] = place
   return (
     <>
-      {text.slice(0, at)}
-      <mark>{text.slice(at, at + search.length)}</mark>
-      {text.slice(at + search.length)}
+      {text.slice(0, from)}
+      <mark>{text.slice(from, to)}</mark>
+      {text.slice(to)}
     </>
   )
 }
