@@ -39,6 +39,7 @@ type appUser struct {
 	LoginIP       string     `json:"login_ip"`
 	LoginTime     store.Time `json:"login_time" null:"true" doc:"Time of the last sign-in; null before the first"`
 
+	CreatedByKey store.ID   `json:"created_by_key" doc:"ID of the API key that created the user; 0 if none did. The key may have been deleted"`
 	SecondFactor store.Flag `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
 
 	Fields appUserValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
@@ -48,7 +49,7 @@ type appUser struct {
 func appUserOf(tx *store.Tx, req *Request, u *store.AppUser) (out *appUser, err error) {
 	out = &appUser{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
-		RoleIDs: u.RoleIDs, RoleNames: []string{}, Pending: u.Pending, Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, Versioned: u.Versioned,
+		RoleIDs: u.RoleIDs, RoleNames: []string{}, Pending: u.Pending, Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, CreatedByKey: u.CreatedByKey, Versioned: u.Versioned,
 		Fields: fieldValues(tx, store.AppRealm, audienceOf(req.Actor), u.Fields),
 	}
 	if out.RoleIDs == nil {
@@ -75,6 +76,7 @@ var appUsers = Resource[store.AppUser, *appUser]{
 		{name: "login_time", uses: sorted | ranged, order: store.AppUserByLogin.Order(), between: store.AppUserByLogin.Between},
 		{name: "status", uses: filtered | param, texts: anyText(store.AppUserByStatus)},
 		{name: "role_id", uses: filtered | param, numbers: ids(store.AppUserByRole)},
+		{name: "created_by_key", uses: filtered | param, numbers: ids(store.AppUserByKey)},
 		{name: "pending", uses: filtered | param, texts: anyText(store.AppUserByPending)},
 	},
 }

@@ -247,6 +247,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"device_list", "GET", "/admin/account/device", ""},
 	{"device", "PUT", "/admin/account/device/1", `{"name":"Laptop"}`},
 	{"reauth", "GET", "/admin/reauth", ""},
+	{"api_key_deleted", "DELETE", "/admin/account/key/1", ""},
 	{"reauth_done", "POST", "/admin/reauth", `{"password":"` + ownerPassword + `"}`},
 	{"totp_begun", "POST", "/admin/account/totp", ""},
 	{"totp_recovery_codes", "PUT", "/admin/account/totp", `{"otp":"{code}"}`},

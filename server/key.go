@@ -14,7 +14,7 @@ var keyRoutes = []Route{
 	get("/admin/key/:id", "admin.key.query", "Get an API key", &keys),
 	confirmed(reveals(bySession(write("POST", "/admin/key", "admin.key.create", "Create an API key", createKey)))),
 	confirmed(bySession(write("PUT", "/admin/key/:id", "admin.key.update", "Change an API key", changeKey))),
-	bySession(remove("/admin/key/:id", "admin.key.delete", "Delete an API key", &keys)),
+	bySession(write("DELETE", "/admin/key/:id", "admin.key.delete", "Delete an API key", deleteKey)),
 	bySession(removeSeveral("/admin/key", "admin.key.delete", "Delete API keys", &keys)),
 	confirmed(reveals(bySession(write("POST", "/admin/key/:id/rotate", "admin.key.rotate", "Rotate an API key", rotateKey)))),
 	confirmed(bySession(write("POST", "/admin/key/:id/adopt", "admin.key.update", "Adopt an API key", adoptKey))),
@@ -25,7 +25,7 @@ var keyRoutes = []Route{
 	confirmed(reveals(bySession(write("POST", "/admin/account/key", signedIn, "Create your own API key", createOwnKey)))),
 	confirmed(bySession(write("PUT", "/admin/account/key/:id", signedIn, "Change your own API key", changeOwnKey))),
 	bySession(write("DELETE", "/admin/account/key/:id", signedIn, "Delete your own API key", deleteOwnKey)),
-	bySession(deleteSeveral("/admin/account/key", signedIn, "Delete your own API keys", deleteOwnKey)),
+	bySession(deleteSeveral("/admin/account/key", signedIn, "Delete your own API keys", removeOwnKey)),
 	confirmed(reveals(bySession(write("POST", "/admin/account/key/:id/rotate", signedIn, "Rotate your own API key", rotateOwnKey)))),
 }
 
@@ -49,6 +49,8 @@ type apiKey struct {
 	ExpiresAt     store.Time `json:"expires_at"`
 	LastUsed      store.Time `json:"last_used" null:"true" doc:"Time of the last use, accurate to a minute; null if it was never used"`
 	LastIP        string     `json:"last_ip" doc:"Address of the last use"`
+
+	Created store.CreatedByKey `json:"created" doc:"What the key has created and what remains when it is deleted"`
 	store.Versioned
 }
 
@@ -113,7 +115,8 @@ func keyOf(tx *store.Tx, _ *Request, k *store.APIKey) (*apiKey, error) {
 		out.Username = owner.Username
 	}
 	out.State = keyState(tx, k, owner)
-	return out, nil
+	out.Created, err = store.UsersCreatedByKey(tx, k.ID)
+	return out, err
 }
 
 // keyState returns the state of a key. owner is nil if it was deleted.
@@ -223,11 +226,28 @@ func changeOwnKey(tx *store.Tx, req *Request, in *ownKeyChange) (*apiKey, error)
 	return edit(tx, req, &ownKeys, in.ID, func(k *store.APIKey) { assignOwnKey(&in.ownKeyIn, k) })
 }
 
-func deleteOwnKey(tx *store.Tx, req *Request, in *byID) (nothing, error) {
-	if _, err := ownKeys.get(tx, req, in.ID); err != nil {
-		return nothing{}, err
+// keyDeleted names what a deleted key leaves behind.
+type keyDeleted struct {
+	Created store.CreatedByKey `json:"created" doc:"What the key has created, which stays"`
+}
+
+func deleteKey(tx *store.Tx, _ *Request, in *byID) (out keyDeleted, err error) {
+	if out.Created, err = store.UsersCreatedByKey(tx, in.ID); err == nil {
+		err = store.APIKeys.Delete(tx, in.ID)
 	}
-	return nothing{}, store.APIKeys.Delete(tx, in.ID)
+	return out, err
+}
+
+func deleteOwnKey(tx *store.Tx, req *Request, in *byID) (out keyDeleted, err error) {
+	if _, err := ownKeys.get(tx, req, in.ID); err != nil {
+		return out, err
+	}
+	return deleteKey(tx, req, in)
+}
+
+func removeOwnKey(tx *store.Tx, req *Request, in *byID) (nothing, error) {
+	_, err := deleteOwnKey(tx, req, in)
+	return nothing{}, err
 }
 
 type keyRotation struct {

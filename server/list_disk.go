@@ -47,7 +47,9 @@ type diskColumn[T any] struct {
 }
 
 // ids returns the condition for a column of references.
-func ids[T any](ref *store.Ref[T]) func(*store.Tx, []int64) store.Condition {
+func ids(index interface {
+	AnyOf(...store.ID) store.Condition
+}) func(*store.Tx, []int64) store.Condition {
 	return func(_ *store.Tx, values []int64) store.Condition {
 		of := make([]store.ID, 0, len(values))
 		for _, n := range values {
@@ -55,7 +57,7 @@ func ids[T any](ref *store.Ref[T]) func(*store.Tx, []int64) store.Condition {
 				of = append(of, store.ID(n))
 			}
 		}
-		return ref.AnyOf(of...)
+		return index.AnyOf(of...)
 	}
 }
 

@@ -154,5 +154,14 @@ func TestKeys_MakeUsersByInvitationOnly(t *testing.T) {
 	}
 	in.ok("POST", "/admin/list", `{"username":"ann","email":"ann@example.org","invite":"mail"}`, "key").brief(200, `"invitation":{`)
 	in.ok("POST", "/user/list", `{"username":"customer","password":"a long password"}`, "key")
+	in.ok("GET", "/admin/list?created_by_key=1", "", "owner").brief(200, `"total":1`, `"username":"ann"`, `"created_by_key":1`)
+	in.ok("PUT", "/admin/list/2", `{"nickname":"Ann"}`, "owner").brief(200, `"created_by_key":1`)
+	in.ok("GET", "/user/list?created_by_key=1", "", "owner").brief(200, `"total":1`, `"username":"customer"`)
+	const created = `"created":{"users":1,"usernames":["ann"],"app_users":1}`
+	in.ok("GET", "/admin/key/1", "", "owner").brief(200, created)
+	in.ok("DELETE", "/admin/list/2", "", "owner")
+	in.ok("POST", fmt.Sprintf("/system/audit/%d/undo", in.db.LogHead().Seq), "", "owner") // who stays marked
 	in.call("PUT", "/system/setting", `{"values":{"security.login_tries":50}}`, "key").brief(403)
+	in.ok("DELETE", "/admin/account/key/1", "", "owner").brief(200, created)
+	in.ok("GET", "/admin/list?created_by_key=1", "", "owner").brief(200, `"total":1`)
 }

@@ -44,6 +44,7 @@ var users = Resource[store.User, *user]{
 		{name: "created_at", uses: sorted | ranged, order: store.UserByCreated.Order(), between: store.UserByCreated.Between},
 		{name: "login_time", uses: sorted | ranged, order: store.UserByLogin.Order(), between: store.UserByLogin.Between},
 		{name: "status", uses: filtered | param, texts: anyText(store.UserByStatus)},
+		{name: "created_by_key", uses: filtered | param, numbers: ids(store.UserByKey)},
 		{name: "sex", uses: filtered | param, texts: anyText(store.UserBySex)},
 		{name: "role_id", uses: filtered | param, numbers: ids(store.UserByRole)},
 		{name: "dept_id", uses: filtered | param, numbers: inDepts},

@@ -21,7 +21,8 @@ type AppUser struct {
 	LoginIP            string `json:"login_ip" log:"-"`
 	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
-	Pending            Flag   `json:"pending"` // registered, and the address is not confirmed yet: can't sign in
+	CreatedByKey       ID     `json:"created_by_key"` // API key that created the user; 0 for none. The key may be gone
+	Pending            Flag   `json:"pending"`        // registered, and the address is not confirmed yet: can't sign in
 
 	Fields     FieldValues `json:"fields" log:"personal"`
 	FieldMarks FieldMarks  `json:"field_marks,omitempty" log:"-"`
@@ -40,6 +41,7 @@ var (
 	AppUserByStatus  = kv.NewMany(AppUsers, "status", func(u *AppUser) []string { return []string{flagText(u.Status)} })
 	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
 	AppUserByLogin   = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })
+	AppUserByKey     = kv.NewMany(AppUsers, "created_by_key", func(u *AppUser) []ID { return creatingKey(u.CreatedByKey) })
 	AppUserByField   = kv.NewMany(AppUsers, "fields", func(u *AppUser) []string { return fieldKeys(u.Fields, u.FieldMarks) }, "field_marks")
 	AppUserSearch    = kv.NewSearch(AppUsers, func(u *AppUser) []string {
 		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields, u.FieldMarks)
@@ -107,6 +109,9 @@ func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
 func constrainAppUser(tx *Tx, old, new *AppUser) error {
 	if err := authorizeAppRoles(tx, old, new); err != nil {
 		return err
+	}
+	if new != nil {
+		new.CreatedByKey = createdByKey(tx, old == nil, new.CreatedByKey, func() ID { return old.CreatedByKey })
 	}
 	if new != nil && bool(new.Pending) && !ActorOf(tx).system && (old == nil || !bool(old.Pending)) {
 		return errs.Field(errs.Invalid, "pending", "can only be set to 0")

@@ -360,6 +360,7 @@ func isSelf(tx *Tx, u *User) bool {
 func constrainUser(tx *Tx, old, new *User) error {
 	if new != nil {
 		new.RoleIDs = Distinct(new.RoleIDs)
+		new.CreatedByKey = createdByKey(tx, old == nil, new.CreatedByKey, func() ID { return old.CreatedByKey })
 	}
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
 		new.EmailVerified = false // only the program verifies, also when somebody undoes a change

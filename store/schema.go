@@ -89,6 +89,6 @@ var reeve = kv.Schema{
 			return errors.Join(AppUsers.Reindex(tx), Links.Reindex(tx))
 		}},
 		{Title: "second factors; devices have a place and sessions a device", Run: func(*Tx) error { return nil }},
-		{Title: "texts are compared as people read them", Run: compareTexts},
+		{Title: "texts are compared as people read them; users have the API key that created them", Run: compareTexts},
 	},
 }

@@ -24,6 +24,7 @@ type User struct {
 	LoginIP            string `json:"login_ip" log:"-"`
 	LoginTime          Time   `json:"login_time" log:"-"`
 	MustChangePassword Flag   `json:"must_change_password"`
+	CreatedByKey       ID     `json:"created_by_key"` // API key that created the user; 0 for none. The key may be gone
 
 	Notices   []Notice `json:"notices,omitempty" log:"-"` // what the user is told at the next sign-in
 	FactorDue Time     `json:"factor_due" log:"-"`        // until when the user must have a second factor, see followFactor; 0 for never
@@ -44,6 +45,7 @@ var (
 	UserBySex     = kv.NewMany(Users, "sex", func(u *User) []string { return []string{strconv.FormatInt(u.Sex, 10)} })
 	UserByCreated = kv.NewMany(Users, "created_at", func(u *User) []Time { return []Time{u.CreatedAt} })
 	UserByLogin   = kv.NewMany(Users, "login_time", func(u *User) []Time { return []Time{u.LoginTime} })
+	UserByKey     = kv.NewMany(Users, "created_by_key", func(u *User) []ID { return creatingKey(u.CreatedByKey) })
 	UserByField   = kv.NewMany(Users, "fields", func(u *User) []string { return fieldKeys(u.Fields, u.FieldMarks) }, "field_marks")
 	UserSearch    = kv.NewSearch(Users, func(u *User) []string {
 		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields, u.FieldMarks)

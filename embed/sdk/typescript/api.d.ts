@@ -59,6 +59,8 @@ export type AddPasskey = {
 }
 
 export type ApiKey = {
+  /** What the key has created and what remains when it is deleted */
+  created: CreatedByKey
   created_at: string
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
@@ -189,6 +191,8 @@ export type AppRolePage = {
 export type AppUser = {
   avatar_url: string
   created_at: string
+  /** ID of the API key that created the user; 0 if none did. The key may have been deleted */
+  created_by_key: number
   email: string
   /** 1 if the user has opened a link that was sent to the address, else 0 */
   email_verified: 0 | 1
@@ -796,6 +800,15 @@ export type CreateWebhook = {
   types: string[]
   /** Address to which events are sent with POST: https, or http if webhooks.allow in the configuration names the host */
   url: string
+}
+
+export type CreatedByKey = {
+  /** Number of app users that the key created and that still exist */
+  app_users: number
+  /** Usernames of some of them, at most 20 */
+  usernames: string[]
+  /** Number of users that the key created and that still exist */
+  users: number
 }
 
 export type CustomField = {
@@ -1554,7 +1567,14 @@ export type KeptCopy = {
   size_bytes: number
 }
 
+export type KeyDeleted = {
+  /** What the key has created, which stays */
+  created: CreatedByKey
+}
+
 export type KeyWithToken = {
+  /** What the key has created and what remains when it is deleted */
+  created: CreatedByKey
   created_at: string
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
   data_scope: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
@@ -1891,6 +1911,8 @@ export type MemoryInfo = {
 export type NewAppUser = {
   avatar_url: string
   created_at: string
+  /** ID of the API key that created the user; 0 if none did. The key may have been deleted */
+  created_by_key: number
   email: string
   /** 1 if the user has opened a link that was sent to the address, else 0 */
   email_verified: 0 | 1
@@ -1951,6 +1973,8 @@ export type NewUser = {
   avatar_id: number
   avatar_url: string
   created_at: string
+  /** ID of the API key that created the user; 0 if none did. The key may have been deleted */
+  created_by_key: number
   /** ID of the department; 0 for none */
   dept_id: number
   dept_name: string
@@ -2082,6 +2106,8 @@ export type OwnAppUser = {
   access: string[]
   avatar_url: string
   created_at: string
+  /** ID of the API key that created the user; 0 if none did. The key may have been deleted */
+  created_by_key: number
   email: string
   /** 1 if the user has opened a link that was sent to the address, else 0 */
   email_verified: 0 | 1
@@ -3536,6 +3562,8 @@ export type User = {
   avatar_id: number
   avatar_url: string
   created_at: string
+  /** ID of the API key that created the user; 0 if none did. The key may have been deleted */
+  created_by_key: number
   /** ID of the department; 0 for none */
   dept_id: number
   dept_name: string
@@ -4096,7 +4124,7 @@ export type Api = {
     [path: `/admin/account/device/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/admin/account/device/${number}/session`]: { body: undefined; answer: Record<string, never> }
     '/admin/account/key': { body: undefined; answer: Record<string, never> }
-    [path: `/admin/account/key/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/admin/account/key/${number}`]: { body: undefined; answer: KeyDeleted }
     '/admin/account/passkey': { body: undefined; answer: Record<string, never> }
     [path: `/admin/account/passkey/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/account/totp': { body: undefined; answer: Record<string, never> }
@@ -4106,7 +4134,7 @@ export type Api = {
     '/admin/invite': { body: undefined; answer: Record<string, never> }
     [path: `/admin/invite/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/key': { body: undefined; answer: Record<string, never> }
-    [path: `/admin/key/${number}`]: { body: undefined; answer: Record<string, never> }
+    [path: `/admin/key/${number}`]: { body: undefined; answer: KeyDeleted }
     '/admin/list': { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
