@@ -36,7 +36,7 @@ func TestTexts_ComparedAsRead(t *testing.T) {
 	})
 	for search, want := range map[string]string{"muller": `"username":"kai"`, "M\u00dcLLER": `"username":"kai"`, "strasse": `"username":"lea"`, "ＬＥＡ": `"username":"lea"`} {
 		a := in.ok("GET", "/admin/list?keywordSearch="+url.QueryEscape(search), "", "owner")
-		if body := a.Body; !strings.Contains(body, want) || !strings.Contains(body, `"total":1`) {
+		if body := string(a.Body); !strings.Contains(body, want) || !strings.Contains(body, `"total":1`) {
 			t.Errorf("%q finds %s", search, body)
 		}
 	}

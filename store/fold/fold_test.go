@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/secure/precis"
 	"golang.org/x/text/unicode/norm"
+	"reeve/store/disk/disktest"
 )
 
 // pairs are texts that people read as the same, or not.
@@ -199,9 +200,9 @@ func random(r *rand.Rand) string {
 }
 
 func TestForms_Random(t *testing.T) {
-	r := rand.New(rand.NewPCG(rand.Uint64(), 1))
+	r := disktest.Random(t)
 	known := map[string]Forms{}
-	for range 20_000 {
+	for range disktest.Size(5000, 20_000, 1_000_000) {
 		s := random(r)
 		for name, form := range map[string]func(string) string{
 			"Key": Key, "Search": Search, "Clean": Clean, "Password": Password,
@@ -249,9 +250,9 @@ func utf8Valid(s string) bool { return strings.ToValidUTF8(s, "") == s }
 
 // Password is the mapping of OpaqueString for every text that the profile accepts.
 func TestPassword_OpaqueString(t *testing.T) {
-	r := rand.New(rand.NewPCG(rand.Uint64(), 2))
+	r := disktest.Random(t)
 	accepted := 0
-	for range 20_000 {
+	for range disktest.Size(10_000, 20_000, 1_000_000) {
 		s := random(r)
 		if want, err := precis.OpaqueString.String(s); err == nil {
 			if accepted++; Password(s) != want {
