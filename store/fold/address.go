@@ -35,15 +35,22 @@ func addressKey(s string) string {
 // Domain returns the form in which domains are compared: in lower case and Unicode, without a period at the end.
 func Domain(s string) string {
 	s = lowered(dots.Replace(width.Fold.String(s)))
-	labels := strings.Split(strings.TrimSuffix(s, "."), ".")
+	s = strings.TrimRightFunc(s, func(r rune) bool { return r == '.' || isSpace(r) })
+	labels := strings.Split(s, ".")
 	for i, label := range labels {
 		if encoded, found := strings.CutPrefix(label, acePrefix); found {
-			if decoded, ok := decodePunycode(encoded); ok {
-				labels[i] = lowered(decoded)
+			decoded, ok := decodePunycode(encoded)
+			if decoded = lowered(width.Fold.String(decoded)); ok && !strings.ContainsFunc(decoded, isNoLabel) {
+				labels[i] = decoded
 			}
 		}
 	}
 	return strings.Join(labels, ".")
+}
+
+// isNoLabel reports whether a character cannot be part of a label, so that a text that has it was not encoded from one.
+func isNoLabel(r rune) bool {
+	return strings.ContainsRune(".@。", r) || isSpace(r) || isIgnorable(r) && r != joiner && r != nonJoiner
 }
 
 // dots are the periods that separate labels of domains, see UTS 46; width.Fold has changed the others.

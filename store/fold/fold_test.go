@@ -127,6 +127,7 @@ func TestAddress(t *testing.T) {
 		"byte order mark":           {"x@example.org\ufeff", "x@example.org", true},
 		"broken Punycode":           {"x@xn--99999999999999.org", "x@example.org", false},
 		"no domain":                 {"X", "x", true},
+		"periods and spaces":        {"x@example.org .. ", "x@example.org", true},
 	} {
 		if SameAddress(c.a, c.b) != c.same {
 			t.Errorf("%s: the keys %q and %q", what, Address(c.a).Key, Address(c.b).Key)
