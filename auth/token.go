@@ -67,6 +67,12 @@ func IsKey(text string) bool {
 	return ok && prefix == keyPrefix
 }
 
+// IsToken reports whether a text has the form of a token of this server, of any kind.
+func IsToken(text string) bool {
+	_, _, ok := hashToken(text)
+	return ok
+}
+
 // plausible reports whether the checksum of a token is right. The text must have the
 // form of a token.
 func plausible(token string) bool {

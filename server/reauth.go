@@ -60,7 +60,7 @@ func reauth(req *Request, in *reauthIn) (*reauthDone, error) {
 	}
 	until, token, err := req.auth().Prove(req.Session, req.Addr, auth.Confirmation{Password: in.Password, Code: in.Code, Passkey: text})
 	req.note("confirmed", req.Actor.Username, err)
-	if err == nil && token != "" && len(req.http.Header["Authorization"]) == 0 {
+	if err == nil && token != "" && !req.sendsToken() {
 		req.setSession(false, token, req.Session.ExpiresAt)
 		token = ""
 	}

@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -231,33 +230,6 @@ func (s *Server) admit(tx *store.Tx, rt *Route, req *Request) error {
 	req.mon.authorized = true
 	return nil
 }
-
-// authenticate returns the session of the token in the header, or else in the cookie. It is nil if the route has
-// none, or needs none and none was sent.
-func (req *Request) authenticate(tx *store.Tx, rt *Route) (*auth.Session, error) {
-	header := ""
-	if values := req.http.Header["Authorization"]; len(values) > 0 {
-		header = values[0]
-	} else if rt.Access != metricsToken {
-		if session, err := req.byCookie(tx, rt); err != nil || session != nil || rt.Access == anyRealm {
-			return session, err
-		}
-	}
-	scheme, token, _ := strings.Cut(header, " ")
-	if token = strings.TrimSpace(token); token == "" || !strings.EqualFold(scheme, "Bearer") {
-		return nil, errs.New(errs.Unauthenticated, "sign in: the header `Authorization: Bearer <token>` is missing")
-	}
-	if rt.Access == metricsToken {
-		return nil, req.s.admitMetrics(token)
-	}
-	session, err := req.s.auth.Authenticate(tx, token, req.Addr)
-	if err == nil && rt.Access != anyRealm && session.Actor.App != (rt.Access == appOnly) {
-		err = errOtherRealm
-	}
-	return session, err
-}
-
-var errOtherRealm = errs.New(errs.Unauthenticated, "this token is for the other API: users sign in at /admin/login, app users at /api/login")
 
 // permit returns an error if the actor may not use the route.
 func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {

@@ -169,7 +169,7 @@ func TestThePublicURLIsTrusted(t *testing.T) {
 	}
 }
 
-// TestACookieIsNoKey and no header that is there, even a wrong one, is ignored for it.
+// TestACookieIsNoKey and no token in the header, even a wrong one, is ignored for it.
 func TestACookieIsNoKey(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -191,7 +191,9 @@ func TestACookieIsNoKey(t *testing.T) {
 		{"junk", "", "junk", 401},
 		{"nothing", "", "", 401},
 		{"a session beside a wrong header", "Bearer junk", in.tokens["owner"], 401},
-		{"a session beside an empty header", " ", in.tokens["owner"], 401},
+		{"a session beside a header without a token", "Bearer ", in.tokens["owner"], 401},
+		{"a session beside a token without its scheme", in.tokens["owner"], in.tokens["owner"], 401},
+		{"a session beside an empty header", " ", in.tokens["owner"], 200},
 	} {
 		if got := get(c.header, c.cookie); got != c.want {
 			t.Errorf("%s: %d", c.name, got)

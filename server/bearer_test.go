@@ -1,0 +1,76 @@
+package server
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+
+	"reeve/auth"
+)
+
+// foreignHeaders are values of Authorization that a proxy in front asks browsers for.
+var foreignHeaders = []string{"", " ", "Basic YWRtaW46YWRtaW4=", "Negotiate YIIJ", `Digest username="admin"`, "basic"}
+
+// TestForeignAuthorization_AnswersAsWithoutIt covers every route, with a session in a cookie and without.
+func TestForeignAuthorization_AnswersAsWithoutIt(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.showPages()
+	clerk, customer := in.clerk("clerk"), in.appUser("customer")
+	eachRoute(t, in, nil, func(in *instance, rt *Route) {
+		ask := func(cookie bool, header ...string) string {
+			r := in.request(rt.Method, urlOf(rt), "", "nobody")
+			if cookie { // a new session, since the route may end it
+				token := ""
+				if rt.Access == appOnly {
+					token = in.appSignIn(customer.ID)
+				} else {
+					token = in.signIn(clerk.ID)
+				}
+				authorize(r, inCookie+token)
+			}
+			if len(header) > 0 {
+				r.Header["Authorization"] = header
+			}
+			a := in.handled(r)
+			body, err := io.ReadAll(a.Body)
+			must(in.t, err)
+			var failed struct{ ErrorCode string }
+			json.Unmarshal(body, &failed) // a page and a file are no JSON, and the status says enough about them
+			return a.Status + " " + a.Header.Get("WWW-Authenticate") + " " + failed.ErrorCode
+		}
+		for _, cookie := range []bool{false, true} {
+			want := ask(cookie)
+			for _, header := range foreignHeaders {
+				if got := ask(cookie, header); got != want {
+					in.t.Errorf("cookie %v, %q: %s, want %s", cookie, header, got, want)
+				}
+			}
+		}
+	})
+}
+
+// TestForeignAuthorization_DoesNotHideTheToken checks that a second header has the token, whatever the first one has.
+func TestForeignAuthorization_DoesNotHideTheToken(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	for _, headers := range [][]string{{"Basic eDp5", "Bearer " + in.tokens["owner"]}, {"", "bearer  " + in.tokens["owner"] + " "}} {
+		r := in.request("GET", "/admin/info", "", "nobody")
+		r.Header["Authorization"] = headers
+		if a := in.send(r); a.Code != 200 {
+			t.Errorf("%q: %d %s", headers, a.Code, a.Body)
+		}
+	}
+}
+
+// TestForeignAuthorization_CookieStillNeedsItsOrigin: the header of a proxy does not make a request of another site harmless.
+func TestForeignAuthorization_CookieStillNeedsItsOrigin(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	r := pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, "https://evil.example", &http.Cookie{Name: "reeve_session", Value: in.signIn(auth.FirstUser)})
+	r.Header.Set("Authorization", "Basic eDp5")
+	if answer := in.handled(r); answer.StatusCode != 403 {
+		t.Errorf("%d", answer.StatusCode)
+	}
+}
