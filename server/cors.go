@@ -28,7 +28,7 @@ func (s *Server) cors(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Add("Vary", "Origin")
 		origin := r.Header.Get("Origin")
-		if !slices.Contains(s.config.CORSOrigins, origin) {
+		if !slices.Contains(s.config.CORSOrigins, canonicalOrigin(origin)) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -57,8 +57,8 @@ func TestOnlyTheConfiguredOriginsAreAllowed(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend, "http://localhost:8000"} })
 	for origin, ok := range map[string]bool{
-		friend: true, "http://localhost:8000": true, "https://app.example.org:443": false, "http://app.example.org": false,
-		"https://APP.example.org": false, "https://app.example.org.evil.org": false, "https://evil.org": false, "https://app.example.org/": false,
+		friend: true, "http://localhost:8000": true, "https://app.example.org:443": true, "https://app.example.org:80": false, "http://app.example.org": false,
+		"https://APP.example.org": true, "https://app.example.org.evil.org": false, "https://evil.org": false, "https://app.example.org/": false,
 		"null": false, "*": false, "": false,
 	} {
 		for _, url := range []string{"/system/setting", "/health", "/nowhere", "/system/setting/77"} {

@@ -16,7 +16,7 @@ import (
 // it, and passes on who is signed in. See package auth for the tokens. The routes exist only if
 // origins are configured.
 var forwardRoutes = []Route{
-	answering(forwardAnswers, raw("/auth/verify", public, "Verify a forwarded request", anyMedia, verifyForwarded)),
+	anyQuery(answering(forwardAnswers, raw("/auth/verify", public, "Verify a forwarded request", anyMedia, verifyForwarded))), // Caddy appends the query of the page
 	reveals(bySession(action("POST", "/auth/forward", signedIn, "Open a proxied program", openForwarded))),
 	answering(callbackAnswers, raw(callbackPath, public, "Finish a proxied sign-in", anyMedia, finishForwarded)),
 }
@@ -25,6 +25,8 @@ var forwardRoutes = []Route{
 type Forward struct {
 	URL     string   // public URL of this server, like https://reeve.example.org
 	Origins []string // origins of the programs, like https://app.example.org
+
+	CrossOrigin []string // those of Origins whose programs accept changes from pages of other origins
 }
 
 // exposed returns the origins of programs that get the session cookie of this server, because browsers send cookies to
@@ -43,57 +45,13 @@ var (
 		204: "The user is signed in and has the permissions. The headers Remote-User, Remote-Name, Remote-Email, Remote-Groups, X-Reeve-User and X-Reeve-Scope say who it is, percent-encoded",
 		302: "The browser has to sign in first, at the URL in Location",
 		401: "The client has to sign in first; for a browser and redirect=401, at the URL in Location",
-		403: "The user does not have a permission, or the origin is not configured",
+		403: "The user does not have a permission, a page of another origin asks for a change, or the origin is not configured. For a browser that opens a page, a page in its language",
 	}
 	callbackAnswers = answers{
-		302: "The browser has a cookie for the origin, and continues with the page that it asked for",
-		403: "The code has expired, was used already or is of another browser, or the origin is not configured",
+		302: "The browser has a cookie for the origin, and continues with the page that it asked for; or it begins again",
+		403: "The code has expired, was used already or is of another browser, or the origin is not configured. For a browser, a page with a link",
 	}
 )
-
-// Cookies on the origin of a program.
-const (
-	forwardCookie = "reeve-forward"
-	stateCookie   = "reeve-state"
-	stateLife     = 10 * 60 // seconds
-)
-
-// originCookie returns the name of a cookie on an origin. Browsers accept the prefix only from the host
-// itself, over HTTPS. The port is in the name, since browsers share cookies between the ports of a host.
-func originCookie(origin, name string) string {
-	scheme, host, _ := strings.Cut(origin, "://")
-	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
-		name += "-" + host[i+1:]
-	}
-	if scheme == "https" {
-		return "__Host-" + name
-	}
-	return name
-}
-
-func setOriginCookie(w http.ResponseWriter, origin, name, value string, seconds int) {
-	http.SetCookie(w, hiddenCookie(originCookie(origin, name), value, seconds, strings.HasPrefix(origin, "https://")))
-}
-
-func (req *Request) originCookie(origin, name string) string {
-	c, err := req.http.Cookie(originCookie(origin, name))
-	if err != nil {
-		return ""
-	}
-	return c.Value
-}
-
-// forwardOrigin returns the origin of the request that a proxy has received, if it is configured.
-func (req *Request) forwardOrigin() (string, error) {
-	h := req.http.Header
-	origin := strings.ToLower(h.Get("X-Forwarded-Proto") + "://" + h.Get("X-Forwarded-Host"))
-	for _, known := range req.s.config.Forward.Origins {
-		if known == origin {
-			return known, nil
-		}
-	}
-	return "", errs.New(errs.Denied, "the origin %s is not in forward_auth.origins of the configuration", truncate(origin, 200)).Coded("unknown_origin")
-}
 
 type verifyIn struct {
 	Need     string `query:"need" check:"max=1000" doc:"Keys of permissions that are required, separated by commas; absent for none"`
@@ -102,8 +60,8 @@ type verifyIn struct {
 
 // verifyForwarded answers 204 with headers about the user, 401 or a redirect to the sign-in page, or 403.
 func verifyForwarded(req *Request, in *verifyIn, w http.ResponseWriter) error {
-	if sent, ok := req.http.URL.Query()["need"]; ok && strings.Trim(strings.Join(sent, ""), ", ") == "" {
-		return errs.Field(errs.Malformed, "need", "names no permission; leave it out if none is needed") // a variable of the proxy may be empty
+	if err := in.checkNeed(req.http.URL.Query()); err != nil {
+		return err
 	}
 	origin, err := req.forwardOrigin()
 	if err != nil {
@@ -115,20 +73,57 @@ func verifyForwarded(req *Request, in *verifyIn, w http.ResponseWriter) error {
 		if err != nil {
 			return err
 		}
+		if err := req.forwardedSameOrigin(origin); err != nil {
+			return err
+		}
 		req.Session, req.Actor = session, session.Actor
 		who, err = forwardedBy(tx, session, in.Need)
 		return err
 	})
-	if errs.Is(err, errs.Unauthenticated) {
-		return req.sendToSignIn(origin, in, w, err)
-	}
-	if err != nil {
+	switch {
+	case errs.Is(err, errs.Unauthenticated) && req.opensPage():
+		return req.sendToSignIn(origin, in, w)
+	case errs.Is(err, errs.Denied) && req.opensPage() && req.http.Header.Get("Sec-Fetch-Mode") != "": // older clients want JSON
+		return req.showForwardFault(w, errs.Of(err), nil)
+	case err != nil:
 		return err
 	}
 	who.write(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// checkNeed refuses what would let everyone in by mistake: other parameters are ignored, but not a mistyped need, and a
+// variable of the proxy may be empty.
+func (in *verifyIn) checkNeed(query url.Values) error {
+	for name, sent := range query {
+		switch meant := strings.TrimSuffix(strings.ToLower(name), "s") == "need"; {
+		case meant && name != "need":
+			return errs.Field(errs.Malformed, name, "unknown parameter; the one for permissions is need")
+		case meant && strings.Trim(strings.Join(sent, ""), ", ") == "":
+			return errs.Field(errs.Malformed, "need", "names no permission; leave it out if none is needed")
+		}
+	}
+	return nil
+}
+
+// forwardedSameOrigin returns an error for a change that a browser sends to a program for a page of another origin,
+// unless the program accepts them. A WebSocket is opened with GET, and can change something.
+func (req *Request) forwardedSameOrigin(origin string) error {
+	if slices.Contains(req.s.config.Forward.CrossOrigin, origin) {
+		return nil
+	}
+	h := req.http.Header
+	method := firstForwarded(h, "X-Forwarded-Method")
+	switch {
+	case h.Get("Sec-Websocket-Key") != "" || h.Get("Sec-Fetch-Mode") == "websocket":
+		method = http.MethodPost
+	case method == "" && h.Get("Origin") != "": // the proxy does not say; browsers send the origin with changes
+		method = http.MethodPost
+	}
+	_, host, _ := strings.Cut(origin, "://")
+	return checkOrigin(req.s.programs, &http.Request{Method: method, Host: host, Header: h})
 }
 
 // forwardedUser is what the program behind the proxy learns about a user.
@@ -190,94 +185,4 @@ func (u *forwardedUser) write(h http.Header) {
 	h.Set("Remote-Groups", strings.Join(groups, ","))
 	h.Set("X-Reeve-User", u.id.String())
 	h.Set("X-Reeve-Scope", u.scope)
-}
-
-// sendToSignIn answers a request without a valid token. Only a browser that opens a page is redirected;
-// what comes back is bound to it by a state.
-func (req *Request) sendToSignIn(origin string, in *verifyIn, w http.ResponseWriter, why error) error {
-	h := req.http.Header
-	if method := h.Get("X-Forwarded-Method"); method != "" && method != http.MethodGet || !strings.Contains(h.Get("Accept"), "text/html") {
-		return why
-	}
-	state := req.originCookie(origin, stateCookie)
-	if !auth.IsForwardState(state) {
-		state = auth.NewForwardState()
-	}
-	setOriginCookie(w, origin, stateCookie, state, stateLife)
-	to := localPath(h.Get("X-Forwarded-Uri"))
-	query := url.Values{"origin": {origin}, "to": {to}, "state": {auth.HashState(state)}}
-	w.Header().Set("Location", req.s.config.Forward.URL+"/console/open?"+query.Encode())
-	w.Header().Set("Cache-Control", "no-store")
-	if in.Redirect == "401" {
-		w.WriteHeader(http.StatusUnauthorized)
-	} else {
-		w.WriteHeader(http.StatusFound)
-	}
-	return nil
-}
-
-// localPath returns a path on the same origin: text, or / if it would lead elsewhere.
-func localPath(text string) string {
-	if len(text) > 2000 || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsAny(text, "\\") {
-		return "/"
-	}
-	for _, r := range text {
-		if r < ' ' || r == 0x7f {
-			return "/"
-		}
-	}
-	return text
-}
-
-type openForwardedIn struct {
-	Origin string `json:"origin" check:"required,max=255" doc:"Origin of the program, from the address of this page"`
-	To     string `json:"to" check:"max=2000" doc:"Path to open there, from the address of this page"`
-	State  string `json:"state" check:"required,min=64,max=64" doc:"Hash that binds the sign-in to the browser, from the address of this page"`
-}
-
-type openForwardedOut struct {
-	URL string `json:"url" doc:"Where to send the browser within a minute; it can be used once"`
-}
-
-// openForwarded returns the URL with which the browser of a signed-in user opens a program behind a proxy.
-func openForwarded(req *Request, in *openForwardedIn) (*openForwardedOut, error) {
-	if !slices.Contains(req.s.config.Forward.Origins, in.Origin) {
-		return nil, errs.Field(errs.Invalid, "origin", "the origin %s is not in forward_auth.origins of the configuration", in.Origin)
-	}
-	code, err := req.s.auth.NewForwardCode(req.Session, in.Origin, in.State)
-	if err != nil {
-		return nil, err
-	}
-	query := url.Values{"code_token": {code}, "to": {localPath(in.To)}}
-	return &openForwardedOut{in.Origin + callbackPath + "?" + query.Encode()}, nil
-}
-
-// callbackPath is the path that proxies pass to this server on the origins of programs.
-const callbackPath = "/.reeve/callback"
-
-type finishIn struct {
-	Code string `query:"code_token" check:"required,max=100" doc:"Code from POST /auth/forward"`
-	To   string `query:"to" check:"max=2000" doc:"Path to open"`
-}
-
-// finishForwarded exchanges a code for the cookie of an origin, and opens the page that was asked for.
-func finishForwarded(req *Request, in *finishIn, w http.ResponseWriter) error {
-	origin, err := req.forwardOrigin()
-	if err != nil {
-		return err
-	}
-	var token string
-	err = req.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		token, err = req.auth().ExchangeForwardCode(tx, in.Code, origin, req.originCookie(origin, stateCookie))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	setOriginCookie(w, origin, stateCookie, "", -1)
-	setOriginCookie(w, origin, forwardCookie, token, 0)
-	w.Header().Set("Location", localPath(in.To))
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(http.StatusFound)
-	return nil
 }

@@ -50,22 +50,27 @@ func (v *visitor) visit(path, query string, header ...string) *httptest.Response
 // signIn goes through the steps of a sign-in, and returns where the browser ends.
 func (v *visitor) signIn(path, as string) string {
 	v.in.t.Helper()
-	w := v.visit(path, "/auth/verify")
-	to, err := url.Parse(w.Header().Get("Location"))
+	w := v.visit("", v.callback(v.visit(path, "/auth/verify").Header().Get("Location"), as))
+	if w.Code != http.StatusFound {
+		v.in.t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	return w.Header().Get("Location")
+}
+
+// callback does what the sign-in page at a URL does for a user, and returns the path to which it sends the browser.
+func (v *visitor) callback(page, as string) string {
+	v.in.t.Helper()
+	to, err := url.Parse(page)
 	must(v.in.t, err)
-	if w.Code != http.StatusFound || to.Host != "reeve.example.org" || to.Path != "/console/open" {
-		v.in.t.Fatalf("%d to %s", w.Code, to)
+	if to.Host != "reeve.example.org" || to.Path != "/console/open" {
+		v.in.t.Fatalf("sent to %s", to)
 	}
 	q := to.Query()
 	var out openForwardedOut
 	v.in.ok("POST", "/auth/forward", string(encodeJSON(v.in.t, map[string]string{"origin": q.Get("origin"), "to": q.Get("to"), "state": q.Get("state")})), as).data(&out)
 	back, err := url.Parse(out.URL)
 	must(v.in.t, err)
-	w = v.visit("", back.RequestURI())
-	if w.Code != http.StatusFound {
-		v.in.t.Fatalf("%s: %d %s", back, w.Code, w.Body)
-	}
-	return w.Header().Get("Location")
+	return back.RequestURI()
 }
 
 func TestForwardAuthentication(t *testing.T) {
@@ -162,22 +167,26 @@ func TestForwardCodesAreBound(t *testing.T) {
 	theirs := &visitor{in, appOrigin, map[string]string{}}
 	theirs.visit("/", "/auth/verify")
 	uri := code(mine, "mallory")
-	if w := theirs.visit("", uri); w.Code != http.StatusForbidden { // signs the victim in as mallory
+	begins := func(w *httptest.ResponseRecorder) bool {
+		return w.Code == http.StatusFound && strings.HasPrefix(w.Header().Get("Location"), "https://reeve.example.org/console/open?")
+	}
+	if w := theirs.visit("", uri); !begins(w) || theirs.cookies["__Host-reeve-forward"] != "" { // signs the victim in as mallory
 		t.Errorf("in another browser: %d", w.Code)
 	}
-	if w := mine.visit("", uri); w.Code != http.StatusForbidden {
+	if w := mine.visit("", uri); !begins(w) || mine.cookies["__Host-reeve-forward"] != "" {
 		t.Errorf("after it failed: %d", w.Code)
 	}
 	uri = code(mine, "mallory")
-	if w := mine.visit("", uri); w.Code != http.StatusFound {
+	if w := mine.visit("", uri); w.Code != http.StatusFound || mine.cookies["__Host-reeve-forward"] == "" {
 		t.Errorf("%d", w.Code)
 	}
-	if w := mine.visit("", uri); w.Code != http.StatusForbidden {
+	delete(mine.cookies, "__Host-reeve-forward")
+	if w := mine.visit("", uri); !begins(w) || mine.cookies["__Host-reeve-forward"] != "" {
 		t.Errorf("twice: %d", w.Code)
 	}
 	elsewhere := &visitor{in, "http://localhost:3000", map[string]string{}}
 	elsewhere.visit("/", "/auth/verify")
-	if w := elsewhere.visit("", code(&visitor{in, appOrigin, map[string]string{}}, "mallory")); w.Code != http.StatusForbidden {
+	if w := elsewhere.visit("", code(&visitor{in, appOrigin, map[string]string{}}, "mallory")); !begins(w) || elsewhere.cookies["reeve-forward-3000"] != "" {
 		t.Errorf("at another origin: %d", w.Code)
 	}
 }
@@ -243,7 +252,7 @@ func TestForwardCodesAreLimited(t *testing.T) {
 	in.ok("POST", "/auth/forward", body, "ada") // others are not affected
 	for _, bad := range []string{
 		`{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 63) + `"}`, `{"origin":"` + appOrigin + `"}`, `{"state":"` + strings.Repeat("a", 64) + `"}`,
-		`{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 64) + `","to":1}`, `{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 64) + `","to":"/` + strings.Repeat("a", 2000) + `"}`,
+		`{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 64) + `","to":1}`, `{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 64) + `","to":"/` + strings.Repeat("a", 24100) + `"}`,
 	} {
 		in.call("POST", "/auth/forward", bad, "ada").brief(422)
 	}
@@ -307,7 +316,8 @@ func TestAnEmptyNeedIsRefused(t *testing.T) {
 	v.signIn("/", "ada")
 	for query, want := range map[string]int{
 		"": 204, "?need=system.info": 204, "?need=system.info,": 204, "?need=system.info,%20admin.key.query": 403,
-		"?need=": 400, "?need=,": 400, "?need=%20": 400, "?needs=system.info": 400, "?need=system.info&need=system.info": 400,
+		"?need=": 400, "?need=,": 400, "?need=%20": 400, "?needs=system.info": 400, "?Need=system.info": 400, "?need=system.info&need=system.info": 400,
+		"?page=2&q=a%20b&redirects=1": 204, "?page=2&need=admin.key.query": 403, // of the page, from Caddy
 	} {
 		if w := v.visit("/", "/auth/verify"+query); w.Code != want {
 			t.Errorf("%s: %d %s", query, w.Code, w.Body)

@@ -37,6 +37,8 @@ type pages struct {
 type pageTexts struct {
 	Password, Again, SignIn, Contact, Differ, Rules, RulesUsed, DoneTitle, Invalid, Busy, Registered string
 
+	Refused, Unfinished, Continue string // of programs behind a proxy
+
 	Titles, Intro, Submit, Done map[string]string // by purpose of the link
 
 	App appPageTexts

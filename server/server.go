@@ -109,7 +109,8 @@ type Server struct {
 	links    *linkSigner
 	failures failureLog
 	limits   *limits
-	origins  *http.CrossOriginProtection
+	origins  *http.CrossOriginProtection // of requests with a session cookie
+	programs *http.CrossOriginProtection // of requests to programs behind a proxy
 	suspects suspects
 	denials  denials
 	erasing  sync.Mutex    // held while an erasure is continued
@@ -148,6 +149,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	if s.origins, err = trustedOrigins(config.PublicURL, config.Forward.URL); err != nil {
 		return nil, err
 	}
+	s.programs = http.NewCrossOriginProtection()
 	for _, origin := range config.Forward.exposed() {
 		log.Warn().Str("origin", origin).Msg("this program gets the sessions of its users, since browsers send cookies to every port of a host name: give it a host name other than that of forward_auth.url")
 	}

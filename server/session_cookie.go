@@ -129,27 +129,3 @@ func (req *Request) sessionOf(tx *store.Tx, app bool, token string) (*auth.Sessi
 	}
 	return session, err
 }
-
-// trustedOrigins returns the check for requests with a cookie. urls are the server's public URLs, for proxies
-// that change the header Host; "" is none.
-func trustedOrigins(urls ...string) (*http.CrossOriginProtection, error) {
-	protection := http.NewCrossOriginProtection()
-	for _, url := range urls {
-		if url == "" {
-			continue
-		}
-		if err := protection.AddTrustedOrigin(url); err != nil {
-			return nil, err
-		}
-	}
-	return protection, nil
-}
-
-// sameOrigin returns an error for a request that changes something and that a browser has sent for a page
-// of another origin.
-func (req *Request) sameOrigin() error {
-	if err := req.s.origins.Check(req.http); err != nil {
-		return errs.New(errs.Denied, "the browser has sent this request for a page of another origin; a session cookie is not accepted from there").Coded("cross_origin")
-	}
-	return nil
-}

@@ -42,6 +42,7 @@ var keys = []key{
 	{"audit.min_age", "90d", "Age up to which entries of the change log are kept even above audit.max_size; health reports it then.", nil},
 	{"webhooks.allow", []string{}, "Addresses, networks (10.0.0.0/8) and host names that webhooks may reach although they are not on the Internet, and by plain http.", nil},
 	{"forward_auth.origins", []string{}, "Origins (https://app.example.org) of programs behind a proxy that asks GET /auth/verify who is signed in.", nil},
+	{"forward_auth.cross_origin", []string{}, "Those of forward_auth.origins whose programs accept changes from pages of other origins; for the others GET /auth/verify refuses such requests.", nil},
 	{"forward_auth.url", "", "Public URL of this server, like https://reeve.example.org, to which browsers are sent to sign in.", nil},
 	{"log.level", "info", "Log level: debug (a line per request), info, warn or error.", nil},
 	{"metrics.token", "", "Bearer token of GET /metrics, 16 characters or more; without a token the endpoint does not exist.", maskAll},

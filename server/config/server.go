@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +25,7 @@ func (c *Config) Server() (server.Config, error) {
 		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"),
 		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
 	}
-	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, checkOrigins, c.setWebhooks, c.setPublicURL, c.setForward} {
+	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, setOrigins, c.setWebhooks, c.setPublicURL, c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
 		}
@@ -97,11 +97,18 @@ func (c *Config) setProxies(s *server.Config) error {
 	return nil
 }
 
-func checkOrigins(s *server.Config) error {
-	for _, origin := range s.CORSOrigins {
-		if scheme, host, ok := strings.Cut(origin, "://"); !ok || scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, "/*") {
-			return fmt.Errorf("server.cors_origins: %q is not an origin like https://app.example.org", origin)
+func setOrigins(s *server.Config) error {
+	return parseOrigins("server.cors_origins", s.CORSOrigins)
+}
+
+// parseOrigins replaces origins of a key by their canonical form.
+func parseOrigins(key string, origins []string) error {
+	for i, text := range origins {
+		origin, ok := server.ParseOrigin(text)
+		if !ok {
+			return fmt.Errorf("%s: %q is not an origin like https://app.example.org", key, text)
 		}
+		origins[i] = origin
 	}
 	return nil
 }
@@ -115,32 +122,40 @@ func (c *Config) setWebhooks(s *server.Config) (err error) {
 
 func (c *Config) setPublicURL(s *server.Config) error {
 	s.PublicURL = c.PublicURL
-	if s.PublicURL != "" && !isOrigin(s.PublicURL) {
-		return fmt.Errorf("server.public_url: %q is not an origin like https://reeve.example.org, in lower case", s.PublicURL)
+	if _, ok := server.ParseOrigin(s.PublicURL); s.PublicURL != "" && !ok {
+		return fmt.Errorf("server.public_url: %q is not an origin like https://reeve.example.org", s.PublicURL)
 	}
 	return nil
-}
-
-// isOrigin reports whether a text is an origin in lower case, without a path.
-func isOrigin(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.Scheme+"://"+u.Host == text && text == strings.ToLower(text)
 }
 
 // setForward sets the origins of forward authentication. The URL of this server is server.public_url
 // by default.
 func (c *Config) setForward(s *server.Config) error {
-	s.Forward = server.Forward{URL: strings.TrimSuffix(c.values.String("forward_auth.url"), "/"), Origins: c.values.Strings("forward_auth.origins")}
-	if s.Forward.URL == "" && len(s.Forward.Origins) > 0 {
-		s.Forward.URL = s.PublicURL
+	f := server.Forward{
+		URL:         strings.TrimSuffix(c.values.String("forward_auth.url"), "/"),
+		Origins:     c.values.Strings("forward_auth.origins"),
+		CrossOrigin: c.values.Strings("forward_auth.cross_origin"),
 	}
-	for _, origin := range append([]string{s.Forward.URL}, s.Forward.Origins...) {
-		if origin == "" && len(s.Forward.Origins) == 0 {
-			continue
-		}
-		if !isOrigin(origin) {
-			return fmt.Errorf("forward_auth: %q is not an origin like https://app.example.org, in lower case; url and origins belong together", origin)
+	if f.URL == "" && len(f.Origins) > 0 {
+		if f.URL = s.PublicURL; f.URL == "" {
+			return errors.New("forward_auth.origins needs forward_auth.url or server.public_url, to which browsers are sent to sign in")
 		}
 	}
+	if f.URL != "" {
+		url := []string{f.URL}
+		if err := parseOrigins("forward_auth.url", url); err != nil {
+			return err
+		}
+		f.URL = url[0]
+	}
+	if err := errors.Join(parseOrigins("forward_auth.origins", f.Origins), parseOrigins("forward_auth.cross_origin", f.CrossOrigin)); err != nil {
+		return err
+	}
+	for _, origin := range f.CrossOrigin {
+		if !slices.Contains(f.Origins, origin) {
+			return fmt.Errorf("forward_auth.cross_origin: %q is not in forward_auth.origins", origin)
+		}
+	}
+	s.Forward = f
 	return nil
 }

@@ -64,19 +64,25 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
+// The chapter has two blocks of code for each proxy.
+const (
+	oneProgram    = iota
+	onePermission // for a path
+)
+
 // codeBlock returns a block of code of the manual's chapter on forward authentication, in which some texts
 // are replaced. Each must occur.
-func codeBlock(t *testing.T, language string, replace ...string) string {
+func codeBlock(t *testing.T, language string, which int, replace ...string) string {
 	t.Helper()
 	chapter, err := os.ReadFile(repository + "/embed/manual/forward-auth.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(chapter), -1)
-	if len(blocks) != 1 {
+	if len(blocks) != 2 {
 		t.Fatalf("%d blocks of %s", len(blocks), language)
 	}
-	text := blocks[0][1]
+	text := blocks[which][1]
 	for i := 0; i < len(replace); i += 2 {
 		if !strings.Contains(text, replace[i]) {
 			t.Fatalf("%q is not in the block of %s", replace[i], language)
@@ -114,10 +120,10 @@ func runProxy(t *testing.T, address, dir string, words ...string) {
 }
 
 // runCaddy starts Caddy with the manual's configuration, over plain HTTP.
-func runCaddy(t *testing.T, address, reeve, program string) {
+func runCaddy(t *testing.T, which int, address, reeve, program string) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "Caddyfile")
-	text := "{\n\tadmin off\n\tauto_https off\n}\n" + codeBlock(t, "caddyfile", "shop.example.org", "http://"+address, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program)
+	text := "{\n\tadmin off\n\tauto_https off\n}\n" + codeBlock(t, "caddyfile", which, "shop.example.org", "http://"+address, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -125,13 +131,17 @@ func runCaddy(t *testing.T, address, reeve, program string) {
 }
 
 // runNginx starts nginx with the manual's configuration, with TLS if there is a certificate.
-func runNginx(t *testing.T, address, reeve, program, cert, key string) {
+func runNginx(t *testing.T, which int, address, reeve, program, cert, key string) {
 	dir := t.TempDir()
 	listen := "listen " + address + ";"
 	if cert != "" {
 		listen = fmt.Sprintf("listen %s ssl; ssl_certificate %s; ssl_certificate_key %s;", address, cert, key)
 	}
-	server := codeBlock(t, "nginx", "listen 443 ssl;", listen, "shop.example.org", "127.0.0.1", "127.0.0.1:8080", reeve, "127.0.0.1:3000", program)
+	more := ""
+	if which == onePermission {
+		more = codeBlock(t, "nginx", which, "127.0.0.1:3000", program)
+	}
+	server := codeBlock(t, "nginx", oneProgram, "listen 443 ssl;", listen, "shop.example.org;", "127.0.0.1;\n"+more, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program)
 	text := "daemon off;\nerror_log " + dir + "/error.log;\npid " + dir + "/nginx.pid;\nevents {}\nhttp {\naccess_log off;\n"
 	for _, name := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		text += name + "_temp_path " + dir + "/" + name + ";\n"
@@ -150,6 +160,8 @@ type shop struct {
 	program *upstream
 	origin  string
 	user    int64
+	role    int64 // of the user, with the permission for orders
+	orders  int64 // ID of that permission
 }
 
 func newShop(t *testing.T, scheme string, proxy func(address, reeve, program string)) *shop {
@@ -163,11 +175,11 @@ func newShop(t *testing.T, scheme string, proxy func(address, reeve, program str
 	s.server.url = url
 	proxy(address, listen, strings.TrimPrefix(s.program.URL, "http://"))
 	s.c = signedIn(t, s.server)
-	action := s.c.orderAction("shop.order.query", "See orders")
+	s.orders = s.c.orderAction("shop.order.query", "See orders")
 	dept := s.c.create("/admin/dept", "name", "Sales")
-	role := s.c.create("/admin/role", "name", "Verkäufer, Nord", "data_scope", "dept")
-	s.c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role), fmt.Sprintf(`{"rule_ids":[%d]}`, action))
-	s.user = s.c.create("/admin/list", "username", "zoe", "nickname", "Zoë 世", "email", "zoe@example.org", "password", "a good password", "dept_id", dept, "role_ids", []int64{role})
+	s.role = s.c.create("/admin/role", "name", "Verkäufer, Nord", "data_scope", "dept")
+	s.c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", s.role), fmt.Sprintf(`{"rule_ids":[%d]}`, s.orders))
+	s.user = s.c.create("/admin/list", "username", "zoe", "nickname", "Zoë 世", "email", "zoe@example.org", "password", "a good password", "dept_id", dept, "role_ids", []int64{s.role})
 	s.c.create("/admin/list", "username", "without", "password", "a good password")
 	return s
 }
@@ -199,13 +211,10 @@ func (s *shop) knowsZoe(t *testing.T) {
 
 func TestForwardAuthenticationThroughProxies(t *testing.T) {
 	t.Parallel()
-	for name, proxy := range map[string]func(t *testing.T, address, reeve, program string){
-		"caddy": runCaddy,
-		"nginx": func(t *testing.T, address, reeve, program string) { runNginx(t, address, reeve, program, "", "") },
-	} {
+	for _, name := range []string{"caddy", "nginx"} {
 		t.Run(name, func(t *testing.T) {
 			needs(t, name)
-			s := newShop(t, "http", func(address, reeve, program string) { proxy(t, address, reeve, program) })
+			s := newShop(t, "http", proxyOf(t, name, oneProgram))
 			p := console(t, s.server)
 			p.watch.also = s.origin
 			p.visit(s.origin + "/orders?page=2&q=a%20b")
@@ -232,6 +241,17 @@ func TestForwardAuthenticationThroughProxies(t *testing.T) {
 			p.visit(s.origin + "/secret")
 			p.gone("user zoe")
 		})
+	}
+}
+
+// proxyOf returns a function that starts a proxy with one of its blocks.
+func proxyOf(t *testing.T, name string, which int) func(address, reeve, program string) {
+	return func(address, reeve, program string) {
+		if name == "caddy" {
+			runCaddy(t, which, address, reeve, program)
+		} else {
+			runNginx(t, which, address, reeve, program, "", "")
+		}
 	}
 }
 
@@ -338,15 +358,34 @@ func TestForwardAuthenticationOverTLS(t *testing.T) {
 	t.Parallel()
 	needs(t, "nginx")
 	cert, key, pool := selfSigned(t)
-	s := newShop(t, "https", func(address, reeve, program string) { runNginx(t, address, reeve, program, cert, key) })
+	s := newShop(t, "https", func(address, reeve, program string) { runNginx(t, oneProgram, address, reeve, program, cert, key) })
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+	defer transport.CloseIdleConnections()
+	get := s.signIn(t, transport, "/orders", func(c *http.Cookie) {
+		if c.Value != "" && (!strings.HasPrefix(c.Name, "__Host-reeve-") || !c.Secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode) {
+			t.Errorf("the cookie is %s", c)
+		}
+	})
+	s.knowsZoe(t)
+	s.c.want(200, "PUT", fmt.Sprintf("/admin/list/%d/status", s.user), `{"status":0}`)
+	if resp := get(s.origin + "/orders"); resp.StatusCode != 302 {
+		t.Errorf("after the user was disabled: %s", resp.Status)
+	}
+	if n := len(s.program.take()); n != 0 {
+		t.Errorf("the program has got %d requests of a disabled user", n)
+	}
+}
+
+// signIn signs zoe in, who opens a path, as a browser does without a page. It returns how the browser opens a URL afterwards, without
+// following redirects. check gets each cookie.
+func (s *shop) signIn(t *testing.T, transport *http.Transport, path string, check func(c *http.Cookie)) (get func(url string) *http.Response) {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
-	defer transport.CloseIdleConnections()
 	browser := &http.Client{Transport: transport, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	get := func(url string) *http.Response {
+	get = func(url string) *http.Response {
 		r, err := http.NewRequest("GET", url, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -358,13 +397,11 @@ func TestForwardAuthenticationOverTLS(t *testing.T) {
 		}
 		resp.Body.Close()
 		for _, c := range resp.Cookies() {
-			if c.Value != "" && (!strings.HasPrefix(c.Name, "__Host-reeve-") || !c.Secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode) {
-				t.Errorf("the cookie is %s", c)
-			}
+			check(c)
 		}
 		return resp
 	}
-	resp := get(s.origin + "/orders")
+	resp := get(s.origin + path)
 	asked, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || resp.StatusCode != 302 || asked.Path != "/console/open" {
 		t.Fatalf("%s to %s", resp.Status, asked)
@@ -373,18 +410,45 @@ func TestForwardAuthenticationOverTLS(t *testing.T) {
 	zoe.token = into[grant](t, zoe.want(200, "POST", "/admin/login", object("username", "zoe", "password", "a good password"))).Token
 	q := asked.Query()
 	to := into[struct{ URL string }](t, zoe.want(200, "POST", "/auth/forward", object("origin", q.Get("origin"), "to", q.Get("to"), "state", q.Get("state")))).URL
-	if resp := get(to); resp.StatusCode != 302 || resp.Header.Get("Location") != "/orders" && resp.Header.Get("Location") != s.origin+"/orders" {
+	if resp := get(to); resp.StatusCode != 302 || strings.TrimPrefix(resp.Header.Get("Location"), s.origin) != path {
 		t.Fatalf("%s to %s", resp.Status, resp.Header.Get("Location"))
 	}
-	if resp := get(s.origin + "/orders"); resp.StatusCode != 200 {
+	if resp := get(s.origin + path); resp.StatusCode != 200 {
 		t.Fatal(resp.Status)
 	}
-	s.knowsZoe(t)
-	s.c.want(200, "PUT", fmt.Sprintf("/admin/list/%d/status", s.user), `{"status":0}`)
-	if resp := get(s.origin + "/orders"); resp.StatusCode != 302 {
-		t.Errorf("after the user was disabled: %s", resp.Status)
-	}
-	if n := len(s.program.take()); n != 0 {
-		t.Errorf("the program has got %d requests of a disabled user", n)
+	return get
+}
+
+// TestForwardAuthentication_PermissionForAPath runs the manual's recipes: a user without the permission gets to the path in no way of writing it.
+func TestForwardAuthentication_PermissionForAPath(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"caddy", "nginx"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			needs(t, name)
+			s := newShop(t, "http", proxyOf(t, name, onePermission))
+			reports := s.c.create("/admin/rule", "type", 2, "key", "shop.report.query", "name", "See reports", "parent_id", s.orders-1)
+			long := "/orders?filter=" + strings.Repeat("a", 2300)
+			get := s.signIn(t, &http.Transport{}, long, func(*http.Cookie) {})
+			s.program.take()
+			for _, path := range []string{"/", "/orders", "/orders/%C3%A9?next=//x/../y", "/.well-known/x", "/a.b/..c", "/x%20reports"} {
+				if resp := get(s.origin + path); resp.StatusCode != 200 || len(s.program.take()) != 1 {
+					t.Errorf("%s: %s", path, resp.Status)
+				}
+			}
+			for _, path := range []string{
+				"/reports", "/reports/1", "/reports?x=1", "/%72eports", "/%72%65ports/1", "//reports", "/x/../reports", "/REPORTS", "/Reports/1", "/./reports", "/x/..%2freports", "/x%2f..%2freports",
+				"/%2e/reports", "/x/%2E%2E/reports", "/%2freports", "/x/..;/reports", "/reports;x", "/reports/../orders", "/x//../reports", "/x/..%5creports", "/reports%00", "/reports/", "/reports.json",
+			} {
+				resp := get(s.origin + path)
+				if n := len(s.program.take()); n != 0 || resp.StatusCode != 403 && resp.StatusCode != 400 {
+					t.Errorf("%s: %s, and the program has got %d requests", path, resp.Status, n)
+				}
+			}
+			s.c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", s.role), fmt.Sprintf(`{"rule_ids":[%d,%d]}`, s.orders, reports))
+			if resp := get(s.origin + "/Reports/1"); resp.StatusCode != 200 || len(s.program.take()) != 1 {
+				t.Errorf("with the permission: %s", resp.Status)
+			}
+		})
 	}
 }
