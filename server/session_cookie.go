@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"reeve/auth"
@@ -29,18 +30,41 @@ func sessionCookie(app, secure bool) string {
 	return name
 }
 
-// secure reports whether the client's connection is encrypted, also if a trusted proxy decrypts it.
-func (req *Request) secure() bool {
+// encrypted reports whether the client's connection certainly is, also if a trusted proxy decrypts it.
+func (req *Request) encrypted() bool {
 	if req.http.TLS != nil {
 		return true
 	}
 	peer, err := netip.ParseAddrPort(req.http.RemoteAddr)
-	return err == nil && req.http.Header.Get("X-Forwarded-Proto") == "https" && auth.IsTrusted(peer.Addr().Unmap(), req.s.config.TrustedProxies)
+	return err == nil && auth.IsTrusted(peer.Addr().Unmap(), req.s.config.TrustedProxies) && strings.EqualFold(firstForwarded(req.http.Header, "X-Forwarded-Proto"), "https")
+}
+
+// secure reports whether the browser's connection is encrypted. A proxy that is not trusted, or says nothing, may decrypt
+// it; then the origin of the page counts, or whether the request is for the public URL.
+func (req *Request) secure() bool {
+	if req.encrypted() {
+		return true
+	}
+	if scheme, _, ok := strings.Cut(req.http.Header.Get("Origin"), "://"); ok {
+		return scheme == "https"
+	}
+	return strings.HasPrefix(req.s.config.PublicURL, "https://") && canonicalOrigin("https://"+req.http.Host) == req.s.config.PublicURL
+}
+
+// sentSessions returns the cookies with a session of a realm that the client has sent, the one to use first. Browsers send the one with the
+// prefix over HTTPS only; the other one is not accepted there, since other hosts of the site can set it.
+func (req *Request) sentSessions(app bool) (sent []*http.Cookie) {
+	for _, secure := range []bool{true, false} {
+		if c, err := req.http.Cookie(sessionCookie(app, secure)); err == nil && (secure || !req.encrypted()) {
+			sent = append(sent, c)
+		}
+	}
+	return sent
 }
 
 // keepSession moves the token of a sign-in from the response to a cookie. The session that the browser had before ends.
 func (req *Request) keepSession(app bool, out *loginOut) {
-	if c, err := req.http.Cookie(sessionCookie(app, req.secure())); err == nil {
+	for _, c := range req.sentSessions(app) {
 		req.endFormer(app, c.Value)
 	}
 	req.setSession(app, out.Token, out.ExpiresAt)
@@ -62,10 +86,16 @@ func (req *Request) endFormer(app bool, token string) {
 	}
 }
 
-// setSession sets the cookie of a session.
+// setSession sets the cookie of a session, instead of any that the client has sent.
 func (req *Request) setSession(app bool, token string, expires store.Time) {
 	secure := req.secure()
-	http.SetCookie(&req.w, hiddenCookie(sessionCookie(app, secure), token, int(time.Until(expires.Std())/time.Second), secure))
+	name := sessionCookie(app, secure)
+	for _, c := range req.sentSessions(app) {
+		if c.Name != name {
+			req.dropCookie(c.Name)
+		}
+	}
+	http.SetCookie(&req.w, hiddenCookie(name, token, int(time.Until(expires.Std())/time.Second), secure))
 }
 
 // hiddenCookie returns a cookie that scripts cannot read, and that other sites cannot make a browser send
@@ -74,12 +104,16 @@ func hiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
 }
 
-// dropSession deletes the cookie of a session, if the client has sent one.
+// dropSession deletes the cookies of a session that the client has sent.
 func (req *Request) dropSession(app bool) {
-	secure := req.secure()
-	name := sessionCookie(app, secure)
-	deletion := hiddenCookie(name, "", -1, secure).String()
-	if _, err := req.http.Cookie(name); err == nil && !slices.Contains(req.w.Header()["Set-Cookie"], deletion) { // a request can be authorized twice
+	for _, c := range req.sentSessions(app) {
+		req.dropCookie(c.Name)
+	}
+}
+
+func (req *Request) dropCookie(name string) {
+	deletion := hiddenCookie(name, "", -1, strings.HasPrefix(name, "__Host-")).String()
+	if !slices.Contains(req.w.Header()["Set-Cookie"], deletion) { // a request can be authorized twice
 		req.w.Header().Add("Set-Cookie", deletion)
 	}
 }
@@ -96,21 +130,22 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	}
 	var ended error
 	for _, app := range realms {
-		c, err := req.http.Cookie(sessionCookie(app, req.secure()))
-		if err != nil || c.Value == "" {
-			continue
+		for _, c := range req.sentSessions(app) {
+			if c.Value == "" {
+				continue
+			}
+			if err := req.sameOrigin(); err != nil {
+				return nil, err
+			}
+			session, err := req.sessionOf(tx, app, c.Value)
+			if err == nil || !errs.Is(err, errs.Unauthenticated) {
+				return session, err
+			}
+			if !errors.Is(err, auth.ErrOtherNetwork) { // that session goes on
+				req.dropCookie(c.Name)
+			}
+			ended = err
 		}
-		if err := req.sameOrigin(); err != nil {
-			return nil, err
-		}
-		session, err := req.sessionOf(tx, app, c.Value)
-		if err == nil || !errs.Is(err, errs.Unauthenticated) {
-			return session, err
-		}
-		if !errors.Is(err, auth.ErrOtherNetwork) { // that session goes on
-			req.dropSession(app)
-		}
-		ended = err
 	}
 	if rt.Access == anyRealm {
 		ended = nil

@@ -50,6 +50,9 @@ func TestSignInWithACookie(t *testing.T) {
 	in.appUser("customer")
 	encrypted := func(r *http.Request) { r.TLS = &tls.ConnectionState{} }
 	proxied := func(r *http.Request) { r.RemoteAddr = "10.0.0.1:1"; r.Header.Set("X-Forwarded-Proto", "https") }
+	through := func(proto string) func(r *http.Request) {
+		return func(r *http.Request) { r.RemoteAddr = "10.0.0.1:1"; r.Header.Set("X-Forwarded-Proto", proto) }
+	}
 	claimed := func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }
 	plain := func(*http.Request) {}
 	for _, c := range []struct {
@@ -60,6 +63,9 @@ func TestSignInWithACookie(t *testing.T) {
 		{"plain HTTP", "admin", "admin", "reeve_session", plain, false},
 		{"TLS", "admin", "admin", "__Host-reeve_session", encrypted, true},
 		{"a trusted proxy", "admin", "admin", "__Host-reeve_session", proxied, true},
+		{"two proxies in a row", "admin", "admin", "__Host-reeve_session", through("https, http"), true},
+		{"a proxy that writes it in capitals", "admin", "admin", "__Host-reeve_session", through("HTTPS"), true},
+		{"a proxy without TLS", "admin", "admin", "reeve_session", through("http, https"), false},
 		{"a client that claims to be one", "admin", "admin", "reeve_session", claimed, false},
 		{"the app over TLS", "api", "customer", "__Host-reeve_app_session", encrypted, true},
 	} {
@@ -92,10 +98,10 @@ func TestSignInWithACookie(t *testing.T) {
 		if got := read(cookie, own); got != 200 {
 			t.Errorf("%s: %d with the cookie", c.name, got)
 		}
-		// The same value under the names of the other realm or the other kind of connection is no credential.
+		// The same value under the names of the other realm is no credential, nor that which other hosts can set over TLS.
 		for _, other := range []string{"reeve_session", "__Host-reeve_session", "reeve_app_session", "__Host-reeve_app_session"} {
 			for _, url := range []string{"/admin/info", "/api/user"} {
-				if got := read(&http.Cookie{Name: other, Value: cookie.Value}, url); (got == 200) != (other == c.cookie && url == own) {
+				if got := read(&http.Cookie{Name: other, Value: cookie.Value}, url); (got == 200) != (strings.HasSuffix(c.cookie, strings.TrimPrefix(other, "__Host-")) && (other == c.cookie || !c.secure) && url == own) {
 					t.Errorf("%s: %d for %s as %s", c.name, got, url, other)
 				}
 			}
@@ -253,6 +259,33 @@ func TestACookieOfAnEndedSession(t *testing.T) {
 		dropped := cookieNamed(answer.Cookies(), "reeve_app_session")
 		if answer.StatusCode != c.status || dropped == nil || dropped.MaxAge >= 0 || cookieNamed(answer.Cookies(), "reeve_session") != nil {
 			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
+		}
+	}
+}
+
+// TestSessionCookie_PublicURLIsHTTPS: the proxy that decrypts the connection need not be trusted for the cookie to be Secure.
+func TestSessionCookie_PublicURLIsHTTPS(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	for _, c := range []struct{ name, host, origin, cookie string }{
+		{"a proxy that passes the host on", "reeve.example.org", "https://reeve.example.org", "__Host-reeve_session"},
+		{"one that changes it", "127.0.0.1:8080", "https://reeve.example.org", "__Host-reeve_session"},
+		{"a client without an origin", "reeve.example.org:443", "", "__Host-reeve_session"},
+		{"a browser beside the proxy", "10.0.0.5:8080", "http://10.0.0.5:8080", "reeve_session"},
+		{"a client beside the proxy", "10.0.0.5:8080", "", "reeve_session"},
+	} {
+		r := pageRequest("POST", "/admin/login", `{"username":"admin","password":"`+ownerPassword+`","cookie":1}`, c.origin)
+		r.Host = c.host
+		answer := in.handled(r)
+		cookie := cookieNamed(answer.Cookies(), c.cookie)
+		if answer.StatusCode != 200 || cookie == nil || cookie.Secure != strings.HasPrefix(c.cookie, "__Host-") {
+			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
+			continue
+		}
+		r = pageRequest("GET", "/admin/info", "", "", cookie)
+		r.Host, r.Body, r.ContentLength = c.host, http.NoBody, 0
+		if answer := in.handled(r); answer.StatusCode != 200 {
+			t.Errorf("%s: %d with the cookie", c.name, answer.StatusCode)
 		}
 	}
 }
