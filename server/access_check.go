@@ -13,13 +13,16 @@ import (
 // Operations with which a program asks whose token it has received, and what that user or key may do.
 // The answers are those of the next request with the token.
 var accessCheckRoutes = []Route{
-	reading(following(&oauth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect)),
+	byClient(reading(following(&oauth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect))),
 	reading(action("POST", "/auth/check", "auth.check", "Check permissions", checkAccess)),
 }
 
 type introspectIn struct {
 	Token string `form:"token" check:"required,max=4000" doc:"Token of a session of a user or an app user, or an API key"`
 	Hint  string `form:"token_type_hint" check:"max=64" doc:"Ignored: tokens of all kinds are recognized"`
+
+	Client string `form:"client_id" check:"max=255" doc:"Ignored: the key says which program it is"`
+	Secret string `form:"client_secret" check:"max=200" doc:"API key, for programs that send it neither as a bearer token nor by Basic authentication"`
 }
 
 // introspection is the response of RFC 7662, with members of our own after the standard ones.

@@ -65,7 +65,7 @@ func TestIntrospection(t *testing.T) {
 	if a := in.call("POST", "/auth/introspect", `{"token":"x"}`, "program"); a.Code != 415 {
 		t.Errorf("JSON: %d %s", a.Code, a.Body)
 	}
-	for as, want := range map[string]string{"nobody": `401 {"error":"invalid_token"`, "customer": `401 {"error":"invalid_token"`} {
+	for as, want := range map[string]string{"customer": `401 {"error":"invalid_token"`} {
 		if a := in.introspect("token=x", as); !strings.HasPrefix(fmt.Sprint(a.Code, " ", a.Body), want) || a.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("%s: %d %s", as, a.Code, a.Body)
 		}
@@ -73,6 +73,60 @@ func TestIntrospection(t *testing.T) {
 	in.clerk("other", "auth.check")
 	if a := in.introspect("token=x", "other"); !strings.HasPrefix(a.Body, `{"error":"insufficient_scope"`) || a.Code != 403 {
 		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+// TestIntrospection_ClientSecret: most resource servers send nothing else (RFC 6749, 2.3.1).
+func TestIntrospection_ClientSecret(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.program()
+	key, bare := in.tokens["program"], in.newKey("bare", "/admin/key", fmt.Sprintf(`{"name":"bare","role_ids":[%d]}`, in.role("Bare", nil, "auth.check")), "owner").Token
+	const basic, bearer = `Basic realm="Reeve"`, "Bearer"
+	for _, c := range []struct {
+		name, username, password, form, header string
+		status                                 int
+		code, challenge                        string
+	}{
+		{"Basic", "svc", key, "", "", 200, "", ""},
+		{"Basic, without a name", "", key, "", "", 200, "", ""},
+		{"Basic, and the name in the form", "svc", key, "&client_id=svc", "", 200, "", ""},
+		{"in the form", "", "", "&client_id=svc&client_secret=" + key, "", 200, "", ""},
+		{"in the form, beside a header for a proxy", "", "", "&client_secret=" + key, "Negotiate x", 200, "", ""},
+		{"a wrong secret", "svc", key + "x", "", "", 401, "invalid_client", basic},
+		{"the password of a user", "admin", ownerPassword, "", "", 401, "invalid_client", basic},
+		{"a token of a session", "svc", in.tokens["owner"], "", "", 401, "invalid_client", basic},
+		{"a wrong secret in the form", "", "", "&client_id=svc&client_secret=x", "", 401, "invalid_client", basic},
+		{"an empty secret in the form", "", "", "&client_id=svc&client_secret=", "", 401, "invalid_client", basic},
+		{"nothing", "", "", "", "", 401, "invalid_client", basic},
+		{"a wrong token", "", "", "&client_secret=" + key, "Bearer x", 401, "invalid_token", bearer},
+		{"a key without the permission", "svc", bare, "", "", 403, "insufficient_scope", ""},
+	} {
+		r := httptest.NewRequest("POST", "/auth/introspect", strings.NewReader("token="+in.tokens["owner"]+c.form))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if c.username+c.password != "" {
+			r.SetBasicAuth(c.username, c.password)
+		}
+		if c.header != "" {
+			r.Header.Set("Authorization", c.header)
+		}
+		a := in.send(r)
+		want := `{"active":true`
+		if c.code != "" {
+			want = `{"error":"` + c.code + `"`
+		}
+		if a.Code != c.status || !strings.HasPrefix(a.Body, want) || a.Header.Get("WWW-Authenticate") != c.challenge {
+			t.Errorf("%s: %d %s %s", c.name, a.Code, a.Header.Get("WWW-Authenticate"), a.Body)
+		}
+	}
+	r := in.request("POST", "/auth/check", `{"token":"x"}`, "nobody") // follows no specification
+	r.SetBasicAuth("svc", key)
+	if a := in.send(r); a.Code != 401 || a.Header.Get("WWW-Authenticate") != bearer {
+		t.Errorf("another operation: %d %s", a.Code, a.Body)
+	}
+	in.flush()
+	if body := in.ok("GET", "/system/monitor/request?pageSize=100", "", "owner").Body; strings.Contains(body, key) || strings.Contains(body, ownerPassword) {
+		t.Error("monitoring has a secret")
 	}
 }
 

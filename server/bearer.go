@@ -12,6 +12,11 @@ import (
 // none, or needs none and none was sent.
 func (req *Request) authenticate(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	token, sent := req.bearer()
+	if !sent && rt.clients {
+		if token, sent = req.client(); sent && token == "" {
+			return nil, errClient
+		}
+	}
 	if !sent && rt.Access != metricsToken {
 		if session, err := req.byCookie(tx, rt); err != nil || session != nil || rt.Access == anyRealm {
 			return session, err

@@ -63,6 +63,7 @@ func newDocument(all []Route, version string) (document, error) {
 			"securitySchemes": object{
 				"bearer":  object{"type": "http", "scheme": "bearer", "description": "Token of POST /admin/login"},
 				"cookie":  object{"type": "apiKey", "in": "cookie", "name": sessionCookie(false, true), "description": "Set by a sign-in with cookie=1. App users have " + sessionCookie(true, true) + "; over plain HTTP the names have no prefix. Requests that change something are accepted only from pages of this server"},
+				"basic":   object{"type": "http", "scheme": "basic", "description": "An API key as the password, with any username, for clients of OAuth 2.0"},
 				"metrics": object{"type": "http", "scheme": "bearer", "description": "metrics.token of the configuration; without one the endpoint does not exist"},
 			},
 		},
@@ -124,8 +125,11 @@ func operation(rt *Route, types *schemas) object {
 		op["security"] = []any{object{"metrics": []any{}}}
 		op["x-access"] = rt.Access
 	default:
-		op["security"] = []any{object{"bearer": []any{}}, object{"cookie": []any{}}}
-		op["x-access"] = rt.Access
+		ways := []any{object{"bearer": []any{}}, object{"cookie": []any{}}}
+		if rt.clients {
+			ways = append(ways, object{"basic": []any{}})
+		}
+		op["security"], op["x-access"] = ways, rt.Access
 	}
 	params := parameters(rt)
 	if rt.actable() {
@@ -148,7 +152,7 @@ func operation(rt *Route, types *schemas) object {
 		}
 	}
 	if rt.protocol != nil && rt.protocol.form {
-		op["requestBody"] = object{"required": true, "x-max-bytes": rt.maxBody, "content": object{"application/x-www-form-urlencoded": object{"schema": types.body(rt, protocolForm(rt.in))}}}
+		op["requestBody"] = object{"required": true, "x-max-bytes": rt.maxBody, "content": object{formMedia: object{"schema": types.body(rt, protocolForm(rt.in))}}}
 	}
 	if rt.protocol != nil {
 		op["x-protocol"] = rt.protocol.name

@@ -84,6 +84,9 @@ func TestTheDocumentHasTheAccess(t *testing.T) {
 		if ways == "" {
 			ways = "[map[bearer:[]] map[cookie:[]]]"
 		}
+		if rt.clients {
+			ways = "[map[bearer:[]] map[cookie:[]] map[basic:[]]]"
+		}
 		if fmt.Sprint(security) != ways || access != rt.Access && (access != "" || rt.Access != public) {
 			t.Errorf("%s: security %v, x-access %q", rt.name(), security, access)
 		}

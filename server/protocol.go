@@ -32,15 +32,17 @@ func (rt *Route) statusOf(kind errs.Kind) int {
 var oauth = protocol{name: "OAuth 2.0", form: true, failed: reflect.TypeFor[oauthFailure](), failure: newOAuthFailure}
 
 type oauthFailure struct {
-	Error       string `json:"error" doc:"Code of the error: invalid_request, invalid_token, insufficient_scope, temporarily_unavailable or server_error"`
+	Error       string `json:"error" doc:"Code of the error: invalid_request, invalid_client, invalid_token, insufficient_scope, temporarily_unavailable or server_error"`
 	Description string `json:"error_description"`
 }
 
-func newOAuthFailure(_ *Request, e *errs.Error, msg string) any {
+func newOAuthFailure(req *Request, e *errs.Error, msg string) any {
 	code := "invalid_request"
 	switch e.Kind {
 	case errs.Unauthenticated:
-		code = "invalid_token"
+		if code = "invalid_token"; req.byClientSecret() {
+			code = "invalid_client"
+		}
 	case errs.Denied:
 		code = "insufficient_scope"
 	case errs.TooMany, errs.Busy, errs.Full:
@@ -60,9 +62,14 @@ func following[In, Out any](p *protocol, method, path, access, title string, han
 	return rt
 }
 
-// readForm reads a form of the protocol. Parameters must not be repeated.
+const formMedia = "application/x-www-form-urlencoded"
+
+// readForm reads a form of the protocol, once. Parameters must not be repeated.
 func (req *Request) readForm() (url.Values, error) {
-	if media, _, err := mime.ParseMediaType(req.http.Header.Get("Content-Type")); req.http.ContentLength == 0 || err != nil || media != "application/x-www-form-urlencoded" {
+	if req.clientForm != nil {
+		return req.clientForm, nil
+	}
+	if media, _, err := mime.ParseMediaType(req.http.Header.Get("Content-Type")); req.http.ContentLength == 0 || err != nil || media != formMedia {
 		return nil, errs.New(errs.BadMedia, "the Content-Type of the body must be application/x-www-form-urlencoded")
 	}
 	if req.http.Method == http.MethodGet {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"runtime/debug"
 	"strconv"
 	"sync/atomic"
@@ -43,6 +44,7 @@ type Request struct {
 	entry       audit.Head   // entry of the last write in the change log; zero for none
 	mon         observed
 	opened      time.Duration // of a stream: time until it was open
+	clientForm  url.Values    // form that was read before the request was authenticated; nil for none
 	bodyRead    bool          // whether the body was read to its end
 	answer      *held         // memory of the response; nil if it does not count
 	heavy       *atomic.Bool  // whether the last response of the route was large; nil without a route
@@ -154,6 +156,11 @@ func (s *Server) make(rt *Route, req *Request, out *envelope) (sent bool, err er
 	req.takeTurn()
 	if rt.changes() {
 		if err := req.readReason(); err != nil {
+			return false, err
+		}
+	}
+	if rt.clients {
+		if err := req.readClient(); err != nil {
 			return false, err
 		}
 	}
@@ -387,7 +394,7 @@ func (s *Server) fail(req *Request, err error) {
 	h.Del("Content-Disposition")
 	h["Content-Security-Policy"] = noContent
 	if e.Kind == errs.Unauthenticated {
-		h.Set("WWW-Authenticate", "Bearer")
+		h["Www-Authenticate"] = req.challenge()
 	}
 	setRetryAfter(h, e)
 	if req.http.ContentLength != 0 && !req.bodyRead {

@@ -48,6 +48,7 @@ type Route struct {
 	proves      bool          // whether the store requires that for what it usually does
 	keys        keyUse        // which API keys may use it
 	keyAccess   string        // permission that API keys need instead of Access; "" for the same
+	clients     bool          // whether keys may also be sent as the secret of a client of OAuth 2.0
 	answers     answers       // responses that it has besides the usual ones
 	reads       bool          // whether it changes nothing, although it is no GET
 	protocol    *protocol     // specification that it follows; nil for the conventions of this API

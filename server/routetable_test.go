@@ -140,7 +140,11 @@ func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
 			if code == "" || rt.Access == metricsToken || !conventional(rt) && !rt.page { // it has no sessions
 				code = "unauthenticated"
 			}
-			if e := a.envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != "Bearer" {
+			challenge := "Bearer"
+			if rt.clients && who == "nobody" {
+				challenge = `Basic realm="Reeve"`
+			}
+			if e := a.envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != challenge {
 				in.t.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
