@@ -7,12 +7,15 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"net/netip"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/hotp"
-	"github.com/pquerna/otp/totp"
+	"golang.org/x/text/unicode/norm"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -32,14 +35,25 @@ type NewTOTP struct {
 	URI    string // otpauth address, for a QR code
 }
 
+const secretBytes = 20 // of an authenticator app, as RFC 4226 recommends
+
 // BeginTOTP makes the secret of a new authenticator app for a signed-in user. It is asked for after ConfirmTOTP.
 func (a *Auth) BeginTOTP(s *Session, issuer string) (*NewTOTP, error) {
-	key, err := totp.Generate(totp.GenerateOpts{Issuer: strings.ReplaceAll(issuer, ":", " "), AccountName: s.Actor.Username, Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
-	if err != nil {
-		return nil, err
+	bytes := make([]byte, secretBytes)
+	rand.Read(bytes) // never fails: crypto/rand ends the program instead
+	secret := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(bytes)
+	err := a.db.Update(s.Actor, func(tx *store.Tx) error { return store.BeginTOTP(tx, s.account, secret) })
+	return &NewTOTP{secret, totpURI(issuer, s.Actor.Username, secret)}, err
+}
+
+// totpURI returns the otpauth address of a secret (Key Uri Format of Google Authenticator). Apps split the label at a colon, and not all
+// of them take + for a space. Everything else is percent-encoded, in the label and in the query alike.
+func totpURI(issuer, username, secret string) string {
+	escape := func(text string) string {
+		return strings.ReplaceAll(url.QueryEscape(strings.ReplaceAll(text, ":", " ")), "+", "%20")
 	}
-	err = a.db.Update(s.Actor, func(tx *store.Tx) error { return store.BeginTOTP(tx, s.account, key.Secret()) })
-	return &NewTOTP{key.Secret(), key.URL()}, err
+	return "otpauth://totp/" + escape(issuer) + ":" + escape(username) + "?algorithm=SHA1&digits=" + strconv.Itoa(codeDigits) +
+		"&issuer=" + escape(issuer) + "&period=" + strconv.Itoa(int(store.TOTPStep/time.Second)) + "&secret=" + secret
 }
 
 // ConfirmTOTP sets up the authenticator app of a signed-in user whose code proves that it has the secret. It returns
@@ -283,9 +297,15 @@ func newRecoveryCodes() (codes []string) {
 	return codes
 }
 
-// plainCode removes what people type to make a code readable.
+// plainCode removes what people and programs put into a code to make it readable, which need not be ASCII, and maps letters and digits
+// of full width, which Chinese input methods write.
 func plainCode(code string) string {
-	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code))
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Dash, unicode.Cf) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKC.String(code))
 }
 
 // hashRecovery returns the hash of a recovery code of an account, hexadecimal.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"encoding/base32"
 	"strings"
 	"sync"
@@ -209,6 +210,78 @@ func TestAPendingSignInIsBound(t *testing.T) {
 	if err := in.complete(token, in.code(secret, 1)); !errs.Is(err, errs.Unauthenticated) {
 		t.Errorf("another password: %v", err)
 	}
+}
+
+// TestPendingSignIn_OpensOneSession, however many right codes come at once. The others remain unused.
+func TestPendingSignIn_OpensOneSession(t *testing.T) {
+	in := start(t)
+	in.set("security.login_tries", "50")
+	_, recovery := in.withFactor()
+	token := in.pendingToken()
+	var wg sync.WaitGroup
+	errors := make([]error, pendingTries)
+	for i := range errors {
+		wg.Go(func() { errors[i] = in.complete(token, recovery[i]) })
+	}
+	wg.Wait()
+	won := 0
+	for i, err := range errors {
+		switch {
+		case err == nil:
+			won++
+		case errs.Of(err).Code != "sign_in_again":
+			t.Errorf("%v", err)
+		default:
+			must(t, in.complete(in.pendingToken(), recovery[i]))
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d sessions were opened", won)
+	}
+}
+
+// TestPendingSignIn_EndsWithTheSessions of its user.
+func TestPendingSignIn_EndsWithTheSessions(t *testing.T) {
+	in := start(t)
+	_, recovery := in.withFactor()
+	enable := func(on store.Flag) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			_, err := store.Users.Update(tx, FirstUser, func(u *store.User) error { u.Status = on; return nil })
+			if err == nil && !bool(on) {
+				err = store.EndSessions(tx, store.Account{ID: FirstUser}, 0) // as the operations do
+			}
+			return err
+		}
+	}
+	in.update(func(tx *store.Tx) error { // another owner remains
+		return store.Users.Create(tx, &store.User{Username: "other", Status: true, RoleIDs: []store.ID{store.OwnerRole}})
+	})
+	for i, c := range []struct {
+		name  string
+		steps []func(tx *store.Tx) error
+	}{
+		{"disabled and enabled", []func(tx *store.Tx) error{enable(false), enable(true)}},
+		{"disabled and enabled at once", []func(tx *store.Tx) error{func(tx *store.Tx) error { return cmp.Or(enable(false)(tx), enable(true)(tx)) }}},
+		{"the same password set again", []func(tx *store.Tx) error{func(tx *store.Tx) error {
+			h, err := store.HashOf(tx, store.Account{ID: FirstUser})
+			if err != nil {
+				return err
+			}
+			return store.SetHash(tx, store.Account{ID: FirstUser}, h.Hash, false, 0)
+		}}},
+	} {
+		token := in.pendingToken()
+		for _, step := range c.steps {
+			in.update(step)
+		}
+		if err := in.complete(token, recovery[i]); errs.Of(err).Code != "sign_in_again" {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		must(t, in.complete(in.pendingToken(), recovery[i]))
+	}
+	token := in.pendingToken()
+	must(t, in.complete(in.pendingToken(), recovery[5])) // another sign-in ends none
+	must(t, in.complete(token, recovery[6]))
 }
 
 // TestAHashIsRenewedAfterTheSecondStep of a sign-in.

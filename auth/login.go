@@ -121,13 +121,14 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 			return nil, err
 		}
 	}
-	g, err = a.grant(who.account, loginProof{hash: hash, fresh: fresh}, in, device)
+	proof := loginProof{hash: hash, fresh: fresh}
+	g, err = a.grant(who.account, &proof, in, device)
 	if err != nil {
 		return nil, err
 	}
 	at.succeeded()
 	if g == nil {
-		return a.suspend(pendingLogin{account: who.account, name: in.Username, hash: hash, fresh: fresh, client: markClient(in)})
+		return a.suspend(&pendingLogin{account: who.account, name: in.Username, hash: hash, fresh: fresh, since: proof.seen, client: markClient(in)})
 	}
 	return g, nil
 }
@@ -250,31 +251,40 @@ func setLoginUser(row *store.LoginLog, account store.Account) {
 type loginProof struct {
 	hash    string     // that the password was compared with; "" for no password
 	fresh   string     // hash of the password to store instead; "" for none
+	since   store.Time // when the sessions of the user were ended last, as the first step saw it; 0 in the first step
+	seen    store.Time // what the second step compares with since
 	code    *string    // of the second factor; nil for none
 	passkey *assertion // nil for none
 }
 
-// checkHash returns an error if the password has changed since it was compared.
+// checkHash returns an error if the password has changed since it was compared, or the sessions of the user were ended since
+// the first step.
 func (p *loginProof) checkHash(tx *store.Tx, account store.Account) error {
 	if p.hash == "" {
 		return nil
 	}
 	stored, err := store.HashOf(tx, account)
-	if errs.Is(err, errs.NotFound) || err == nil && stored.Hash != p.hash {
+	switch {
+	case err != nil && !errs.Is(err, errs.NotFound):
+		return err
+	case p.since != 0 && (err != nil || stored.UpdatedAt != p.since):
+		return errPending
+	case err != nil || stored.Hash != p.hash:
 		return errWrong
 	}
-	return err
+	p.seen = stored.UpdatedAt
+	return nil
 }
 
 // grant opens the session. In the first step of a sign-in, it returns nil if there is a second one.
-func (a *Auth) grant(account store.Account, proof loginProof, in Attempt, device *deviceUse) (*Grant, error) {
+func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt, device *deviceUse) (*Grant, error) {
 	var g *Grant
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		g = nil
 		if err := proof.checkHash(tx, account); err != nil {
 			return err
 		}
-		if pending, err := a.secondFactor(tx, account, &proof); err != nil || pending {
+		if pending, err := a.secondFactor(tx, account, proof); err != nil || pending {
 			return err
 		}
 		mustChange, first, err := signedIn(tx, account, in.Addr.String())
@@ -297,7 +307,7 @@ func (a *Auth) grant(account store.Account, proof loginProof, in Attempt, device
 		return err
 	})
 	if errs.Is(err, errs.Full) {
-		return a.hold(account, &proof, in, err)
+		return a.hold(account, proof, in, err)
 	}
 	return g, err
 }

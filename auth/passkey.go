@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -108,6 +109,17 @@ func holderOf(who store.ID, name string, passkeys []*store.Passkey) *holder {
 	return h
 }
 
+// followEligibility takes over the flag "backup eligible" of a response, whose signature is verified afterwards. Password managers
+// change it in an update, or when a passkey is shared. Only servers whose rules depend on it have to refuse a passkey then (WebAuthn
+// level 3, section 7.2), which the library does always.
+func (h *holder) followEligibility(parsed *protocol.ParsedCredentialAssertionData) {
+	for i := range h.credentials {
+		if c := &h.credentials[i]; bytes.Equal(c.ID, parsed.RawID) {
+			c.Flags.BackupEligible = parsed.Response.AuthenticatorData.Flags.HasBackupEligible()
+		}
+	}
+}
+
 func credentialOf(p *store.Passkey) webauthn.Credential {
 	id, _ := base64.RawURLEncoding.DecodeString(p.CredentialID)
 	c := webauthn.Credential{
@@ -163,12 +175,13 @@ func (a *Auth) useChallenge(challenge string, expires time.Time) error {
 type assertion struct {
 	passkey  store.ID
 	count    int64
+	eligible bool // for synchronization between devices
 	backedUp bool
 }
 
 // use records the use of the passkey in the transaction that it allows.
 func (p *assertion) use(tx *store.Tx) error {
-	return store.UsePasskey(tx, p.passkey, p.count, p.backedUp)
+	return store.UsePasskey(tx, p.passkey, p.count, p.eligible, p.backedUp)
 }
 
 // verification returns whether a passkey has to verify its user: if nothing else does.
@@ -228,6 +241,7 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 		return nil, err
 	}
 	who := holderOf(user, "", passkeys)
+	who.followEligibility(parsed)
 	c, err := a.party.ValidateLogin(who, webauthn.SessionData{
 		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(), UserVerification: verification(purpose),
 	}, parsed)
@@ -240,7 +254,7 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 	encoded := base64.RawURLEncoding.EncodeToString(c.ID)
 	for _, p := range passkeys {
 		if p.CredentialID == encoded {
-			return &assertion{p.ID, int64(c.Authenticator.SignCount), c.Flags.BackupState}, nil
+			return &assertion{p.ID, int64(c.Authenticator.SignCount), c.Flags.BackupEligible, c.Flags.BackupState}, nil
 		}
 	}
 	return nil, store.ErrWrongPasskey
@@ -258,12 +272,13 @@ func (a *Auth) LoginPasskey(in Attempt, pending string, credential json.RawMessa
 	var who store.Account
 	purpose := toSignIn
 	if pending != "" {
-		p, err := a.pending.try(pending, in.App, markClient(in), a.counters.now())
-		if err != nil {
-			return nil, "", err
+		p, refused := a.pending.try(pending, in.App, markClient(in), a.counters.now())
+		if refused != nil {
+			return nil, "", refused
 		}
+		defer func() { a.pending.release(p, err == nil) }()
 		who, username, purpose = p.account, p.name, toFinish
-		proof.hash, proof.fresh = p.hash, p.fresh
+		proof.hash, proof.fresh, proof.since = p.hash, p.fresh, p.since
 	} else if who, username, err = a.ownerOf(parsed.RawID); err != nil {
 		return nil, "", err
 	}
@@ -274,12 +289,9 @@ func (a *Auth) LoginPasskey(in Attempt, pending string, credential json.RawMessa
 		return nil, username, err
 	}
 	if proof.passkey, err = a.verifyAssertion(who.ID, parsed, purpose, pending); err == nil {
-		g, err = a.grant(who, proof, in, device)
+		g, err = a.grant(who, &proof, in, device)
 	}
-	switch {
-	case err == nil:
-		a.pending.end(pending)
-	case errs.Is(err, errs.Unauthenticated):
+	if errs.Is(err, errs.Unauthenticated) && err != errPending {
 		err = a.refused(in, who, device, err)
 	}
 	return g, username, err

@@ -95,6 +95,34 @@ func TestSigningInWithAPasskey(t *testing.T) {
 	must(t, err)
 }
 
+// TestPasskey_BackupFlagsChange: password managers begin to synchronize a passkey, and stop.
+func TestPasskey_BackupFlagsChange(t *testing.T) {
+	in := start(t)
+	p, _ := in.withPasskey()
+	for _, c := range []struct{ eligible, backedUp bool }{{false, false}, {true, false}, {true, true}, {true, false}, {false, false}, {true, true}} {
+		p.Eligible, p.BackedUp = c.eligible, c.backedUp
+		if err := in.alone(p); err != nil {
+			t.Errorf("%+v: alone: %v", c, err)
+		}
+		g, err := in.Login(Attempt{Username: "admin", Password: password, Addr: home})
+		must(t, err)
+		if _, _, err := in.LoginPasskey(Attempt{Addr: home}, g.Pending, p.Get(g.Options)); err != nil {
+			t.Errorf("%+v: after the password: %v", c, err)
+		}
+		must(t, in.db.View(store.System, func(tx *store.Tx) error {
+			stored, err := store.Passkeys.Get(tx, 1)
+			if err == nil && (bool(stored.BackupEligible) != c.eligible || bool(stored.BackedUp) != c.backedUp) {
+				t.Errorf("%+v: stored as %v, %v", c, stored.BackupEligible, stored.BackedUp)
+			}
+			return err
+		}))
+	}
+	p.Eligible, p.BackedUp = false, true
+	if err := in.alone(p); !refusedPasskey(err) {
+		t.Errorf("synchronized, but can't be: %v", err)
+	}
+}
+
 func TestAResponseOfAPasskeyWorksOnce(t *testing.T) {
 	in := start(t)
 	p, _ := in.withPasskey()

@@ -25,13 +25,18 @@ var errPending = errs.New(errs.Unauthenticated, "this sign-in has expired or fai
 
 // pendingLogin is a sign-in whose password was right.
 type pendingLogin struct {
+	token   tokenHash
 	account store.Account
-	name    string // for the login log
-	hash    string // that the password was compared with
-	fresh   string // hash of the password to store instead; "" for none
+	name    string     // for the login log
+	hash    string     // that the password was compared with
+	fresh   string     // hash of the password to store instead; "" for none
+	since   store.Time // see loginProof
 	client  clientMark
 	expires time.Time
-	tries   int // that are left
+	tries   int // that are left; guarded by that of pendingLogins
+
+	mu   sync.Mutex // held while one attempt is compared and opens the session
+	done bool       // whether one has
 }
 
 // clientMark identifies the client that a pending sign-in is bound to: its address and its device.
@@ -54,9 +59,9 @@ type pendingLogins struct {
 func newPendingLogins() *pendingLogins { return &pendingLogins{byHash: map[tokenHash]*pendingLogin{}} }
 
 // add returns the token of a new pending sign-in.
-func (p *pendingLogins) add(l pendingLogin, now time.Time) (token string, err error) {
+func (p *pendingLogins) add(l *pendingLogin, now time.Time) (token string, err error) {
 	token, hash := newToken(pendingPrefix)
-	l.expires, l.tries = now.Add(pendingLife), pendingTries
+	l.token, l.expires, l.tries = hash, now.Add(pendingLife), pendingTries
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.expire(now)
@@ -76,12 +81,26 @@ func (p *pendingLogins) add(l pendingLogin, now time.Time) (token string, err er
 	if len(p.byHash) >= maxPending {
 		return "", errs.New(errs.Busy, "too many sign-ins at once; try again in a moment").After(pendingLife)
 	}
-	p.byHash[hash] = &l
+	p.byHash[hash] = l
 	return token, nil
 }
 
-// try counts an attempt at the second factor of a pending sign-in. The last one ends it.
+// try counts an attempt at the second factor of a pending sign-in. The last one ends it. Attempts run one after the other, so that
+// one sign-in opens one session, and codes sent twice remain unused: call release after each.
 func (p *pendingLogins) try(token string, app bool, client clientMark, now time.Time) (*pendingLogin, error) {
+	l, err := p.count(token, app, client, now)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	if l.done {
+		l.mu.Unlock()
+		return nil, errPending
+	}
+	return l, nil
+}
+
+func (p *pendingLogins) count(token string, app bool, client clientMark, now time.Time) (*pendingLogin, error) {
 	hash, prefix, ok := hashToken(token)
 	if !ok || prefix != pendingPrefix {
 		return nil, errPending
@@ -95,16 +114,19 @@ func (p *pendingLogins) try(token string, app bool, client clientMark, now time.
 	if l.tries--; l.tries == 0 {
 		delete(p.byHash, hash)
 	}
-	found := *l
-	return &found, nil
+	return l, nil
 }
 
-// end ends a pending sign-in that has succeeded.
-func (p *pendingLogins) end(token string) {
-	hash, _, _ := hashToken(token)
+// release ends an attempt, and the pending sign-in with it if the attempt has succeeded.
+func (p *pendingLogins) release(l *pendingLogin, succeeded bool) {
+	l.done = succeeded
+	l.mu.Unlock()
+	if !succeeded {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.byHash, hash)
+	delete(p.byHash, l.token)
 }
 
 func (p *pendingLogins) sweep(now time.Time) {
@@ -122,7 +144,7 @@ func (p *pendingLogins) expire(now time.Time) {
 }
 
 // suspend returns the pending sign-in of a user whose second factor is asked for next.
-func (a *Auth) suspend(l pendingLogin) (*Grant, error) {
+func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 	now := a.counters.now()
 	token, err := a.pending.add(l, now)
 	if err != nil {
@@ -164,6 +186,7 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 	if err != nil {
 		return nil, "", err
 	}
+	defer func() { a.pending.release(p, err == nil) }()
 	in.Username = p.name
 	device := a.useDevice(in.Device)
 	defer device.end()
@@ -175,11 +198,10 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 		a.throttled.count(in)
 		return nil, p.name, err
 	}
-	g, err = a.grant(p.account, loginProof{hash: p.hash, fresh: p.fresh, code: &code}, in, device)
+	g, err = a.grant(p.account, &loginProof{hash: p.hash, fresh: p.fresh, since: p.since, code: &code}, in, device)
 	switch {
 	case err == nil:
 		at.succeeded()
-		a.pending.end(pending)
 	case errs.Of(err).Code == wrongCode:
 		err = a.failed(in, &candidate{account: p.account}, wrongCode, device, err)
 	default:

@@ -187,11 +187,17 @@ func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 	return s, nil
 }
 
+// maxAhead is how far in the future the last use of a session may be: clocks are corrected in steps.
+const maxAhead = time.Hour
+
+// expired reports whether the session is over or was not used for too long. One that was used while the clock was ahead has ended once
+// the clock is right, since neither limit would hold until then.
 func (s *Session) expired(tx *store.Tx) bool {
 	if s.isKey() {
 		return tx.Now() >= s.ExpiresAt
 	}
-	return tx.Now() >= s.ExpiresAt || tx.Now() >= store.Time(s.lastUsed.Load()).Add(idleLimit(tx, s.Actor.App))
+	idle, used := idleLimit(tx, s.Actor.App), store.Time(s.lastUsed.Load())
+	return tx.Now() >= s.ExpiresAt || tx.Now() >= used.Add(idle) || used > tx.Now().Add(min(idle, maxAhead))
 }
 
 var errUnknown = errs.New(errs.Unauthenticated, "unknown token, or its session has ended; sign in again")

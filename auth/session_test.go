@@ -81,6 +81,27 @@ func TestABusySessionEndsAtItsMaximumDuration(t *testing.T) {
 	})
 }
 
+// TestSession_OfAClockThatWasAhead ends once the clock is right, but not when it is set back by a little.
+func TestSession_OfAClockThatWasAhead(t *testing.T) {
+	in := start(t)
+	for _, c := range []struct {
+		ahead time.Duration
+		idle  string
+		ends  bool
+	}{{time.Minute, "30", false}, {29 * time.Minute, "30", false}, {31 * time.Minute, "30", true}, {30 * 24 * time.Hour, "30", true}, {2 * time.Hour, "10080", true}, {50 * time.Minute, "10080", false}} {
+		in.set("security.session_idle_minutes", c.idle)
+		token := in.enter("admin", password)
+		in.session(in.holds(token).ID, func(s *store.Session, now store.Time) {
+			s.LastUsed, s.ExpiresAt = now.Add(c.ahead), now.Add(c.ahead+12*time.Hour)
+		})
+		if c.ends {
+			in.ended(token, "session_expired")
+		} else {
+			in.holds(token)
+		}
+	}
+}
+
 func TestSessionDurations(t *testing.T) {
 	in := start(t)
 	in.set("security.session_hours", "3")

@@ -58,7 +58,7 @@ func confirmAppTOTP(req *Request, in *ownCode) (*recoveryCodesOut, error) {
 }
 
 type ownProof struct {
-	Code string `json:"otp" check:"required,max=40" doc:"Code of the authenticator app, or a recovery code"`
+	Code string `json:"otp" check:"required,max=40,text" doc:"Code of the authenticator app, or a recovery code"`
 }
 
 func removeAppTOTP(req *Request, in *ownProof) (nothing, error) {

@@ -44,7 +44,7 @@ func readReauth(tx *store.Tx, req *Request, _ *none) (*reauthOut, error) {
 
 type reauthIn struct {
 	Password *string         `json:"password" check:"raw,max=1024" doc:"Password, unless you have a second factor"`
-	Code     *string         `json:"otp" check:"max=40" doc:"Code of the authenticator app, or a recovery code"`
+	Code     *string         `json:"otp" check:"max=40,text" doc:"Code of the authenticator app, or a recovery code"`
 	Passkey  passkeyResponse `json:"passkey" doc:"Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it"`
 }
 

@@ -209,3 +209,26 @@ func TestNothingOfASecondFactorIsRecorded(t *testing.T) {
 		in.ok("GET", path, "", "owner").lacks(secrets...)
 	}
 }
+
+// TestCodes_TakeLineBreaks covers every field for a code: programs add a line break or a tab to what they copy.
+func TestCodes_TakeLineBreaks(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, rt := range routes() {
+		if rt.in == nil {
+			continue
+		}
+		for _, f := range rt.in.fields {
+			if f.name == "otp" {
+				if found++; !f.text {
+					t.Errorf("%s refuses line breaks in %s", rt.name(), f.name)
+				}
+			}
+		}
+	}
+	if found < 6 {
+		t.Errorf("%d fields for codes", found)
+	}
+	in := start(t)
+	in.call("POST", "/admin/login/totp", `{"login_token":"x","otp":"123456\r\n\t"}`, "nobody").brief(401, "sign_in_again")
+}

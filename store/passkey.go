@@ -70,12 +70,12 @@ var ErrWrongPasskey = errs.New(errs.Unauthenticated, "this passkey is not accept
 
 // UsePasskey records the use of a passkey with the count that it has signed, which an authenticator that counts
 // increases with each use: otherwise it is a copy, or a response that was used before.
-func UsePasskey(tx *Tx, id ID, count int64, backedUp bool) error {
+func UsePasskey(tx *Tx, id ID, count int64, eligible, backedUp bool) error {
 	_, err := Passkeys.UpdateQuietly(tx, id, func(p *Passkey) error {
 		if (count != 0 || p.SignCount != 0) && count <= p.SignCount {
 			return ErrWrongPasskey
 		}
-		p.SignCount, p.BackedUp, p.LastUsed = count, Flag(backedUp), tx.Now()
+		p.SignCount, p.BackupEligible, p.BackedUp, p.LastUsed = count, Flag(eligible), Flag(backedUp), tx.Now()
 		return nil
 	})
 	if errs.Is(err, errs.NotFound) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"reeve/store/errs"
 	"reeve/store/kv"
 )
 
@@ -100,20 +101,28 @@ func SessionsOf(tx *Tx, a Account) ([]ID, error) {
 	return SessionByUser.IDs(tx, a.ID)
 }
 
-// CountSessions returns the number of records that EndSessions deletes at most: sessions, two tokens of each,
-// and devices.
+// CountSessions returns the number of records that EndSessions changes at most: sessions, two tokens of each,
+// devices, and the password.
 func CountSessions(tx *Tx, a Account) (int, error) {
 	open, err := SessionsOf(tx, a)
 	if err != nil {
 		return 0, err
 	}
 	devices, err := devicesOf(tx, a)
-	return 3*len(open) + len(devices), err
+	return 3*len(open) + len(devices) + 1, err
 }
 
 // EndSessions ends all sessions of a user except keep (0 ends all) and deletes all devices except that of keep. It
-// is called when a password is set or a user is disabled.
+// is called when a password is set or a user is disabled. Sign-ins that wait for the second factor end, too: they compare the
+// time of the password.
 func EndSessions(tx *Tx, a Account, keep ID) error {
+	h, err := HashOf(tx, a)
+	if err == nil {
+		_, err = PasswordHashes.Bump(tx, h.ID)
+	}
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		return err
+	}
 	open, err := SessionsOf(tx, a)
 	if err != nil {
 		return err

@@ -18,6 +18,8 @@ type Authenticator struct {
 	Count    uint32 // of uses; an authenticator that does not count has NoCount
 	NoCount  bool
 	Verified bool // whether it verifies the user, with a fingerprint or the like
+	Eligible bool // whether the passkey can be synchronized between devices
+	BackedUp bool // whether it is
 
 	ID     []byte
 	handle []byte
@@ -33,6 +35,8 @@ func New(origin, rpID string) *Authenticator {
 const (
 	userPresent  = 1 << 0
 	userVerified = 1 << 2
+	eligible     = 1 << 3
+	backedUp     = 1 << 4
 	attested     = 1 << 6
 )
 
@@ -41,6 +45,12 @@ func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 func (a *Authenticator) data(flags byte, rest ...byte) []byte {
 	if flags |= userPresent; a.Verified {
 		flags |= userVerified
+	}
+	if a.Eligible {
+		flags |= eligible
+	}
+	if a.BackedUp {
+		flags |= backedUp
 	}
 	if !a.NoCount {
 		a.Count++
