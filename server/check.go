@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/fold"
 )
@@ -28,7 +29,7 @@ func checkText(f *field, text, at string, faults errs.Faults) string {
 	if f.enum != nil && !slices.Contains(f.enum, text) {
 		faults.Add(at, "must be one of %s", f.enum)
 	}
-	if f.pattern != nil && !f.pattern.MatchString(text) {
+	if f.pattern != nil && (!f.pattern.MatchString(text) || f.pattern == store.AddressPattern && !store.IsAddress(text)) { // its lengths are in octets
 		faults.Add(at, "%s", f.hint)
 	}
 	return text

@@ -63,7 +63,7 @@ var patterns = map[string]struct {
 }{
 	"key":      {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`), errs.Say("must be 1 to 5 lower-case segments separated by dots")},
 	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`), errs.Say("must contain only letters, digits, periods, underscores and hyphens")},
-	"email":    {regexp.MustCompile(`^$|^[^\s@<>"(),:;\[\]\\]+@[^\s@<>"(),:;\[\]\\]+\.[^\s@<>"(),:;\[\]\\]+$`), errs.Say("must be an email address")},
+	"email":    {store.AddressPattern, errs.Say("must be an email address")},
 	"mobile":   {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), errs.Say("must be a phone number")},
 	"filename": {regexp.MustCompile(`^[. ]*[^/\\. ][^/\\]*$`), errs.Say("must be a file name without slashes, and not only dots")},
 	"path":     {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), errs.Say("must be a path that starts with /, or an http(s) URL")},

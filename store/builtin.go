@@ -249,7 +249,7 @@ func normalizeBuiltin(b *Builtin, s *Setting, text string) (string, error) {
 	if text == "" && !b.Optional {
 		return "", errs.Say("is required")
 	}
-	if b.email && text != "" && (!plainAddress.MatchString(text) || fold.HasIgnorable(text)) {
+	if b.email && text != "" && (!IsAddress(text) || fold.HasIgnorable(text)) {
 		return "", errs.Say("must be an email address")
 	}
 	if b.domains && text != "" && !domainList.MatchString(text) {
@@ -335,9 +335,6 @@ func authorizeSecret(tx *Tx, s *Setting) error {
 	}
 	return nil
 }
-
-// plainAddress matches e-mail addresses as fields of users accept them.
-var plainAddress = regexp.MustCompile(`^[^\s@<>",;:()\[\]\\]+@[^\s@<>",;:()\[\]\\]+\.[^\s@<>",;:()\[\]\\]+$`)
 
 // domainList matches domains, separated by commas.
 var domainList = regexp.MustCompile(`^\s*[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+\s*(,\s*[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+\s*)*$`)

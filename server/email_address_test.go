@@ -1,0 +1,37 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"reeve/store"
+)
+
+// TestAddresses_EveryField checks addresses in the same way: in bodies of every route, in imports and in settings.
+func TestAddresses_EveryField(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, rt := range routes() {
+		if rt.in == nil {
+			continue
+		}
+		for _, f := range rt.in.fields {
+			if f.name == "email" && (f.from == "json" || f.from == "form") && f.typ.Kind().String() == "string" {
+				if found++; f.pattern != store.AddressPattern {
+					t.Errorf("%s takes any text as %s", rt.name(), f.name)
+				}
+			}
+		}
+	}
+	if found < 8 {
+		t.Errorf("%d fields for addresses", found)
+	}
+	in := start(t)
+	for _, bad := range []string{"a@b..org", ".a@b.org", "a@-b.org", strings.Repeat("a", 65) + "@b.org", strings.Repeat("ë", 33) + "@b.org"} {
+		in.call("POST", "/admin/list", `{"username":"ada","email":"`+bad+`"}`, "owner").names(422, "email")
+		in.call("PUT", "/system/setting", `{"values":{"mail.from":"`+bad+`"}}`, "owner").names(422, "values.mail.from")
+		if _, failed, _ := in.imported("username,email\nada," + bad + "\n"); failed != 1 {
+			t.Errorf("%s can be imported", bad)
+		}
+	}
+}
