@@ -61,5 +61,5 @@ type deptIn struct {
 	Phone    *string     `json:"phone" check:"max=32,mobile"`
 	Email    *string     `json:"email" check:"max=254,email"`
 	Sort     *int64      `json:"sort" check:"min=-1000000,max=1000000"`
-	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new department; 0 disabled"`
+	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new department; 0 disabled: no more users can be put into it, and those who are in it stay"`
 }

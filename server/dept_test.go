@@ -46,3 +46,22 @@ func TestDepartments(t *testing.T) {
 	in.ok("GET", "/admin/dept", "", "owner").brief(200, `"name":"Deeper"`, `"user_count":1`, `"user_count":0`)
 	in.ok("GET", "/admin/list?keywordSearch=ann", "", "owner").brief(200, `"dept_name":"Deeper"`)
 }
+
+// TestDisabledDepartment_TakesNoUsers, in whatever way they would be put into it. Those who are in it stay.
+func TestDisabledDepartment_TakesNoUsers(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	open, closed := in.dept("Open", 0), in.dept("Closed", 0)
+	in.ok("POST", "/admin/list", fmt.Sprintf(`{"username":"ada","dept_id":%d}`, closed), "owner")
+	in.ok("POST", "/admin/list", fmt.Sprintf(`{"username":"bob","dept_id":%d}`, open), "owner")
+	in.ok("PUT", fmt.Sprintf("/admin/dept/%d", closed), `{"status":0}`, "owner")
+	in.call("POST", "/admin/list", fmt.Sprintf(`{"username":"cleo","dept_id":%d}`, closed), "owner").brief(422, "department Closed is disabled")
+	in.call("PUT", "/admin/list/3", fmt.Sprintf(`{"dept_id":%d}`, closed), "owner").names(422, "dept_id")
+	if _, failed, _ := in.imported("username,department\ncleo,Closed\n"); failed != 1 {
+		t.Error("a user can be imported into it")
+	}
+	in.ok("PUT", "/admin/list/2", fmt.Sprintf(`{"nickname":"Ada","dept_id":%d}`, closed), "owner") // unchanged
+	in.ok("POST", "/admin/dept", fmt.Sprintf(`{"name":"Below","parent_id":%d}`, closed), "owner")
+	in.ok("PUT", fmt.Sprintf("/admin/dept/%d", closed), `{"status":1}`, "owner")
+	in.ok("PUT", "/admin/list/3", fmt.Sprintf(`{"dept_id":%d}`, closed), "owner")
+}

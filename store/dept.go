@@ -17,7 +17,7 @@ type Dept struct {
 	Phone    string `json:"phone"`
 	Email    string `json:"email" visible:"address"`
 	Sort     int64  `json:"sort"`
-	Status   Flag   `json:"status"`
+	Status   Flag   `json:"status"` // whether users can be put into it
 	Versioned
 }
 
@@ -55,6 +55,17 @@ func constrainDept(tx *Tx, old, new *Dept) error {
 				return errs.Field(errs.Invalid, "parent_id", "can't be moved: a department below it is outside your data scope")
 			}
 		}
+	}
+	return nil
+}
+
+// requireEnabledDept refuses to put a user into a disabled department. Those who are in it stay there, with their data scope.
+func requireEnabledDept(tx *Tx, old, new *User) error {
+	if new == nil || new.DeptID == 0 || old != nil && old.DeptID == new.DeptID {
+		return nil
+	}
+	if d := PolicyCache.Get(tx).depts.Get(new.DeptID); d != nil && !bool(d.Status) { // a reference to none is refused as such
+		return errs.Field(errs.Invalid, "dept_id", "department %s is disabled; enable it first, or choose another one", d.Name)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ var (
 		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields, u.FieldMarks)
 	})
 
-	_ = Users.Authorize(authorizeUser).Constraint(constrainUser).Constraint(func(tx *Tx, old, new *User) error {
+	_ = Users.Authorize(authorizeUser).Constraint(constrainUser).Constraint(requireEnabledDept).Constraint(func(tx *Tx, old, new *User) error {
 		return constrainCustomized(tx, AdminRealm, old, new, UserByField.Count)
 	}).Follow(func(tx *Tx, old, new *User) error {
 		if old == nil || new == nil {

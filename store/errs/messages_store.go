@@ -103,6 +103,7 @@ var accountMessages = []entry{
 	{"no_owner", "no enabled user has the owner role", "", "没有启用的用户拥有所有者角色"},
 	{"dept_ids_scope", "are allowed only with the data scope custom", "", "仅在数据范围为“指定部门”（custom）时可用"},
 	{"dept_required", "is required, because records without a department are outside your data scope", "", "为必填项：没有部门的记录不在您的数据范围内"},
+	{"dept_disabled", "department %s is disabled; enable it first, or choose another one", "name", "部门“{name}”已停用；请先启用它，或选择其他部门"},
 	{"dept_out_of_scope", "can't be moved: a department below it is outside your data scope", "", "不能移动：其下有部门不在您的数据范围内"},
 }
 

@@ -86,6 +86,7 @@ export const rights = {
   'dept.leader.help': 'Search for a user, or enter any name.',
   'dept.phone': 'Phone',
   'dept.email': 'Email',
+  'dept.status.hint': 'No more users can be put into a disabled department. Those who are in it stay.',
   'dept.create': 'New department',
   'dept.edit': 'Edit department',
   'dept.empty': 'No departments yet. Create the first one.',

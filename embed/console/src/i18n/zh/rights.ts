@@ -88,6 +88,7 @@ export const rights: Record<keyof typeof en, string> = {
   'dept.leader.help': '搜索用户，也可直接填写姓名。',
   'dept.phone': '电话',
   'dept.email': '邮箱',
+  'dept.status.hint': '不能再将用户加入已停用的部门；其中现有的用户不受影响。',
   'dept.create': '新建部门',
   'dept.edit': '编辑部门',
   'dept.empty': '暂无部门，请新建。',

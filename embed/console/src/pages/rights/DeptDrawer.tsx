@@ -58,7 +58,7 @@ export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
           <Form.Item name="email" label={t('dept.email')}>
             <Input maxLength={254} type="email" />
           </Form.Item>
-          <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
+          <Form.Item name="status" label={t('enabled')} required valuePropName="checked" extra={t('dept.status.hint')}>
             <Switch />
           </Form.Item>
         </>
