@@ -110,6 +110,43 @@ func TestGoClientCalls(t *testing.T) {
 }
 
 // TestGoClientRepeats checks that requests are repeated if and only if that is safe.
+// TestGoClientFrom_LimitsAreThoseOfTheBrowser, not of the program.
+func TestGoClientFrom_LimitsAreThoseOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	p := begin(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1"))
+	p.ready()
+	c := signedIn(t, p)
+	c.create("/user/list", "username", "zoe", "password", password)
+	client, err := reeve.New(reeve.Options{URL: p.url})
+	noErr(t, err)
+	for _, from := range []string{"203.0.113.7:1234", "[2001:db8::7]:1234", "203.0.113.8"} {
+		_, err := client.From(from).SignIn(t.Context(), reeve.App, "zoe", password)
+		noErr(t, err)
+	}
+	list := string(c.want(200, "GET", "/system/loginlog?pageSize=10", "").Data)
+	for _, want := range []string{"203.0.113.7", "2001:db8::7", "203.0.113.8"} {
+		if !strings.Contains(list, `"`+want+`"`) {
+			t.Errorf("%s is not in %s", want, list)
+		}
+	}
+}
+
+// TestGoProtect_KeysOfOneSegment are permissions, too.
+func TestGoProtect_KeysOfOneSegment(t *testing.T) {
+	client, err := reeve.New(reeve.Options{URL: "http://127.0.0.1"})
+	noErr(t, err)
+	for key, want := range map[string]bool{"orders": true, "a.b.c.d.e": true, "a.b.c.d.e.f": false, "Orders": false, "orders.": false, "": false} {
+		func() {
+			defer func() {
+				if refused := recover() != nil; refused == want {
+					t.Errorf("%q: refused %v", key, refused)
+				}
+			}()
+			client.Protect(key)
+		}()
+	}
+}
+
 func TestGoClientRepeats(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

@@ -112,7 +112,11 @@ func TestTypeScriptClientCalls(t *testing.T) {
 	c := signedIn(t, p)
 	key := c.programKey("program", "auth.check", "system.dict.query", "system.dict.create", "system.dict.update", "system.dict.delete")
 	c.create("/user/list", "username", "zoe", "password", password)
-	runScript(t, "calls.mjs", "SERVER="+p.url, "PROXY="+newPlanned(t, p.url).URL, "KEY="+key, "PASSWORD="+password)
+	proxy := newPlanned(t, p.url)
+	runScript(t, "calls.mjs", "SERVER="+p.url, "PROXY="+proxy.URL, "KEY="+key, "PASSWORD="+password)
+	if sent := proxy.requests("pass.address"); len(sent) != 1 || sent[0].Header.Get("X-Forwarded-For") != "203.0.113.7" {
+		t.Errorf("the address of the client is not passed on: %+v", sent)
+	}
 }
 
 func TestTypeScriptWebhooks(t *testing.T) {

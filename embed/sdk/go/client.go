@@ -46,6 +46,7 @@ const (
 type Client struct {
 	url     string // without a slash at the end
 	key     string
+	address string   // passed on as that of the client; "" for that of the program itself
 	origin  *url.URL // nil for none
 	timeout time.Duration
 	retries int
@@ -106,6 +107,15 @@ func baseURL(field, text string) (*url.URL, error) {
 func (c *Client) As(token string) *Client {
 	other := *c
 	other.key = strings.TrimSpace(token)
+	return &other
+}
+
+// From returns a client that passes on the address of the one for whom the program asks, such as Request.RemoteAddr. Use it for
+// SignIn: the limit of failed attempts by address is otherwise one for all people who sign in through the program, so that
+// one who guesses passwords locks everyone out. Reeve takes the address only from programs in its server.trusted_proxies.
+func (c *Client) From(address string) *Client {
+	other := *c
+	other.address = address
 	return &other
 }
 
@@ -213,7 +223,9 @@ const (
 )
 
 // SignIn signs a user of a realm in with a password. A wrong one is an *Error with Status 401. Browsers can
-// sign in without the program seeing the password, see Protect.
+// sign in without the program seeing the password, see Protect. A program that signs others in passes on their address:
+//
+//	session, err := client.From(r.RemoteAddr).SignIn(ctx, reeve.App, username, password)
 func (c *Client) SignIn(ctx context.Context, realm, username, password string) (*Session, error) {
 	s := new(Session)
 	in := map[string]string{"username": username, "password": password}

@@ -31,7 +31,7 @@ type Caller struct {
 
 type callerKey struct{}
 
-var permissionForm = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$`)
+var permissionForm = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`)
 
 // maxToken is the length of the longest token that Reeve checks.
 const maxToken = 4000
@@ -147,9 +147,10 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 	}
 	failed := res.failure(a)
 	switch {
-	case res.status == http.StatusFound:
+	case res.status == http.StatusFound, res.status == http.StatusForbidden && isPage(res):
 		copyHeaders(w, res)
 		w.WriteHeader(res.status)
+		w.Write(res.body) // the client may be gone
 	case res.status == http.StatusUnauthorized:
 		unauthorized(w)
 	case res.status == http.StatusForbidden && failed.Code != "unknown_origin" && failed.Code != badResponse:
@@ -183,6 +184,12 @@ func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*at
 	a.header.Set("X-Forwarded-Host", c.origin.Host)
 	a.header.Set("X-Forwarded-Uri", requested(r))
 	a.header.Set("X-Forwarded-Method", r.Method)
+	// With these Reeve knows that a script asks, which gets 401 instead of a redirect, and in which language people read.
+	for _, name := range []string{"Accept-Language", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "X-Requested-With"} {
+		if value := r.Header.Get(name); value != "" {
+			a.header.Set(name, value)
+		}
+	}
 	var cookies []string
 	for _, cookie := range r.Cookies() {
 		name := strings.TrimPrefix(cookie.Name, "__Host-")
@@ -272,9 +279,14 @@ func (c *Client) Callback() http.Handler {
 	})
 }
 
+// isPage reports whether Reeve itself answers with a page for people, not a proxy in front of it.
+func isPage(res *response) bool {
+	return strings.HasPrefix(res.header.Get("Content-Type"), "text/html") && res.header.Get("X-Request-Id") != ""
+}
+
 // copyHeaders passes what a browser needs from a response of Reeve on.
 func copyHeaders(w http.ResponseWriter, res *response) {
-	for _, name := range []string{"Location", "Content-Type"} {
+	for _, name := range []string{"Location", "Content-Type", "Content-Security-Policy"} {
 		if value := res.header.Get(name); value != "" {
 			w.Header().Set(name, value)
 		}

@@ -61,6 +61,9 @@ func (c *Client) newAttempt(method, path string) *attempt {
 	if c.key != "" {
 		a.header.Set("Authorization", "Bearer "+c.key)
 	}
+	if c.address != "" {
+		a.header.Set("X-Forwarded-For", c.address)
+	}
 	return a
 }
 

@@ -629,7 +629,7 @@ export type CreateDept = {
   parent_id?: number
   phone?: string
   sort?: number
-  /** Status: 1 enabled, the default of a new department; 0 disabled */
+  /** Status: 1 enabled, the default of a new department; 0 disabled: no more users can be put into it, and those who are in it stay */
   status?: 0 | 1
 }
 
@@ -1411,6 +1411,10 @@ export type Info = {
 }
 
 export type IntrospectToken = {
+  /** Ignored: the key says which program it is */
+  client_id?: string
+  /** API key, for programs that send it neither as a bearer token nor by Basic authentication */
+  client_secret?: string
   /** Token of a session of a user or an app user, or an API key */
   token: string
   /** Ignored: tokens of all kinds are recognized */
@@ -2041,7 +2045,7 @@ export type NpmClient = {
 }
 
 export type OauthFailure = {
-  /** Code of the error: invalid_request, invalid_token, insufficient_scope, temporarily_unavailable or server_error */
+  /** Code of the error: invalid_request, invalid_client, invalid_token, insufficient_scope, temporarily_unavailable or server_error */
   error: string
   error_description: string
 }
@@ -3254,7 +3258,7 @@ export type UpdateDept = {
   parent_id?: number
   phone?: string
   sort?: number
-  /** Status: 1 enabled, the default of a new department; 0 disabled */
+  /** Status: 1 enabled, the default of a new department; 0 disabled: no more users can be put into it, and those who are in it stay */
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string

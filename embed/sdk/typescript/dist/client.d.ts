@@ -89,10 +89,19 @@ export declare class Reeve {
      * const me = await reeve.as(token).call('GET', '/api/user')
      * ```
      *
+     * A program that signs others in passes on their address, or the limit of failed attempts is one for all of them:
+     * whoever guesses passwords would lock everyone out. Reeve takes the address only from programs in its `server.trusted_proxies`.
+     *
+     * ```js
+     * await reeve.signIn(username, password, 'app', { address: request.socket.remoteAddress })
+     * ```
+     *
      * Rejects with a {@link ReeveError}: status 401 for a wrong username or password, 429 after too many
      * attempts.
      */
-    signIn(username: string, password: string, realm?: Realm): Promise<Login>;
+    signIn(username: string, password: string, realm?: Realm, { address }?: {
+        address?: string | undefined;
+    }): Promise<Login>;
     /** Ends the session of the token with which this client was made, see {@link as}. A session that has ended already is no error. */
     signOut(realm?: Realm): Promise<void>;
     /**

@@ -50,8 +50,12 @@ export class Reeve {
 	async can(token, permission) {
 		return (await this.check(token, permission)).allowed[permission] === true
 	}
-	signIn(username, password, realm = 'admin') {
-		return this.as('').call('POST', `/${realm === 'app' ? 'api' : 'admin'}/login`, {body: {username, password}})
+	async signIn(username, password, realm = 'admin', {address} = {}) {
+		const headers = address ? {'X-Forwarded-For': address} : {}
+		const path = `/${realm === 'app' ? 'api' : 'admin'}/login`
+		const {error, text} = await this.as('').exchange('POST', path, {body: {username, password}, headers})
+		if (error) throw error
+		return parse(text)?.data
 	}
 	async signOut(realm = 'admin') {
 		const {error} = await this.exchange('POST', `/${realm === 'app' ? 'api' : 'admin'}/logout`)

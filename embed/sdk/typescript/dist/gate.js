@@ -7,7 +7,7 @@ export function refuse(status, error, ...headers) {
 		body: JSON.stringify({error})
 	}
 }
-const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$/
+const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
 export function authorize(reeve, realm, permissions) {
 	for (const one of permissions) if (typeof one !== 'string' || !permissionForm.test(one)) throw new TypeError(`not the key of a permission: ${one}`)
@@ -43,6 +43,7 @@ async function byCookie(reeve, origin, permissions, question) {
 		case 401:
 			return {refusal: unauthorized()}
 	}
+	if (answer?.status === 403 && isPage(answer)) return {refusal: passOn(answer)}
 	const {code = 'bad_response', message = ''} = answer?.error ?? {}
 	if (answer?.status === 403 && code !== 'unknown_origin' && code !== 'bad_response') return {refusal: refuse(403, message)}
 	return {refusal: failed(answer)}
@@ -70,6 +71,10 @@ function forward(reeve, origin, path, {method, path: uri, header}) {
 		'X-Forwarded-Method': method,
 		Accept: header('accept') ?? '*/*'
 	}
+	for (const name of ['Accept-Language', 'Sec-Fetch-Mode', 'Sec-Fetch-Dest', 'X-Requested-With']) {
+		const value = header(name.toLowerCase())
+		if (value) headers[name] = value
+	}
 	if (own.length) headers.Cookie = own.join('; ')
 	return ask(reeve.as(''), 'GET', path, {headers})
 }
@@ -96,9 +101,10 @@ export function warn(kind, reason) {
 	last[kind] = Date.now()
 	console.warn(`Reeve: ${kind}: ${reason}`)
 }
+const isPage = ({headers}) => /^text\/html\b/.test(headers.get('content-type') ?? '') && headers.has('x-request-id')
 function passOn({status, headers, text}) {
 	const passed = [['Cache-Control', 'no-store']]
-	for (const name of ['Location', 'Content-Type']) {
+	for (const name of ['Location', 'Content-Type', 'Content-Security-Policy']) {
 		const value = headers.get(name)
 		if (value) passed.push([name, value])
 	}

@@ -38,7 +38,7 @@ export function refuse(status: number, error: string, ...headers: [string, strin
   }
 }
 
-const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$/
+const permissionForm = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$/
 
 const unauthorized = () => refuse(401, 'sign in first', ['WWW-Authenticate', 'Bearer'])
 
@@ -93,6 +93,7 @@ async function byCookie(reeve: Reeve, origin: string, permissions: readonly stri
     case 401:
       return { refusal: unauthorized() }
   }
+  if (answer?.status === 403 && isPage(answer)) return { refusal: passOn(answer) }
   const { code = 'bad_response', message = '' } = answer?.error ?? {} // a proxy may refuse, too
   if (answer?.status === 403 && code !== 'unknown_origin' && code !== 'bad_response') return { refusal: refuse(403, message) }
   return { refusal: failed(answer) }
@@ -129,6 +130,11 @@ function forward(reeve: Reeve, origin: string, path: string, { method, path: uri
     'X-Forwarded-Method': method,
     Accept: header('accept') ?? '*/*',
   }
+  // With these Reeve knows that a script asks, which gets 401 instead of a redirect, and in which language people read.
+  for (const name of ['Accept-Language', 'Sec-Fetch-Mode', 'Sec-Fetch-Dest', 'X-Requested-With']) {
+    const value = header(name.toLowerCase())
+    if (value) headers[name] = value
+  }
   if (own.length) headers.Cookie = own.join('; ')
   return ask(reeve.as(''), 'GET', path, { headers })
 }
@@ -164,9 +170,12 @@ export function warn(kind: string, reason: string): void {
   console.warn(`Reeve: ${kind}: ${reason}`)
 }
 
+// isPage reports whether Reeve itself answers with a page for people, not a proxy in front of it.
+const isPage = ({ headers }: Received) => /^text\/html\b/.test(headers.get('content-type') ?? '') && headers.has('x-request-id')
+
 function passOn({ status, headers, text }: Received): Refusal {
   const passed: Refusal['headers'] = [['Cache-Control', 'no-store']]
-  for (const name of ['Location', 'Content-Type']) {
+  for (const name of ['Location', 'Content-Type', 'Content-Security-Policy']) {
     const value = headers.get(name)
     if (value) passed.push([name, value])
   }
