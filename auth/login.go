@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/mileusna/useragent"
@@ -157,7 +158,7 @@ func find(tx *store.Tx, app bool, typed string) (*candidate, error) {
 			who.account.ID, who.loginIP, who.pending = u.ID, u.LoginIP, bool(u.Pending)
 			who.enabled = bool(u.Status) && !who.pending
 		}
-		if who.alias = u != nil && !byName; who.alias {
+		if who.alias = u != nil && !byName; who.alias || u != nil && !strings.EqualFold(typed, u.Username) {
 			who.name = u.Username
 		}
 	} else {
@@ -167,6 +168,9 @@ func find(tx *store.Tx, app bool, typed string) (*candidate, error) {
 		}
 		if u != nil {
 			who.account.ID, who.enabled, who.loginIP = u.ID, bool(u.Status), u.LoginIP
+			if !strings.EqualFold(typed, u.Username) { // with invisible characters, for example
+				who.name = u.Username
+			}
 		}
 	}
 	var err error

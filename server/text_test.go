@@ -31,7 +31,6 @@ func TestTexts_ComparedAsRead(t *testing.T) {
 		{"an invisible character in an address", "PUT", "/admin/list/3", `{"email":"lea\u200d@example.org"}`, "owner", 422, []string{`"email":`}, nil},
 		{"characters that a script and emoji need", "PUT", "/admin/info", `{"nickname":"می\u200cخواهم 👩\u200d⚕\ufe0f"}`, "owner", 200, nil, nil},
 		{"the decomposed password", "POST", "/admin/login", `{"username":"ｌｅａ","password":"Gru\u0308\u00dfe aus Ko\u0308ln 7"}`, "nobody", 200, nil, nil},
-		{"another password", "POST", "/admin/login", `{"username":"lea","password":"Grusse aus Koln 7"}`, "nobody", 401, nil, nil},
 		{"roles in order", "GET", "/admin/role?keywordSearch=CAFE&sorter=" + url.QueryEscape(`{"name":"ascend"}`), "", "owner", 200, []string{`"total":2`, `Café","description":""`}, nil},
 	})
 	for search, want := range map[string]string{"muller": `"username":"kai"`, "M\u00dcLLER": `"username":"kai"`, "strasse": `"username":"lea"`, "ＬＥＡ": `"username":"lea"`} {
