@@ -19,8 +19,10 @@ import (
 // ballastBytes is the size of an allocation that delays the garbage collector.
 const ballastBytes = 24 << 20
 
-// serve runs the server until a signal. The first start creates the database.
+// serve runs the server until SIGTERM or SIGINT. The first start creates the database.
 func (p *program) serve() (err error) {
+	// A log whose reader has ended, or a closed terminal, must not end the server.
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 	// The live heap is small, so the collector would run after every few megabytes of
 	// garbage. This array is never touched and thus occupies no memory, but it counts
 	// as live and makes the collector wait for as much more.
