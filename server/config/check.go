@@ -9,7 +9,7 @@ import (
 
 // check checks the values that every command needs. Server checks the others.
 func (c *Config) check() error {
-	if c.BcryptCost < 10 || c.BcryptCost > 15 {
+	if cost := c.values.Int64("auth.bcrypt_cost"); cost < 10 || cost > 15 {
 		return errors.New("auth.bcrypt_cost must be a number from 10 to 15")
 	}
 	if err := c.checkOptional("security.login_log_days", 1, 3650); err != nil {
@@ -30,10 +30,9 @@ func (c *Config) check() error {
 	return nil
 }
 
-// checkOptional checks a number that may also be 0. A non-numeric text from the
-// environment reads as 0, so a 0 must also be spelled that way.
-func (c *Config) checkOptional(name string, least, most int) error {
-	if n := c.values.Int(name); n != 0 && (n < least || n > most) || n == 0 && c.values.String(name) != "0" {
+// checkOptional checks a number that may also be 0.
+func (c *Config) checkOptional(name string, least, most int64) error {
+	if n := c.values.Int64(name); n != 0 && (n < least || n > most) {
 		return fmt.Errorf("%s must be 0 or a number from %d to %d", name, least, most)
 	}
 	return nil

@@ -91,7 +91,7 @@ func (c *Config) setChangeLog() (err error) {
 		return errors.New("audit.max_age must not be less than audit.min_age")
 	}
 	limits.MaxBytes = c.values.Int64("audit.max_size")
-	if limits.MaxBytes < 0 || limits.MaxBytes > 0 && limits.MaxBytes < 16<<20 || limits.MaxBytes == 0 && c.values.String("audit.max_size") != "0" {
+	if limits.MaxBytes < 0 || limits.MaxBytes > 0 && limits.MaxBytes < 16<<20 {
 		return fmt.Errorf("audit.max_size must be 0 or a number of at least %d", 16<<20)
 	}
 	return nil
@@ -122,8 +122,15 @@ func (c *Config) loadDefaults() error {
 
 func (c *Config) loadFlags(flags map[string]string) error {
 	set := map[string]any{}
-	for name, value := range flags {
-		set[name], c.sources[name] = value, "flag"
+	for name, text := range flags {
+		known, ok := find(name)
+		if !ok {
+			return fmt.Errorf("unknown key %s", name)
+		}
+		set[name], c.sources[name] = known.parse(text), "flag"
+		if err := known.checkType(set[name]); err != nil {
+			return err
+		}
 	}
 	return c.values.Load(confmap.Provider(set, "."), nil)
 }

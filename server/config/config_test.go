@@ -111,8 +111,7 @@ func TestInvalidValues(t *testing.T) {
 	for _, tc := range []struct{ name, value, want string }{
 		{"auth.bcrypt_cost", "16", "auth.bcrypt_cost must be a number from 10 to 15"},
 		{"security.login_log_days", "3651", "security.login_log_days must be 0 or a number from 1 to 3650"},
-		{"security.login_log_rows", "many", "security.login_log_rows must be 0 or a number from 1000 to 10000000"},
-		{"data.dir", "", "data.dir must not be empty"},
+		{"security.login_log_rows", "999", "security.login_log_rows must be 0 or a number from 1000 to 10000000"},
 		{"metrics.token", "a token with spaces", "metrics.token must be at least 16 printable ASCII characters without spaces"},
 		{"log.level", "trace", "log.level must be debug, info, warn or error"},
 		{"backup.recipients", "age1", "backup.recipients must be age recipients like age1…: "},
@@ -141,13 +140,88 @@ func TestInvalidValues(t *testing.T) {
 	}
 }
 
+// TestKeys_SameTypeFromEverySource: a value that has not the type of its key is refused in the
+// file, in the environment and as a flag, and an empty variable counts as not set.
+func TestKeys_SameTypeFromEverySource(t *testing.T) {
+	t.Chdir(t.TempDir()) // without a config.toml
+	for _, k := range keys {
+		t.Run(k.name, func(t *testing.T) {
+			variable := prefix + strings.ToUpper(strings.ReplaceAll(k.name, ".", "__"))
+			t.Setenv(variable, "")
+			c, s := load(t, "", nil)
+			for _, v := range s.Effective {
+				if v.Source != "default" {
+					t.Errorf("with an empty variable, %+v", v)
+				}
+			}
+			if len(c.Warnings) > 0 {
+				t.Errorf("warnings: %q", c.Warnings)
+			}
+			head, name, _ := cutLast(k.name, ".")
+			for _, literal := range wrongLiterals(k) {
+				path := fileOf(t, "["+head+"]\n"+name+" = "+literal+"\n")
+				if _, err := Load(path, nil); err == nil || !strings.Contains(err.Error(), k.name+" must be ") {
+					t.Errorf("file, %s: %v", literal, err)
+				}
+			}
+			if _, number := k.value.(int64); !number {
+				return
+			}
+			for _, text := range []string{"abc", "256MB", "16 connections", "0x10000000", "1.6e1", "16.7", "1_6", " 16", "12345678901234567890"} {
+				t.Setenv(variable, text)
+				if _, err := Load("", nil); err == nil || err.Error() != variable+": "+k.name+" must be a whole number" {
+					t.Errorf("environment, %q: %v", text, err)
+				}
+				os.Unsetenv(variable) // Setenv restores it
+				if _, err := Load("", map[string]string{k.name: text}); err == nil || err.Error() != k.name+" must be a whole number" {
+					t.Errorf("flag, %q: %v", text, err)
+				}
+			}
+			if _, err := Load("", map[string]string{k.name: ""}); err == nil {
+				t.Error("an empty flag was accepted")
+			}
+		})
+	}
+}
+
+// wrongLiterals returns values of TOML that have not the type of a key.
+func wrongLiterals(k key) []string {
+	switch k.value.(type) {
+	case string:
+		return []string{"1", "true", `["a"]`, "1.5", "2026-01-01"}
+	case int64:
+		return []string{`"16"`, `""`, "true", "[16]", "16.0"}
+	default:
+		return []string{`"a"`, "1", "[1]", `["a", 1]`, `[["a"]]`}
+	}
+}
+
+func cutLast(text, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(text, sep)
+	return text[:i], text[i+len(sep):], true
+}
+
+// TestFile_ByteOrderMark: a file that begins with a byte order mark is read.
+func TestFile_ByteOrderMark(t *testing.T) {
+	const text = "[server]\nlisten = \":7\"\n"
+	little := "\xff\xfe"
+	for _, c := range []byte(text) {
+		little += string([]byte{c, 0})
+	}
+	for _, file := range []string{"\ufeff" + text, little} {
+		if _, s := load(t, fileOf(t, file), nil); s.Listen != ":7" {
+			t.Errorf("%q: listens on %s", file, s.Listen)
+		}
+	}
+}
+
 func TestUnknownKeysOfAFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"[server]\nlisen = \"x\"":  "unknown key server.lisen; did you mean server.listen?",
 		"max_age = \"1h\"":         "unknown key max_age; did you mean monitor.max_age?",
 		"foo = 1":                  "unknown key foo; `reeve config` lists all keys",
 		"[server]\nlisten = 1":     "server.listen must be a quoted string",
-		"[monitor]\nmin_free=\"\"": "monitor.min_free must be a number",
+		"[monitor]\nmin_free=\"\"": "monitor.min_free must be a whole number",
 		"[backup]\nrecipients=1":   "backup.recipients must be a list of strings",
 	} {
 		path := fileOf(t, text)

@@ -2,22 +2,35 @@ package config
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/knadh/koanf/parsers/toml/v2"
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
-// loadFile reads c.File. A value must have the type of the key's default.
+// markedTOML is TOML that may begin with a byte order mark, of UTF-8 or UTF-16: editors and
+// PowerShell on Windows write one.
+type markedTOML struct{ *toml.TOML }
+
+func (p markedTOML) Unmarshal(b []byte) (map[string]any, error) {
+	b, _, err := transform.Bytes(unicode.BOMOverride(transform.Nop), b)
+	if err != nil {
+		return nil, err
+	}
+	return p.TOML.Unmarshal(b)
+}
+
+// loadFile reads c.File.
 func (c *Config) loadFile() error {
 	if c.File == "" {
 		return nil
 	}
 	f := koanf.New(".")
-	if err := f.Load(file.Provider(c.File), toml.Parser()); err != nil {
+	if err := f.Load(file.Provider(c.File), markedTOML{toml.Parser()}); err != nil {
 		return fmt.Errorf("read %s: %w", c.File, err)
 	}
 	for _, name := range f.Keys() {
@@ -32,10 +45,8 @@ func (c *Config) loadFile() error {
 			}
 			return fmt.Errorf("%s: unknown key %s; %s", c.File, name, hint)
 		}
-		got, want := reflect.TypeOf(f.Get(name)), reflect.TypeOf(known.value)
-		if got != want && (!known.isList() || got.Kind() != reflect.Slice) {
-			return fmt.Errorf("%s: %s must be %s", c.File, name, map[reflect.Kind]string{
-				reflect.String: "a quoted string", reflect.Int64: "a number", reflect.Slice: "a list of strings"}[want.Kind()])
+		if err := known.checkType(f.Get(name)); err != nil {
+			return fmt.Errorf("%s: %w", c.File, err)
 		}
 		c.sources[name] = "file"
 	}

@@ -62,6 +62,45 @@ func (k key) isList() bool {
 	return list
 }
 
+// parse returns the value that a text from the environment or a flag stands for: the text
+// itself where the key takes a number and the text is none.
+func (k key) parse(text string) any {
+	switch k.value.(type) {
+	case int64:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+	case []string:
+		items := []any{}
+		for _, item := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+			items = append(items, item)
+		}
+		return items
+	}
+	return text
+}
+
+// checkType checks that a value from any source has the type of the key's default.
+func (k key) checkType(value any) error {
+	ok, want := false, ""
+	switch k.value.(type) {
+	case string:
+		_, ok = value.(string)
+		want = "a quoted string"
+	case int64:
+		_, ok = value.(int64)
+		want = "a whole number"
+	case []string:
+		items, list := value.([]any)
+		ok = list && !slices.ContainsFunc(items, func(item any) bool { _, text := item.(string); return !text })
+		want = "a list of strings"
+	}
+	if !ok {
+		return fmt.Errorf("%s must be %s", k.name, want)
+	}
+	return nil
+}
+
 // Example returns the text of config.example.toml: every key with its documentation and
 // default.
 func Example() string {

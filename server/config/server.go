@@ -25,7 +25,7 @@ func (c *Config) Server() (server.Config, error) {
 		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"),
 		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
 	}
-	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, checkListener, c.setMonitor, c.setProxies, setOrigins, c.setWebhooks, c.setPublicURL, c.setForward} {
+	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, c.checkListener, c.setMonitor, c.setProxies, setOrigins, c.setWebhooks, c.setPublicURL, c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
 		}
@@ -53,12 +53,12 @@ func checkRedis(s *server.Config) error {
 	return nil
 }
 
-func checkListener(s *server.Config) error {
+func (c *Config) checkListener(s *server.Config) error {
 	if (s.TLSCert == "") != (s.TLSKey == "") {
 		return errors.New("server.tls_cert and server.tls_key belong together: set both or neither")
 	}
-	if n := s.MaxConnections; n != 0 && (n < 16 || n > 1_000_000) {
-		return errors.New("server.max_connections must be 0 or a number from 16 to 1000000")
+	if err := c.checkOptional("server.max_connections", 16, 1_000_000); err != nil {
+		return err
 	}
 	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
 		return fmt.Errorf("server.listen must be like 127.0.0.1:8080: %w", err)
