@@ -105,8 +105,9 @@ func TestExampleDocument(t *testing.T) {
 
 // exampleTests are the example's own tests and those of all routes, fields and records.
 var exampleTests = []string{
-	"TestAnnouncements", "TestAnnouncementsAreInTheDocument", "TestExampleDocument", "TestValidBodiesAreAccepted", "TestEveryRecordRouteIsAmongTheseTests",
-	"TestTheDumpHasEveryCollection", "TestEveryLoggedCollectionHasPermissions", "TestEveryOperationIsDescribed", "TestDeletingSeveralIsAllOrNothing",
+	"TestAnnouncements", "TestAnnouncementsAreInTheDocument", "TestExampleDocument", "TestValidBodiesAreAccepted",
+	"TestEveryRecordRouteIsAmongTheseTests", "TestTheDumpHasEveryCollection", "TestEveryLoggedCollectionHasPermissions",
+	"TestEveryOperationIsDescribed", "TestDeletingSeveralIsAllOrNothing", "TestEveryFieldIsBounded", "TestCondition_EveryRoute",
 }
 
 // TestManualExampleOfAResource builds the program with the example's files added and

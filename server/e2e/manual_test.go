@@ -83,6 +83,49 @@ func TestManualSnippets(t *testing.T) {
 	}
 }
 
+// prepareCurl makes what the curl commands of the manual name: a token, a key, roles, settings, a dictionary
+// and a flag.
+const prepareCurl = `
+json='Content-Type: application/json'
+TOKEN=$(curl -s localhost:8080/admin/login -H "$json" -d '{"username":"admin","password":"` + manualPassword + `"}' | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
+make() { curl -s "localhost:8080$1" -H "Authorization: Bearer $TOKEN" -H "$json" -d "$2"; }
+for name in two three four five; do make /admin/role "{\"name\":\"$name\"}"; done
+make /system/setting-group '{"key":"payment","title":"Payment"}'
+make /system/setting-group '{"key":"shop","title":"Shop","public":1}'
+make /system/setting '{"key":"checkout","title":"Checkout","type":"flag","group_id":8,"values":{"enabled":true,"variants":{"new":true},"default":"new"}}'
+make /system/dict '{"code":"order_state","name":"State of an order","public":1}'
+KEY=$(make /admin/account/key '{"name":"manual"}' | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
+`
+
+// endless are commands that go on until they are stopped.
+var endless = regexp.MustCompile(`(?m)^curl -N `)
+
+// TestManualCurl runs the commands with which blocks begin that also show their output.
+func TestManualCurl(t *testing.T) {
+	t.Parallel()
+	needs(t, "curl")
+	needs(t, "bash")
+	script, ran := prepareCurl, 0
+	for path, page := range manualPages(t) {
+		for _, s := range page {
+			command, _, _ := strings.Cut(s.code, "\n\n")
+			if s.language != "text" || !strings.HasPrefix(command, "curl ") {
+				continue
+			}
+			ran++
+			command = strings.NewReplacer("127.0.0.1:8080", "localhost:8080", "rv_…", "$KEY").Replace(strings.TrimSpace(command))
+			if endless.MatchString(command) {
+				command = endless.ReplaceAllString(command, "curl -N --max-time 1 ") + " || [ $? = 28 ]"
+			}
+			script += fmt.Sprintf("echo; echo '== %s, line %d'\n%s\n", filepath.Base(path), s.line, command)
+		}
+	}
+	if ran < 8 {
+		t.Errorf("only %d commands were found", ran)
+	}
+	runSnippets(t, script)
+}
+
 // needs skips a test if a program is missing, and fails it in continuous integration.
 func needs(t *testing.T, name string) {
 	t.Helper()
