@@ -13,7 +13,7 @@ var accountRoutes = []Route{
 	bySession(beforePasswordChange(action("POST", "/admin/logout", signedIn, "Sign out", logout))),
 	byPerson(beforePasswordChange(read("/admin/info", signedIn, "Get your own account, menu and permissions", readInfo))),
 	bySession(enrolling(write("PUT", "/admin/account/notice", signedIn, "Dismiss your notices", dropNotices))),
-	bySession(action("PUT", "/admin/info", signedIn, "Change your own account", changeInfo)),
+	bySession(onRecord(store.Users, action("PUT", "/admin/info", signedIn, "Change your own account", changeInfo))),
 	bySession(small(rateLimited(beforePasswordChange(action("PUT", "/admin/password", signedIn, "Change your own password", changePassword))))),
 }
 
@@ -213,10 +213,10 @@ func changeInfo(req *Request, in *infoIn) (out *user, err error) {
 			set(&u.Email, in.Email)
 			set(&u.Mobile, in.Mobile)
 			set(&u.Sex, in.Sex)
-			if err := in.userFieldsIn.assign(tx, store.FieldSelf, false, u); err != nil {
+			if err := req.fresh(u); err != nil {
 				return err
 			}
-			return req.fresh(u)
+			return in.userFieldsIn.assign(tx, store.FieldSelf, false, u)
 		})
 		if err == nil {
 			out, err = userOf(tx, store.FieldSelf, u)

@@ -9,8 +9,8 @@ import (
 var accountDeviceRoutes = []Route{
 	bySession(diskList("/admin/account/device", signedIn, "List your devices", &ownDevices)),
 	bySession(get("/admin/account/device/:id", signedIn, "Get your device", &ownDevices)),
-	bySession(write("PUT", "/admin/account/device/:id", signedIn, "Rename your device", renameDevice)),
-	confirmed(bySession(write("DELETE", "/admin/account/device/:id", signedIn, "Forget your device", forgetDevice))),
+	bySession(onRecord(store.Devices, write("PUT", "/admin/account/device/:id", signedIn, "Rename your device", renameDevice))),
+	confirmed(bySession(onRecord(store.Devices, write("DELETE", "/admin/account/device/:id", signedIn, "Forget your device", forgetDevice)))),
 	confirmed(bySession(deleteSeveral("/admin/account/device", signedIn, "Forget your devices", forgetDevice))),
 	confirmed(bySession(write("DELETE", "/admin/account/device/:id/session", signedIn, "Sign out on your device", signOutDevice))),
 }

@@ -112,7 +112,8 @@ func TestServingOverANetwork(t *testing.T) {
 	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader("  ")}, 200)
 	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader(`{"nickname":"` + strings.Repeat("x", 1<<20) + `"}`)}, 413)
 	ask("PUT", "/admin/info", strings.NewReader(`{"nickname":"`+strings.Repeat("x", 1<<20)+`"}`), 413)
-	ask("HEAD", "/admin/info", nil, 405)
+	ask("HEAD", "/admin/info", nil, 200)
+	ask("HEAD", "/admin/login", nil, 405)
 	ask("GET", "/nowhere", nil, 404)
 	stop()
 	if _, err := client.Get(base + "/health"); err == nil {

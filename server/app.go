@@ -14,7 +14,7 @@ var appRoutes = []Route{
 	small(rateLimited(hiding(redact.Fields{Usernames: true}, action("POST", "/api/login", public, "Sign in as an app user", appLogin)))),
 	beforePasswordChange(action("POST", "/api/logout", appOnly, "Sign out as an app user", logout)),
 	beforePasswordChange(read("/api/user", appOnly, "Get your own app user", ownAppUser)),
-	rateLimited(action("PUT", "/api/user", appOnly, "Change your own app user", changeOwnAppUser)),
+	rateLimited(onRecord(store.AppUsers, action("PUT", "/api/user", appOnly, "Change your own app user", changeOwnAppUser))),
 	small(rateLimited(beforePasswordChange(action("PUT", "/api/user/password", appOnly, "Change your own app password", changePassword)))),
 }
 
@@ -199,6 +199,9 @@ func changeOwnAppUser(req *Request, in *ownAppUserIn) (out *ownAppUserOut, err e
 	}
 	return out, req.db.Update(req.Actor, func(tx *store.Tx) (err error) {
 		u, err := store.AppUsers.Get(tx, req.Actor.ID)
+		if err == nil {
+			err = req.fresh(u)
+		}
 		if err == nil {
 			err = needsPassword(in.Email, u.Email, confirmed)
 		}

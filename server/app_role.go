@@ -14,7 +14,7 @@ var appRoleRoutes = []Route{
 	change[appRoleIn]("/user/role/:id", "user.role.update", "Change an app role", &appRoles),
 	remove("/user/role/:id", "user.role.delete", "Delete an app role", &appRoles),
 	removeSeveral("/user/role", "user.role.delete", "Delete app roles", &appRoles),
-	write("PUT", "/user/role/:id/rule", "user.role.rule", "Set an app role's permissions", grantAppRole),
+	onRecord(store.AppRoles, write("PUT", "/user/role/:id/rule", "user.role.rule", "Set an app role's permissions", grantAppRole)),
 
 	read("/user/rule", "user.rule.query", "List app permissions", appPermissionTree),
 	get("/user/rule/:id", "user.rule.query", "Get an app permission", &appPermissions),
@@ -22,7 +22,7 @@ var appRoleRoutes = []Route{
 	change[appPermissionIn]("/user/rule/:id", "user.rule.update", "Change an app permission", &appPermissions),
 	remove("/user/rule/:id", "user.rule.delete", "Delete an app permission", &appPermissions),
 	removeOrdered("/user/rule", "user.rule.delete", "Delete app permissions", &appPermissions, store.AppPermissionsUpwards),
-	write("PUT", "/user/rule/:id/status", "user.rule.update", "Enable or disable an app permission", enableAppPermission),
+	onRecord(store.AppPermissions, write("PUT", "/user/rule/:id/status", "user.rule.update", "Enable or disable an app permission", enableAppPermission)),
 	validating(action("GET", "/user/permission/explain", "user.rule.query", "Explain an app user's permission", explainApp)),
 }
 

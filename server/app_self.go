@@ -8,9 +8,9 @@ import (
 // appSelfRoutes are what app users do with their own account, besides app.go.
 var appSelfRoutes = []Route{
 	diskList("/api/session", appOnly, "List your own app sessions", &ownSessions),
-	write("DELETE", "/api/session/:id", appOnly, "End your own app session", endOwnSession),
+	onRecord(store.Sessions, write("DELETE", "/api/session/:id", appOnly, "End your own app session", endOwnSession)),
 	deleteSeveral("/api/session", appOnly, "End your own app sessions", endOwnSession),
-	small(rateLimited(action("DELETE", "/api/user", appOnly, "Delete your own app user", deleteOwnAppUser))),
+	small(rateLimited(onRecord(store.AppUsers, action("DELETE", "/api/user", appOnly, "Delete your own app user", deleteOwnAppUser)))),
 }
 
 type ownPassword struct {
@@ -27,7 +27,14 @@ func deleteOwnAppUser(req *Request, in *ownPassword) (nothing, error) {
 		return nothing{}, err
 	}
 	err := req.db.Update(req.Actor, func(tx *store.Tx) error {
-		if err := mayDeleteSelf(tx); err != nil {
+		u, err := store.AppUsers.Get(tx, req.Actor.ID)
+		if err == nil {
+			err = req.fresh(u)
+		}
+		if err == nil {
+			err = mayDeleteSelf(tx)
+		}
+		if err != nil {
 			return err
 		}
 		return store.AppUsers.Delete(tx, req.Actor.ID)

@@ -9,15 +9,15 @@ var appUserRoutes = []Route{
 	diskList("/user/list", "user.list.query", "List app users", &appUsers),
 	get("/user/list/:id", "user.list.query", "Get an app user", &appUsers),
 	reveals(action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser)),
-	write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser),
+	onRecord(store.AppUsers, write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser)),
 	remove("/user/list/:id", "user.list.delete", "Delete an app user", &appUsers),
 	removeSeveral("/user/list", "user.list.delete", "Delete app users", &appUsers),
-	confirmed(reveals(small(action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword)))),
-	write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser),
-	write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles),
+	confirmed(reveals(small(onRecord(store.AppUsers, action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword))))),
+	onRecord(store.AppUsers, write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser)),
+	onRecord(store.AppUsers, write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles)),
 	logged("export", appUserCSV.export("/user/list-export", "user.list.export", "Export app users")),
 	named(upload("/user/list-import", appUserCSV.access, "Import app users", maxImportBytes, appUserCSV.importPeople)),
-	confirmed(write("DELETE", "/user/list/:id/factor", "user.list.factor", "Remove an app user's second factor", removeAppFactor)),
+	confirmed(onRecord(store.AppUsers, write("DELETE", "/user/list/:id/factor", "user.list.factor", "Remove an app user's second factor", removeAppFactor))),
 	confirmed(hiding(redact.Fields{Usernames: true}, action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", eraseAppUser))),
 	logged("export_person", raw("/user/list/:id/data", "user.list.data", "Download an app user's data", zipMedia, downloadAppUserData)),
 }
@@ -165,12 +165,7 @@ func changeAppUser(tx *store.Tx, req *Request, in *appUserChange) (*appUser, err
 
 // editAppUser changes an app user. Disabling a user ends the user's sessions.
 func editAppUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.AppUser) error) (*appUser, error) {
-	u, err := store.AppUsers.Update(tx, id, func(u *store.AppUser) error {
-		if err := apply(u); err != nil {
-			return err
-		}
-		return req.fresh(u)
-	})
+	u, err := store.AppUsers.Update(tx, id, apply)
 	if err == nil && !bool(u.Status) {
 		err = store.EndSessions(tx, store.Account{App: true, ID: id}, 0)
 	}

@@ -23,13 +23,17 @@ func fieldTarget(v reflect.Value, f *field) reflect.Value {
 
 // bindBody sets the input fields from the body.
 func (req *Request) bindBody(d *input, v reflect.Value, body map[string]any, bad *inputFaults) {
-	if d.updated {
-		req.bindRead(d, body, bad.invalid)
-	}
 	for name := range body {
 		if d.readOnly[name] || !d.has("json", name) && slices.Contains(req.s.config.IgnoredFields, name) {
 			delete(body, name)
 		}
+	}
+	if text, sent := body["description"]; sent && d.has("json", "describe") && !d.has("json", "description") { // its other name
+		if other, both := body["describe"]; both && other != text {
+			bad.malformed.Add("description", "conflicts with %s", "describe")
+		}
+		body["describe"] = text
+		delete(body, "description")
 	}
 	bad.lenient = d.protocol != nil
 	bindObject(d.fields, v, body, "", bad)
@@ -142,6 +146,8 @@ func bindValue(f *field, target reflect.Value, value any, at string, bad *inputF
 			return
 		}
 		target.Set(reflect.ValueOf(object))
+	case reflect.Interface:
+		target.Set(reflect.ValueOf(value))
 	default:
 		panic("server: the input field " + at + " has a type that cannot be decoded")
 	}

@@ -13,9 +13,9 @@ var customFieldRoutes = []Route{
 	get("/system/field/:id", "system.field.query", "Get a custom field", &customFieldRecords),
 	create[customFieldCreation]("/system/field", "system.field.create", "Create a custom field", &customFieldRecords),
 	change[customFieldIn]("/system/field/:id", "system.field.update", "Change a custom field", &customFieldRecords),
-	write("DELETE", "/system/field/:id", "system.field.delete", "Delete a custom field", deleteCustomField),
+	onRecord(store.CustomFields, write("DELETE", "/system/field/:id", "system.field.delete", "Delete a custom field", deleteCustomField)),
 	deleteSeveral("/system/field", "system.field.delete", "Delete custom fields", deleteCustomField),
-	write("POST", "/system/field/:id/apply", "system.field.update", "Check the records of a custom field again", applyCustomField),
+	onRecord(store.CustomFields, write("POST", "/system/field/:id/apply", "system.field.update", "Check the records of a custom field again", applyCustomField)),
 	read("/system/field-form", signedIn, "List the custom fields that you can use", readFieldForms),
 	read("/api/field", public, "List the custom fields of app users", appFieldForm),
 }

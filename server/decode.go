@@ -25,7 +25,7 @@ func (req *Request) decode(d *input, in any) error {
 		return err
 	}
 	for name := range query {
-		if !d.hasParameter(name) && !d.anyQuery && (d.list == nil || !d.list.selects(name)) {
+		if !d.hasParameter(name) && !d.states(name) && !d.anyQuery && (d.list == nil || !d.list.selects(name)) {
 			bad.malformed.Add(name, "unknown parameter")
 		}
 	}
@@ -55,6 +55,7 @@ func (req *Request) decode(d *input, in any) error {
 		if err != nil {
 			return err
 		}
+		req.bindRead(d, query, body, bad)
 		req.bindBody(d, v, body, bad)
 	}
 	return bad.err(d)

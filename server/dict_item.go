@@ -8,8 +8,8 @@ import (
 var dictItemRoutes = []Route{
 	memoryList("/system/dict/:id/item", "system.dict.item.query", "List a dictionary's items", &dictItems),
 	write("POST", "/system/dict/:id/item", "system.dict.item.create", "Create a dictionary item", createDictItem),
-	write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem),
-	write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem),
+	onRecord(store.DictItems, write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem)),
+	onRecord(store.DictItems, write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem)),
 	write("DELETE", "/system/dict/:id/item", "system.dict.item.delete", "Delete dictionary items", deleteDictItems),
 }
 
@@ -79,7 +79,7 @@ func changeDictItem(tx *store.Tx, req *Request, in *dictItemChange) (*store.Dict
 			return err
 		}
 		assignDictItem(&in.dictItemIn, i)
-		return req.fresh(i)
+		return nil
 	})
 }
 

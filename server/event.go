@@ -75,7 +75,15 @@ func newEventFilter(text string) (filter eventFilter, err error) {
 	if len(filter) > maxEventTypes {
 		return nil, errs.Field(errs.Malformed, "types", "must be at most %d types", maxEventTypes)
 	}
-	return filter, nil
+	faults := errs.Faults{}
+	checkTypes(slices.DeleteFunc(slices.Clone(filter), isAccessType), faults)
+	return filter, faults.Err(errs.Invalid)
+}
+
+// isAccessType reports whether a filter selects accessChanged, which webhooks do not have.
+func isAccessType(kind string) bool {
+	object, _, _ := strings.Cut(accessChanged, ".")
+	return kind == accessChanged || kind == object+".*"
 }
 
 func isEventWord(s string) bool {

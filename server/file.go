@@ -13,9 +13,9 @@ var fileRoutes = []Route{
 	diskList("/file/list", "file.list.query", "List files", &fileList),
 	read("/file/list/:id", "file.list.query", "Get a file's record", getFile),
 	ofSeveral(uploads("/file/list", "file.list.create", "Upload files", uploadFiles)),
-	write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile),
+	onRecord(store.Files, write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile)),
 	write("PUT", "/file/list", "file.list.update", "Change file records", changeFiles),
-	write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile),
+	onRecord(store.Files, write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile)),
 	deleteSeveral("/file/list", "file.list.delete", "Move files to the trash", trashFile),
 }
 
@@ -30,6 +30,7 @@ type file struct {
 	Size         int64        `json:"size" doc:"Size in bytes"`
 	SHA256       store.Digest `json:"sha256"`
 	Public       store.Flag   `json:"public"`
+	Unclean      store.Flag   `json:"keeps_metadata" doc:"1 if its public URL sends the content unchanged, with metadata that it may contain, such as the place in videos, SVG files and documents; 0 for pictures, which are sent without"`
 	URL          string       `json:"url" doc:"URL of the content; it requires a token unless the file is public"`
 	UploaderID   store.ID     `json:"uploader_id"`
 	UploaderName string       `json:"uploader_name" doc:"Username of the uploader at the time of the upload"`
@@ -39,7 +40,7 @@ type file struct {
 func fileOf(f *store.File) *file {
 	out := &file{
 		Ident: f.Ident, GroupID: f.GroupID, Name: f.Name, Ext: f.Ext, Kind: f.Kind, MIME: f.MIME, Size: f.Size, SHA256: f.Digest,
-		Public: store.Flag(f.Public()), URL: "/file/list/" + f.ID.String() + "/content",
+		Public: store.Flag(f.Public()), Unclean: store.Flag(keepsMetadata(f)), URL: "/file/list/" + f.ID.String() + "/content",
 		UploaderID: f.UploaderID, UploaderName: f.UploaderName, Versioned: f.Versioned,
 	}
 	if f.Public() {
@@ -246,7 +247,7 @@ func changeFile(tx *store.Tx, req *Request, in *fileChange) (*file, error) {
 		}
 		set(&f.Name, in.Name)
 		f.Ext = ext(f.Name)
-		return req.fresh(f)
+		return nil
 	})
 	if err != nil {
 		return nil, err

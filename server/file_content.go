@@ -22,10 +22,10 @@ const anyMedia = "*/*"
 const linkAction = "create_link"
 
 var fileContentRoutes = []Route{
-	withHead(raw("/file/list/:id/content", "file.list.download", "Download a file", anyMedia, downloadFile)),
+	withRanges(raw("/file/list/:id/content", "file.list.download", "Download a file", anyMedia, downloadFile)),
 	logged(linkAction, write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", linkFile)),
-	withHead(raw("/file/signed/:id", public, "Download a file by a signed link", anyMedia, downloadSigned)),
-	shared(withHead(raw("/media/:key", public, "Download a public file", anyMedia, downloadPublic))),
+	withRanges(raw("/file/signed/:id", public, "Download a file by a signed link", anyMedia, downloadSigned)),
+	shared(withRanges(raw("/media/:key", public, "Download a public file", anyMedia, downloadPublic))),
 }
 
 // thumbIn is the input of routes that can return a scaled-down picture.
@@ -239,8 +239,8 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 	h.Set("Etag", etag(c.etag))
 	h.Set("Cache-Control", cmp.Or(c.cache, "private, no-cache"))
 	h.Set("X-Request-Id", req.ID)
-	if strings.Count(req.http.Header.Get("Range"), ",") >= maxRanges {
-		req.http.Header.Del("Range") // a server may ignore Range
+	if err := cleanRange(req.http.Header, c); err != nil {
+		return err
 	}
 	out := &contentWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(out, req.http, "", time.Time{}, c)
@@ -252,6 +252,33 @@ func (req *Request) send(w http.ResponseWriter, c *content) error {
 		return c.failure()
 	}
 	out.begin()
+	return nil
+}
+
+// cleanRange changes the header Range of a request where http.ServeContent does not follow RFC 9110: another
+// unit is ignored, and so is a range of an empty file and one of too many parts; the last 0 bytes cannot
+// be sent.
+func cleanRange(h http.Header, src io.Seeker) error {
+	header := h.Get("Range")
+	if header == "" {
+		return nil
+	}
+	size, err := src.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	unit, set, _ := strings.Cut(header, "=")
+	if !strings.EqualFold(strings.TrimSpace(unit), "bytes") || size == 0 || strings.Count(set, ",") >= maxRanges {
+		h.Del("Range")
+		return nil
+	}
+	ranges := strings.Split(set, ",")
+	for i, part := range ranges {
+		if digits, suffix := strings.CutPrefix(strings.TrimSpace(part), "-"); suffix && digits != "" && strings.Trim(digits, "0") == "" {
+			ranges[i] = strconv.FormatInt(size, 10) + "-" // a range that begins after the end, too
+		}
+	}
+	h.Set("Range", "bytes="+strings.Join(ranges, ","))
 	return nil
 }
 

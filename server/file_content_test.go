@@ -63,7 +63,12 @@ func TestDownloads(t *testing.T) {
 		"the last that are more":         {[]string{"Range", fmt.Sprintf("bytes=-%d", n+5)}, 206, body, fmt.Sprintf("bytes 0-%d/%d", n-1, n)},
 		"to beyond the end":              {[]string{"Range", "bytes=2000000-99999999"}, 206, body[2000000:], fmt.Sprintf("bytes 2000000-%d/%d", n-1, n)},
 		"from the end on":                {[]string{"Range", fmt.Sprintf("bytes=%d-", n)}, 416, "", fmt.Sprintf("bytes */%d", n)},
-		"no unit":                        {[]string{"Range", "0-5"}, 416, "", ""},
+		"the last nothing":               {[]string{"Range", "bytes=-0"}, 416, "", fmt.Sprintf("bytes */%d", n)},
+		"the last nothing, in zeros":     {[]string{"Range", "bytes= -000 "}, 416, "", fmt.Sprintf("bytes */%d", n)},
+		"nothing and the first byte":     {[]string{"Range", "bytes=-0,0-0"}, 206, body[:1], fmt.Sprintf("bytes 0-0/%d", n)},
+		"another unit":                   {[]string{"Range", "lines=0-5"}, 200, body, ""},
+		"the unit in upper case":         {[]string{"Range", "Bytes=0-0"}, 206, body[:1], fmt.Sprintf("bytes 0-0/%d", n)},
+		"no unit":                        {[]string{"Range", "0-5"}, 200, body, ""},
 		"backwards":                      {[]string{"Range", "bytes=9-5"}, 416, "", ""},
 		"an If-Range that holds":         {[]string{"Range", "bytes=0-4", "If-Range", tag}, 206, body[:5], fmt.Sprintf("bytes 0-4/%d", n)},
 		"an If-Range of another":         {[]string{"Range", "bytes=0-4", "If-Range", `"other"`}, 200, body, ""},
@@ -91,6 +96,18 @@ func TestDownloads(t *testing.T) {
 			if head.Code != c.status || c.status < 400 && (head.Body != "" || head.Header.Get("Content-Length") != a.Header.Get("Content-Length") || head.Header.Get("Etag") != tag) {
 				t.Errorf("%s: HEAD %d %v", name, head.Code, head.Header)
 			}
+		}
+	}
+}
+
+// A range of an empty file is ignored, since no part of it can be named.
+func TestDownload_RangeOfAnEmptyFile(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	f := in.keep("owner", "empty.txt", "")
+	for _, header := range []string{"bytes=-5", "bytes=0-", "bytes=-0"} {
+		if a := in.get("GET", contentURL(f.ID), "owner", "Range", header); a.Code != 200 || a.Body != "" || a.Header.Get("Content-Range") != "" {
+			t.Errorf("%s: %d %v", header, a.Code, a.Header)
 		}
 	}
 }

@@ -78,10 +78,18 @@ func (req *Request) makeThumb(f *store.File, size string) ([]byte, error) {
 // taken and cannot be cleaned of it.
 func publishable(f *store.File) error {
 	media := bareMedia(f)
-	if f.Kind != store.ImageFile || picture.CanClean(media) || picture.IsPlain(media) {
+	raw := f.Kind == store.VideoFile && f.Ext == "cr3" // an older version took it for a video
+	if !raw && f.Kind != store.ImageFile || picture.CanClean(media) || picture.IsPlain(media) || media == "image/svg+xml" {
 		return nil
 	}
 	return errs.Field(errs.Invalid, "public", "images of the type %s can't be public, because their location data can't be removed; convert the file to JPEG, PNG, GIF or WebP", media)
+}
+
+// keepsMetadata reports whether the public URL of a file sends its content unchanged, with all
+// metadata that it may contain.
+func keepsMetadata(f *store.File) bool {
+	media := bareMedia(f)
+	return !picture.CanClean(media) && !picture.IsPlain(media)
 }
 
 func bareMedia(f *store.File) string {

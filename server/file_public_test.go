@@ -144,3 +144,30 @@ func TestPicturesThatAreNoAvatar(t *testing.T) {
 	in.swept(1)
 	in.avatar("owner", filler(picture, maxAvatarBytes))
 }
+
+// A file whose public URL would send it with its metadata is marked; a picture of which it cannot be removed
+// can't be public.
+func TestFile_KeepsMetadataIsSaid(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	box := func(brand string) string { return "\x00\x00\x00\x18ftyp" + brand + "\x00\x00\x00\x00" + brand + "isom" }
+	for name, c := range map[string]struct {
+		content, mime string
+		keeps         bool
+		refused       bool
+	}{
+		"a.mp4": {box("isom"), "video/mp4", true, false},
+		"a.mov": {box("qt  "), "video/quicktime", true, false},
+		"a.svg": {`<svg xmlns="http://www.w3.org/2000/svg"/>`, "image/svg+xml", true, false},
+		"a.cr3": {box("crx "), "image/x-canon-cr3", true, true},
+		"a.png": {imageHead, "image/png", false, false},
+		"a.txt": {"text", "text/plain; charset=utf-8", true, false},
+	} {
+		f := in.keep("owner", name, c.content)
+		url := fmt.Sprint("/file/list/", f.ID)
+		in.ok("GET", url, "", "owner").brief(200, fmt.Sprintf(`"mime":%q`, c.mime), fmt.Sprintf(`"keeps_metadata":%d`, map[bool]int{true: 1}[c.keeps]))
+		if a := in.call("PUT", url, `{"public":1}`, "owner"); (a.Code == 422) != c.refused {
+			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
+	}
+}

@@ -4,8 +4,8 @@ import "reeve/store"
 
 var fileTrashRoutes = []Route{
 	diskList("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
-	sentBack[trashedFile](write("PUT", "/file/trash/:id", "file.trash.restore", "Restore a file from the trash", restoreFile)),
-	write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file permanently", removeFile),
+	sentBack[trashedFile](onRecord(store.Files, write("PUT", "/file/trash/:id", "file.trash.restore", "Restore a file from the trash", restoreFile))),
+	onRecord(store.Files, write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file permanently", removeFile)),
 	deleteSeveral("/file/trash", "file.trash.delete", "Delete files permanently", removeFile),
 }
 
@@ -27,15 +27,11 @@ var fileTrash = Resource[store.File, *trashedFile]{
 	}, fileColumns...),
 }
 
-func restoreFile(tx *store.Tx, req *Request, in *byID) (*file, error) {
-	f, err := seenFile(tx, in.ID, true)
-	if err == nil {
-		err = req.fresh(f)
-	}
-	if err != nil {
+func restoreFile(tx *store.Tx, _ *Request, in *byID) (*file, error) {
+	if _, err := seenFile(tx, in.ID, true); err != nil {
 		return nil, err
 	}
-	f, err = store.RestoreFile(tx, in.ID)
+	f, err := store.RestoreFile(tx, in.ID)
 	if err != nil {
 		return nil, err
 	}

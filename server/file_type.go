@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"mime"
 	"path"
 	"slices"
@@ -20,6 +21,9 @@ const sniffBytes = 3072
 // sniff returns the media type and the kind of a file by its first bytes. The name and the
 // client's Content-Type are ignored, since they can be wrong or forged.
 func sniff(head []byte) (media, kind string) {
+	if bytes.HasPrefix(head[min(4, len(head)):], []byte("ftypcrx ")) { // which mimetype takes for a video
+		return "image/x-canon-cr3", store.ImageFile
+	}
 	found := mimetype.Detect(head)
 	return found.String(), kindOf(found)
 }

@@ -62,7 +62,7 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 		}
 		out.Rows[i].Details = nil
 	}
-	if diff := cmp.Diff(importOut{DryRun: true, Failed: 10, Rows: want}, out); diff != "" {
+	if diff := cmp.Diff(importOut{DryRun: true, Failed: 10, Rows: want, Charset: "utf-8"}, out); diff != "" {
 		t.Errorf("verdicts (- want, + got):\n%s", diff)
 	}
 	refused := map[string]string{}

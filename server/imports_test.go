@@ -15,7 +15,7 @@ import (
 // that is missing here must not exist. Imports never point back.
 var mayImport = map[string][]string{
 	"reeve":                            {"reeve/server/cli"},
-	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/sdk", "reeve/server/mail", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/store/feature", "reeve/store/fold"},
+	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/sdk", "reeve/server/mail", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/store/feature", "reeve/store/jsontext", "reeve/store/fold"},
 	"reeve/server/cli":                 {"reeve/server/config", "reeve/server", "reeve/server/manual", "reeve/auth", "reeve/auth/breached", "reeve/store", "reeve/store/audit", "reeve/embed"},
 	"reeve/server/config":              {"reeve/server", "reeve/server/monitor", "reeve/server/webhook", "reeve/store"},
 	"reeve/server/manual":              {},
@@ -30,8 +30,9 @@ var mayImport = map[string][]string{
 	"reeve/auth/passkeytest":           {},
 	"reeve/auth/breached":              {},
 	"reeve/auth":                       {"reeve/auth/breached", "reeve/store/disk", "reeve/store", "reeve/store/errs", "reeve/store/fold"},
-	"reeve/store":                      {"reeve/store/kv", "reeve/store/audit", "reeve/store/disk", "reeve/store/errs", "reeve/store/feature", "reeve/store/fold"},
-	"reeve/store/feature":              {"reeve/store/errs"},
+	"reeve/store":                      {"reeve/store/kv", "reeve/store/audit", "reeve/store/disk", "reeve/store/errs", "reeve/store/feature", "reeve/store/fold", "reeve/store/jsontext"},
+	"reeve/store/feature":              {"reeve/store/errs", "reeve/store/jsontext"},
+	"reeve/store/jsontext":             {"reeve/store/errs"},
 	"reeve/store/audit":                {"reeve/store/disk", "reeve/store/errs"},
 	"reeve/store/kv":                   {"reeve/store/audit", "reeve/store/disk", "reeve/store/errs", "reeve/store/fold", "reeve/store/trigram"},
 	"reeve/store/disk":                 {"reeve/store/errs"},
@@ -48,6 +49,7 @@ var mayImport = map[string][]string{
 var mustNotKnow = map[string][]string{
 	"reeve/store":          {"net/http", "log", "flag", "go.etcd.io", "github.com", "golang.org/x/crypto"},
 	"reeve/store/kv":       {"net", "log", "flag", "github.com/rs/zerolog", "github.com/knadh/koanf", "golang.org/x/crypto/bcrypt", "github.com/julienschmidt"},
+	"reeve/store/jsontext": {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/store/feature":  {"net", "log", "flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/store/trigram":  {"net", "log", "flag", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/store/journal":  {"net", "log", "flag", "golang.org", "github.com"},

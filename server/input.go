@@ -24,16 +24,17 @@ import (
 //
 // A pointer is nil if the field was not sent. null empties a field that can be empty.
 type input struct {
-	fields   []*field
-	readOnly map[string]bool // fields of the record that are ignored when sent back
-	updated  bool            // whether it accepts the state of the record that the client has read
-	body     bool            // whether there is a JSON body
-	upload   bool            // whether there is a multipart body, which the handler reads
-	several  bool            // whether it accepts several files
-	anyQuery bool            // whether unknown parameters of the query are ignored
-	idle     bool            // whether nothing has to be decoded without a query and a body
-	protocol *protocol       // whose form or JSON the body is; nil for the conventions of this API
-	list     *listInfo       // list whose parameters select the records to change; nil for none
+	fields       []*field
+	readOnly     map[string]bool // fields of the record that are ignored when sent back
+	state        []string        // fields that state which version of the record the client has read
+	stateInQuery bool            // whether state may be in the query
+	body         bool            // whether there is a JSON body
+	upload       bool            // whether there is a multipart body, which the handler reads
+	several      bool            // whether it accepts several files
+	anyQuery     bool            // whether unknown parameters of the query are ignored
+	idle         bool            // whether nothing has to be decoded without a query and a body
+	protocol     *protocol       // whose form or JSON the body is; nil for the conventions of this API
+	list         *listInfo       // list whose parameters select the records to change; nil for none
 }
 
 // field is one field of an input, or of an object inside one.
@@ -81,7 +82,6 @@ func describe(in reflect.Type, method string, out reflect.Type) *input {
 	if method != "GET" && isRecord(out) {
 		d.readOnly = map[string]bool{}
 		d.ignore(out)
-		d.updated = method == "PUT"
 	}
 	return d
 }
@@ -198,7 +198,7 @@ func (f *field) decodable() bool {
 	case reflect.TypeFor[int64]():
 		return true
 	}
-	if f.typ.ConvertibleTo(reflect.TypeFor[map[string]any]()) {
+	if f.typ == reflect.TypeFor[any]() || f.typ.ConvertibleTo(reflect.TypeFor[map[string]any]()) {
 		return true
 	}
 	if f.typ.Kind() != reflect.Slice {
@@ -215,7 +215,7 @@ func (f *field) canBeEmpty() bool {
 		return false
 	}
 	switch {
-	case f.typ == reflect.TypeFor[store.ID](), f.typ == reflect.TypeFor[store.Time](), f.typ.Kind() == reflect.Slice:
+	case f.typ == reflect.TypeFor[store.ID](), f.typ == reflect.TypeFor[store.Time](), f.typ.Kind() == reflect.Slice, f.typ.Kind() == reflect.Interface:
 		return true
 	case f.typ.Kind() == reflect.String:
 		return (f.enum == nil || slices.Contains(f.enum, "")) && (f.pattern == nil || f.pattern.MatchString(""))

@@ -15,14 +15,14 @@ import (
 var inviteRoutes = []Route{
 	diskList("/admin/invite", "admin.invite.query", "List invitations", &invitations),
 	proving(reveals(onSelection(action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers), users.info()))),
-	write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation),
+	onRecord(store.Links, write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation)),
 	deleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations", revokeInvitation),
 	proving(reveals(write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser))),
 	confirmed(reveals(write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset))),
 
 	diskList("/user/invite", "user.invite.query", "List app user invitations", &appInvitations),
 	reveals(onSelection(action("POST", "/user/invite", "user.invite.create", "Invite app users", inviteAppUsers), appUsers.info())),
-	write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation),
+	onRecord(store.Links, write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation)),
 	deleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations", revokeAppInvitation),
 	reveals(write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user", inviteAppUser)),
 	confirmed(reveals(write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset))),

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"reeve/server/redact"
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -145,7 +146,7 @@ func FuzzParseJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := parseJSON(context.Background(), b, maxValues)
 		if err != nil {
-			if e := (*errs.Error)(nil); !errors.As(err, &e) || e.Kind != errs.Malformed || len(e.Msg.String()) > 2<<10 {
+			if e := (*errs.Error)(nil); !errors.As(err, &e) || e.Kind != errs.Malformed && e.Kind != errs.Invalid || len(e.Msg.String()) > 2<<10 {
 				t.Fatalf("%v", err)
 			}
 			return
@@ -356,4 +357,93 @@ func (c *countedReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.n += n
 	return n, err
+}
+
+// TestJSON_OneValidator sends JSON that clients can't read to everything that takes JSON.
+func TestJSON_OneValidator(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"shop","title":"Shop"}`)
+	id := in.made("/system/setting", `{"key":"j","title":"T","type":"json","group_id":7}`)
+	in.create("/system/field", `{"realm":"app","key":"j","type":"json","title":"J","self_access":"write"}`)
+	user := in.appUser("customer").ID
+	flag := func(value string) string {
+		return `{"enabled":true,"variants":{"a":{"x":` + value + `}},"default":"a"}`
+	}
+	before := in.dump()
+	for value, status := range map[string]int{`"\ud800"`: 422, `1e999`: 422, `{"a":1,"a":2}`: 422, strings.Repeat("[", 40) + strings.Repeat("]", 40): 422} {
+		text := string(encodeJSON(t, value)) // as a text, it is a value of the field
+		for name, send := range map[string]func(value string) *reply{
+			"settings": func(v string) *reply {
+				return in.call("PUT", "/system/setting", `{"values":{"shop.j":`+v+`}}`, "owner")
+			},
+			"a setting": func(v string) *reply {
+				return in.call("PUT", fmt.Sprint("/system/setting/", id), `{"values":`+v+`}`, "owner")
+			},
+			"a new one": func(v string) *reply {
+				return in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"json","group_id":7,"values":`+v+`}`, "owner")
+			},
+			"a field": func(v string) *reply {
+				return in.call("PUT", fmt.Sprint("/user/list/", user), `{"fields":{"j":`+v+`}}`, "owner")
+			},
+			"an own field": func(v string) *reply { return in.call("PUT", "/api/user", `{"fields":{"j":`+v+`}}`, "customer") },
+		} {
+			if a := send(text); a.Code != status {
+				t.Errorf("%s: %s: %d %s", name, text, a.Code, a.Body)
+			}
+			if a := send(value); a.Code != 400 && a.Code != 422 {
+				t.Errorf("%s: %s: %d %s", name, value, a.Code, a.Body)
+			}
+		}
+		a := in.call("POST", "/system/setting", fmt.Sprintf(`{"key":"f","title":"T","type":"flag","group_id":7,"values":%s}`, encodeJSON(t, flag(value))), "owner")
+		if a.Code != 422 {
+			t.Errorf("a flag: %s: %d %s", value, a.Code, a.Body)
+		}
+	}
+	in.unchanged(before)
+	in.ok("PUT", "/system/setting", `{"values":{"shop.j":{"id":9007199254740993}}}`, "owner")
+	in.ok("GET", "/config", "", "owner").brief(200, `"j":{"id":9007199254740993}`)
+	in.ok("PUT", "/api/user", `{"fields":{"j":[9007199254740993]}}`, "customer").brief(200, `"j":[9007199254740993]`)
+}
+
+// A setting takes the same forms of its value when it is created, changed, and saved with others.
+func TestSetting_FormsOfValues(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
+	const options = `"options":[{"label":"A","value":"a"},{"label":"B","value":"b"}]`
+	for i, c := range []struct{ kind, sent, want string }{
+		{"checkbox", `["a","b"]`, `["a","b"]`}, {"checkbox", `"[\"b\"]"`, `["b"]`}, {"checkbox", `null`, `[]`},
+		{"json", `null`, `null`}, {"json", `{"a":[1]}`, `{"a":[1]}`}, {"json", `"[1]"`, `[1]`}, {"json", `true`, `true`}, {"json", `12`, `12`},
+		{"number", `5`, `5`}, {"number", `"5"`, `5`}, {"number", `null`, `null`},
+		{"switch", `true`, `true`}, {"switch", `1`, `true`}, {"switch", `"0"`, `false`}, {"switch", `null`, `false`},
+		{"input", `"x"`, `"x"`}, {"input", `null`, `""`}, {"date", `null`, `""`},
+		{"flag", `{"enabled":true,"variants":{"a":1},"default":"a"}`, `{"default":"a","enabled":true,"variants":{"a":1}}`},
+		{"input", `5`, ``}, {"input", `["x"]`, ``}, {"number", `[]`, ``}, {"switch", `{}`, ``}, {"checkbox", `{"a":1}`, ``}, {"flag", `[]`, ``},
+	} {
+		for j, how := range []string{"POST", "PUT one", "PUT several"} {
+			key := fmt.Sprintf("k%d_%d", i, j)
+			create := func(values string) *reply {
+				return in.call("POST", "/system/setting", fmt.Sprintf(`{"key":%q,"title":"T","type":%q,"group_id":7,%s%s}`, key, c.kind, options, values), "owner")
+			}
+			var a *reply
+			if how == "POST" {
+				a = create(`,"values":` + c.sent)
+			} else {
+				var s store.Setting
+				create("").data(&s)
+				if a = in.call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"mine.%s":%s}}`, key, c.sent), "owner"); how == "PUT one" {
+					a = in.call("PUT", fmt.Sprint("/system/setting/", s.ID), `{"values":`+c.sent+`}`, "owner")
+				}
+			}
+			if c.want == "" {
+				a.brief(422, "values")
+				continue
+			}
+			a.brief(200)
+			if values := in.ok("GET", "/system/setting-value", "", "owner").Body; !strings.Contains(values, fmt.Sprintf("%q:%s", key, c.want)) {
+				t.Errorf("%s of %s as %s: %s", how, c.sent, c.kind, values)
+			}
+		}
+	}
 }

@@ -13,20 +13,20 @@ var keyRoutes = []Route{
 	diskList("/admin/key", "admin.key.query", "List API keys", &keys),
 	get("/admin/key/:id", "admin.key.query", "Get an API key", &keys),
 	confirmed(reveals(bySession(write("POST", "/admin/key", "admin.key.create", "Create an API key", createKey)))),
-	confirmed(bySession(write("PUT", "/admin/key/:id", "admin.key.update", "Change an API key", changeKey))),
-	bySession(write("DELETE", "/admin/key/:id", "admin.key.delete", "Delete an API key", deleteKey)),
+	confirmed(bySession(onRecord(store.APIKeys, write("PUT", "/admin/key/:id", "admin.key.update", "Change an API key", changeKey)))),
+	bySession(onRecord(store.APIKeys, write("DELETE", "/admin/key/:id", "admin.key.delete", "Delete an API key", deleteKey))),
 	bySession(removeSeveral("/admin/key", "admin.key.delete", "Delete API keys", &keys)),
-	confirmed(reveals(bySession(write("POST", "/admin/key/:id/rotate", "admin.key.rotate", "Rotate an API key", rotateKey)))),
-	confirmed(bySession(write("POST", "/admin/key/:id/adopt", "admin.key.update", "Adopt an API key", adoptKey))),
-	confirmed(bySession(write("POST", "/admin/key/:id/resume", "admin.key.update", "Resume an API key", resumeKey))),
+	confirmed(reveals(bySession(onRecord(store.APIKeys, write("POST", "/admin/key/:id/rotate", "admin.key.rotate", "Rotate an API key", rotateKey))))),
+	confirmed(bySession(onRecord(store.APIKeys, write("POST", "/admin/key/:id/adopt", "admin.key.update", "Adopt an API key", adoptKey)))),
+	confirmed(bySession(onRecord(store.APIKeys, write("POST", "/admin/key/:id/resume", "admin.key.update", "Resume an API key", resumeKey)))),
 
 	bySession(diskList("/admin/account/key", signedIn, "List your own API keys", &ownKeys)),
 	bySession(get("/admin/account/key/:id", signedIn, "Get your own API key", &ownKeys)),
 	confirmed(reveals(bySession(write("POST", "/admin/account/key", signedIn, "Create your own API key", createOwnKey)))),
-	confirmed(bySession(write("PUT", "/admin/account/key/:id", signedIn, "Change your own API key", changeOwnKey))),
-	bySession(write("DELETE", "/admin/account/key/:id", signedIn, "Delete your own API key", deleteOwnKey)),
+	confirmed(bySession(onRecord(store.APIKeys, write("PUT", "/admin/account/key/:id", signedIn, "Change your own API key", changeOwnKey)))),
+	bySession(onRecord(store.APIKeys, write("DELETE", "/admin/account/key/:id", signedIn, "Delete your own API key", deleteOwnKey))),
 	bySession(deleteSeveral("/admin/account/key", signedIn, "Delete your own API keys", removeOwnKey)),
-	confirmed(reveals(bySession(write("POST", "/admin/account/key/:id/rotate", signedIn, "Rotate your own API key", rotateOwnKey)))),
+	confirmed(reveals(bySession(onRecord(store.APIKeys, write("POST", "/admin/account/key/:id/rotate", signedIn, "Rotate your own API key", rotateOwnKey))))),
 }
 
 // apiKey is an API key in responses.

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-	_ "time/tzdata" // for systems without time zone files
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -48,6 +45,7 @@ type listInfo struct {
 	columns  []columnInfo
 	under    bool // whether the list has the children of one record, the :id of the path
 	custom   bool // whether it can be filtered by custom fields, as fields.KEY
+	csv      bool // whether the response is a CSV file, whose separator can be chosen
 }
 
 func (l *listInfo) names(u use) []string {
@@ -112,6 +110,7 @@ type listQuery struct {
 	anyOf      []anyOf
 	ranges     []timeRange
 	custom     []customFilter
+	separator  rune // of a CSV file
 }
 
 // anyOf is the condition that a column has one of the values.
@@ -140,7 +139,7 @@ func (l *listInfo) ask(req *Request) (*listQuery, error) {
 // parse parses the parameters of a list, except those of own, the input of an operation
 // on the records that a list selects.
 func (l *listInfo) parse(req *Request, own *input) (*listQuery, error) {
-	q := &listQuery{page: 1, size: defaultPageSize}
+	q := &listQuery{page: 1, size: defaultPageSize, separator: ','}
 	query, err := parseQuery(req.http.URL.RawQuery)
 	if err != nil {
 		return nil, err
@@ -180,6 +179,10 @@ func (l *listInfo) parse(req *Request, own *input) (*listQuery, error) {
 			l.sorter(req.http.Context(), q, value, faults)
 		case "filter":
 			l.filter(req.http.Context(), q, value, faults)
+		case "separator":
+			if q.separator = separators[value]; q.separator == 0 {
+				faults.Add(name, "must be one of %s", []string{"comma", "semicolon", "tab"})
+			}
 		case "tz": // time zone of the ranges, see field
 			if _, err := zoneOf(value); err != nil {
 				faults.Add(name, "must be a time zone, such as Asia/Shanghai or +08:00")
@@ -195,6 +198,8 @@ func (l *listInfo) knows(name string) bool {
 	switch name {
 	case "page", "current", "pageSize", "sorter", "filter":
 		return true
+	case "separator":
+		return l.csv
 	case "keywordSearch":
 		return l.keywords != nil
 	case "tz":
@@ -347,42 +352,4 @@ func (l *listInfo) field(q *listQuery, name string, values []string, query url.V
 		return
 	}
 	q.ranges = append(q.ranges, timeRange{plain, low, high})
-}
-
-// zoneOf parses the parameter tz: the name of a zone, or an offset from UTC.
-func zoneOf(text string) (*time.Location, error) {
-	if text == "" {
-		return time.UTC, nil
-	}
-	if at, err := time.Parse("-07:00", text); err == nil {
-		return at.Location(), nil
-	}
-	if len(text) > 64 || text == "Local" { // Local is the server's own time zone, which clients must not depend on
-		return nil, errors.New("not a zone")
-	}
-	return time.LoadLocation(text)
-}
-
-// bound parses one end of a range: a time, a local time in the zone, or a date in the
-// zone, which means its first or last moment. "" means no bound.
-func bound(text string, end bool, zone *time.Location) (store.Time, error) {
-	switch {
-	case text == "" && end:
-		return 1<<63 - 1, nil
-	case text == "":
-		return -1 << 63, nil
-	}
-	if at, err := time.ParseInLocation(time.DateTime, text, zone); err == nil {
-		if end { // to the end of the second
-			at = at.Add(time.Second - time.Microsecond)
-		}
-		return store.TimeOf(at), nil
-	}
-	if day, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
-		if end {
-			day = day.AddDate(0, 0, 1).Add(-time.Microsecond)
-		}
-		return store.TimeOf(day), nil
-	}
-	return store.ParseTime(text)
 }

@@ -12,8 +12,8 @@ import (
 var mailRoutes = []Route{
 	diskList("/system/mail", "system.mail.query", "List mails", &mails),
 	get("/system/mail/:id", "system.mail.query", "Get a mail", &mails),
-	write("POST", "/system/mail/:id/retry", "system.mail.retry", "Send a mail again", retryMail),
-	write("DELETE", "/system/mail/:id", "system.mail.delete", "Delete a mail", deleteMail),
+	onRecord(store.Mails, write("POST", "/system/mail/:id/retry", "system.mail.retry", "Send a mail again", retryMail)),
+	onRecord(store.Mails, write("DELETE", "/system/mail/:id", "system.mail.delete", "Delete a mail", deleteMail)),
 	deleteSeveral("/system/mail", "system.mail.delete", "Delete mails", deleteMail),
 	action("POST", "/system/mail-test", "system.mail.test", "Send a test mail", sendTestMail),
 	read("/system/mail-template", "system.mail.query", "List mail templates", listMailTemplates),

@@ -71,9 +71,13 @@ type flagEvaluation struct {
 	Reason   string          `json:"reason,omitempty" doc:"Reason: STATIC, TARGETING_MATCH, SPLIT, DEFAULT or DISABLED"`
 	Variant  string          `json:"variant,omitempty" doc:"Name of the variant"`
 	Value    json.RawMessage `json:"value,omitempty" doc:"Value of the variant: a boolean, string, number or object"`
-	Metadata *nothing        `json:"metadata,omitempty" doc:"Always empty"`
+	Metadata *flagMetadata   `json:"metadata,omitempty" doc:"What you should know about the result"`
 	Code     string          `json:"errorCode,omitempty" doc:"TARGETING_KEY_MISSING or PARSE_ERROR instead of a value, among several flags"`
 	Details  string          `json:"errorDetails,omitempty" doc:"Details of the error"`
+}
+
+type flagMetadata struct {
+	Warning string `json:"warning,omitempty" doc:"Why rules about users, roles and departments could not match: the API key has no such user in its data scope. Absent otherwise"`
 }
 
 type flagEvaluations struct {
@@ -90,7 +94,9 @@ func evaluateFlag(req *Request, in *flagIn) (out *flagEvaluation, err error) {
 		if f == nil || !f.MayEvaluate(tx, req.Actor) {
 			return errs.New(errs.NotFound, "the flag does not exist, or you can't read it")
 		}
-		out, err = evaluated(tx, f, subject)
+		if out, err = evaluated(tx, f, subject); err == nil {
+			out.warn(f, subject, req)
+		}
 		return err
 	})
 }
@@ -109,7 +115,9 @@ func evaluateFlags(req *Request, in *flagsIn) (out Encoded[flagEvaluations], err
 				continue
 			}
 			one, err := evaluated(tx, f, subject)
-			if err != nil {
+			if err == nil {
+				one.warn(f, subject, req)
+			} else {
 				e := errs.Of(err)
 				failed := newOFREPFailure(req, e, e.Msg.In(req.language())).(ofrepFailure)
 				one = &flagEvaluation{Key: f.Key, Code: failed.Code, Details: failed.Details}
@@ -135,7 +143,17 @@ func evaluated(tx *store.Tx, f *store.FlagSetting, subject *feature.Subject) (*f
 	if err != nil {
 		return nil, errs.New(errs.Malformed, "this flag is decided by a percentage, which requires a targetingKey in the context").Because(err)
 	}
-	return &flagEvaluation{Key: f.Key, Reason: result.Reason, Variant: result.Variant, Value: result.Value, Metadata: &nothing{}}, nil
+	return &flagEvaluation{Key: f.Key, Reason: result.Reason, Variant: result.Variant, Value: result.Value, Metadata: &flagMetadata{}}, nil
+}
+
+// warn says in the result if the targeting key is that of a user whom the caller, an API key, does not
+// see, so that rules about users could not match although the key names one.
+func (f *flagEvaluation) warn(of *store.FlagSetting, s *feature.Subject, req *Request) {
+	_, names := store.ParseSubject(s.Key)
+	unseen := names && req.Actor.Key != nil && s.User == 0 && s.AppUser == 0 && len(s.Roles)+len(s.Depts) == 0
+	if unseen && of.Flag.Enabled && of.Flag.Identifies() {
+		f.Metadata.Warning = errs.Say("%s is no enabled user in the data scope of this API key, so that rules about users, roles and departments do not match; give the key a larger data scope, or state user_id", s.Key).In(req.language())
+	}
 }
 
 func timeOf(t store.Time) time.Time { return time.UnixMicro(int64(t)).UTC() }

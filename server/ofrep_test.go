@@ -38,7 +38,7 @@ const oneFlag, allFlags = "/ofrep/v1/evaluate/flags/", "/ofrep/v1/evaluate/flags
 // evaluates fails unless the caller gets the value, as JSON, of a flag.
 func (in *instance) evaluates(key, context, as, want string) {
 	in.t.Helper()
-	in.call("POST", oneFlag+key, `{"context":`+context+`}`, as).brief(200, `"key":"`+key+`"`, `"value":`+want+`,"metadata":{}}`)
+	in.call("POST", oneFlag+key, `{"context":`+context+`}`, as).brief(200, `"key":"`+key+`"`, `"value":`+want+`,"metadata":{`)
 }
 
 func TestWhoMayEvaluateAFlag(t *testing.T) {
@@ -162,7 +162,7 @@ func TestKeysStateTheIdentity(t *testing.T) {
 func TestContextsOfAllKinds(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.flag(in.flagGroup("open", true), "share", `{"enabled":true,"variants":{"on":true,"off":false},"default":"off","rules":[{"percent":{"on":100,"off":0}}]}`)
+	in.flag(in.flagGroup("open", true), "share", `{"enabled":true,"variants":{"on":true,"off":false},"default":"off","rules":[{"percent":{"on":99,"off":1}}]}`)
 	many := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -210,6 +210,54 @@ func TestContextsOfAllKinds(t *testing.T) {
 	r := in.request("POST", oneFlag+"open.share", `{"context":{}}`, "nobody")
 	r.Header.Set("Content-Type", "text/plain")
 	in.send(r).brief(400, `{"key":"open.share","errorCode":"PARSE_ERROR"`)
+}
+
+// A rollout that is complete is for everybody, those without a targeting key included.
+func TestFlag_WholePercentageNeedsNoKey(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.flag(in.flagGroup("open", true), "share", `{"enabled":true,"variants":{"on":true,"off":false},"default":"off","rules":[{"percent":{"on":100,"off":0}}]}`)
+	for _, context := range []string{`{}`, `{"targetingKey":"x"}`} {
+		in.call("POST", oneFlag+"open.share", `{"context":`+context+`}`, "nobody").brief(200, `"reason":"SPLIT"`, `"value":true`)
+	}
+}
+
+// A flag says why a rule about a user can't match for an API key that does not see the user.
+func TestFlag_UnseenUserIsSaid(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	user := in.member("ann", 0)
+	group := in.flagGroup("open", true)
+	in.flag(group, "new", onFor(fmt.Sprintf(`"users":[%d]`, user)))
+	in.flag(group, "other", onFor(`"attributes":{"country":["CH"]}`))
+	shop := in.member("shop", 0, in.role("Shop", func(r *store.Role) { r.DataScope = store.ScopeAll }))
+	_, in.tokens["near"] = in.key(shop, serviceKey, func(k *store.APIKey) { k.DataScope = store.ScopeSelf })
+	_, in.tokens["far"] = in.key(shop, serviceKey)
+	ask := func(flag, context, as string) string {
+		return in.ok("POST", oneFlag+flag, `{"context":`+context+`}`, as).Body
+	}
+	const warning = `"warning":"user:`
+	unseen := fmt.Sprintf(`{"targetingKey":"user:%d"}`, user)
+	for _, c := range []struct {
+		flag, context, as, value string
+		warned                   bool
+	}{
+		{"open.new", unseen, "near", "false", true},
+		{"open.new", `{"targetingKey":"user:999"}`, "near", "false", true},
+		{"open.new", fmt.Sprintf(`{"targetingKey":"user:%[1]d","user_id":%[1]d}`, user), "near", "true", false},
+		{"open.new", unseen, "far", "true", false},
+		{"open.new", `{"targetingKey":"x"}`, "near", "false", false},
+		{"open.other", unseen, "near", "false", false},
+		{"open.new", unseen, "nobody", "false", false},
+	} {
+		body := ask(c.flag, c.context, c.as)
+		if !strings.Contains(body, `"value":`+c.value) || strings.Contains(body, warning) != c.warned {
+			t.Errorf("%s for %s as %s: %s", c.flag, c.context, c.as, body)
+		}
+	}
+	if all := in.ok("POST", allFlags, `{"context":`+unseen+`}`, "near").Body; strings.Count(all, warning) != 1 {
+		t.Error(all)
+	}
 }
 
 func TestBulkEvaluationHasAnETag(t *testing.T) {

@@ -22,11 +22,12 @@ type object = map[string]any
 
 // tolerance describes what the API accepts beyond the schemas.
 const tolerance = "Bodies may deviate from the schemas in form. Numbers and flags may be numeric strings; flags may be true and false. " +
-	"null empties a field that can be empty: a text, a reference to another record, or an array. " +
+	"null empties a field whose type has it: a text, a reference to another record, or an array. description is another name of describe. " +
 	"A record may be sent back as it was read: read-only fields are ignored. Unknown fields are rejected with 400. " +
 	"The change log keeps the reason for a change that the header X-Reason gives: up to 200 characters, percent-encoded where a header cannot have them. " +
 	"A user who acts as another one (POST /admin/list/{id}/act-as) sends that user's ID in the header X-Act-As of each request that is meant. " +
 	"To change a record only if it has not changed since it was read, send its ETag as If-Match, its version, or its updated_at, in any precision; if it has changed, the response is 409 stale. " +
+	"HEAD is answered as GET is, without the body. " +
 	"All faults of a request are reported together, with 422 if a value is invalid; msg contains the first of them."
 
 // titleHere marks the place of the title; no other text contains it.
@@ -140,8 +141,11 @@ func operation(rt *Route, types *schemas) object {
 	}
 	if rt.in != nil && rt.in.body {
 		schema := inputSchema(rt.in.fields, rt.in.readOnly == nil)
-		if rt.in.updated {
-			rt.in.describeRead(schema["properties"].(object))
+		for _, name := range rt.in.state {
+			if rt.in.stateInQuery {
+				break
+			}
+			schema["properties"].(object)[name] = stateSchemas[name]
 		}
 		schema = types.body(rt, schema)
 		op["requestBody"] = object{
@@ -207,7 +211,9 @@ func protocolForm(in *input) object {
 			schema["patternProperties"] = object{"^fields\\.": object{"type": "string", "description": "Value of a custom field as text; fields.KEY[], repeated, for several options"}}
 			continue
 		}
-		properties[f.name] = fieldSchema(f)
+		of := *f
+		of.from = "form" // which has no null
+		properties[f.name] = fieldSchema(&of)
 		if f.required {
 			required = append(required, f.name)
 		}
@@ -236,8 +242,13 @@ func parameters(rt *Route) []any {
 		}
 		params = append(params, param)
 	}
-	if rt.in.updated {
-		params = append(params, object{"name": "If-Match", "in": "header", "description": "ETag of the record as it was read; 409 stale if it has changed since", "schema": object{"type": "string"}})
+	if rt.conditional {
+		for _, name := range rt.in.state {
+			if schema := stateSchemas[name]; rt.in.stateInQuery {
+				params = append(params, object{"name": name, "in": "query", "description": schema["description"], "schema": object{"type": schema["type"], "format": schema["format"]}})
+			}
+		}
+		params = append(params, object{"name": "If-Match", "in": "header", "description": "ETag of what was read; 409 stale if it has changed since", "schema": object{"type": "string"}})
 	}
 	if rt.idempotent() {
 		params = append(params, object{"name": idempotencyHeader, "in": "header", "schema": object{"type": "string", "maxLength": maxIdempotencyKey},
@@ -297,6 +308,9 @@ func listParameters(l *listInfo) []any {
 		}
 		add(name, "Filter by "+name, schema)
 	}
+	if l.csv {
+		add("separator", "What separates the cells: comma, semicolon or tab; spreadsheets of countries with a decimal comma expect semicolon", object{"type": "string", "enum": []any{"comma", "semicolon", "tab"}, "default": "comma"})
+	}
 	if l.names(ranged) != nil {
 		add("tz", "Time zone, like Asia/Shanghai or +08:00, of dates and of times without one; default: UTC", object{"type": "string"})
 	}
@@ -355,10 +369,10 @@ func responses(rt *Route, types *schemas) object {
 		}
 		all[fmt.Sprint(status)] = answer
 	}
-	if rt.head {
+	if rt.ranges {
 		all["206"] = object{"description": "The requested range", "content": ok["content"]}
 	}
-	if rt.tagged || rt.head {
+	if rt.tagged || rt.ranges {
 		all["304"] = object{"description": "Not modified since the ETag in If-None-Match"}
 	}
 	return all
@@ -388,7 +402,7 @@ func failuresOf(rt *Route) []errs.Kind {
 	if rt.resumes {
 		kinds = append(kinds, errs.Gone)
 	}
-	if rt.head {
+	if rt.ranges {
 		kinds = append(kinds, errs.BadRange, errs.Invalid)
 	}
 	if rt.validates || rt.in != nil && (rt.in.body || rt.in.upload) {

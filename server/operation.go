@@ -251,7 +251,7 @@ func description(rt *Route) string {
 		say(rt.Method == "PUT" && !several, "Returns the whole record.")
 	}
 	say(rt.tagged, "304 if If-None-Match names the current ETag.")
-	say(rt.head, "Also answers HEAD, and Range with a part.")
+	say(rt.ranges, "Answers Range with a part.")
 	say(rt.rateLimited, "429 after too many failed attempts.")
 	say(rt.keys == byNoKey, "API keys cannot be used.")
 	say(rt.keys == byPersonalKey, "Service keys cannot be used.")

@@ -14,9 +14,9 @@ var passkeyRoutes = []Route{
 	enrolling(bySession(diskList("/admin/account/passkey", signedIn, "List your passkeys", &ownPasskeys))),
 	enrolling(bySession(read("/admin/account/passkey-options", signedIn, "Get the options for a new passkey", readPasskeyOptions))),
 	enrolling(reveals(confirmed(limited(maxCredential, bySession(action("POST", "/admin/account/passkey", signedIn, "Add a passkey", addPasskey)))))),
-	enrolling(bySession(write("PUT", "/admin/account/passkey/:id", signedIn, "Rename your passkey", renamePasskey))),
+	enrolling(bySession(onRecord(store.Passkeys, write("PUT", "/admin/account/passkey/:id", signedIn, "Rename your passkey", renamePasskey)))),
 	enrolling(bySession(get("/admin/account/passkey/:id", signedIn, "Get your passkey", &ownPasskeys))),
-	enrolling(confirmed(bySession(write("DELETE", "/admin/account/passkey/:id", signedIn, "Remove your passkey", removePasskey)))),
+	enrolling(confirmed(bySession(onRecord(store.Passkeys, write("DELETE", "/admin/account/passkey/:id", signedIn, "Remove your passkey", removePasskey))))),
 	enrolling(confirmed(bySession(deleteSeveral("/admin/account/passkey", signedIn, "Remove your passkeys", removePasskey)))),
 }
 

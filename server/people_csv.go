@@ -44,20 +44,43 @@ const (
 // formulaStart are the characters that make a spreadsheet treat a cell as a formula.
 const formulaStart = "=+-@\t\r"
 
-// safeCell puts an apostrophe before a cell that a spreadsheet would compute.
-func safeCell(cell string) string {
-	if cell != "" && strings.ContainsRune(formulaStart+"'", rune(cell[0])) {
-		return "'" + cell
+// cellOpens reports whether a cell of a spreadsheet can begin at an offset of a cell: also after each
+// character that a spreadsheet may take for a separator although the file has another one.
+func cellOpens(cell string, at int) bool {
+	return at == 0 || strings.IndexByte(",;\t\r\n", cell[at-1]) >= 0
+}
+
+// computed reports whether a spreadsheet may compute a cell that begins with a text, or safeCell has
+// made it one that it does not. Inside a cell, quotation marks and spaces may come first.
+func computed(text string, first bool) bool {
+	if first && strings.IndexByte(formulaStart+"'", text[0]) >= 0 {
+		return true
 	}
-	return cell
+	text = strings.TrimLeft(strings.TrimLeft(text, "'"), ` "`)
+	return text != "" && strings.IndexByte("=+-@", text[0]) >= 0
+}
+
+// safeCell puts an apostrophe before whatever a spreadsheet would compute.
+func safeCell(cell string) string {
+	var b strings.Builder
+	for i := range len(cell) {
+		if cellOpens(cell, i) && computed(cell[i:], i == 0) {
+			b.WriteByte('\'')
+		}
+		b.WriteByte(cell[i])
+	}
+	return b.String()
 }
 
 // plainCell is the inverse of safeCell.
 func plainCell(cell string) string {
-	if len(cell) > 1 && cell[0] == '\'' && strings.ContainsRune(formulaStart+"'", rune(cell[1])) {
-		return cell[1:]
+	var b strings.Builder
+	for i := range len(cell) {
+		if cell[i] != '\'' || i+1 == len(cell) || !cellOpens(cell, i) || !computed(cell[i+1:], i == 0) {
+			b.WriteByte(cell[i])
+		}
 	}
-	return cell
+	return b.String()
 }
 
 // csvRow is a row of a CSV file, with its cells by column.
@@ -66,10 +89,12 @@ type csvRow struct {
 	cells map[string]string
 }
 
-// readCSV returns the rows. The header names some of the columns, in any order.
+// readCSV returns the rows, without those whose cells are all empty. The header names some of the
+// columns, in any order; columns without a name must be empty, as spreadsheets write them.
 func readCSV(text string, columns []string) ([]csvRow, error) {
+	text, comma := tableOf(text)
 	reader := csv.NewReader(strings.NewReader(text))
-	reader.Comma = separator(text)
+	reader.Comma, reader.FieldsPerRecord = comma, -1
 	header, err := readHeader(reader, columns)
 	if err != nil {
 		return nil, err
@@ -83,19 +108,68 @@ func readCSV(text string, columns []string) ([]csvRow, error) {
 		if err != nil {
 			return nil, csvFault(err)
 		}
+		line, _ := reader.FieldPos(0)
+		row, err := readRow(header, record, line)
+		if err != nil {
+			return nil, err
+		}
+		if row.cells == nil {
+			continue
+		}
 		if len(rows) == maxImportRows {
 			return nil, errs.Field(errs.Invalid, "file", "must have at most %d rows", maxImportRows)
 		}
-		line, _ := reader.FieldPos(0)
-		row, size := csvRow{line, map[string]string{}}, 0
-		for i, cell := range record {
-			if size += len(cell); len(cell) > maxCellBytes || size > maxRowBytes {
-				return nil, errs.Field(errs.Invalid, "file", "line %d: a cell must be at most %d bytes and a row at most %d", line, maxCellBytes, maxRowBytes)
-			}
-			row.cells[header[i]] = plainCell(strings.TrimSpace(cell))
-		}
 		rows = append(rows, row)
 	}
+}
+
+// readRow returns a row; without cells if all of them are empty.
+func readRow(header, record []string, line int) (csvRow, error) {
+	row, size, empty := csvRow{line, map[string]string{}}, 0, true
+	for i, cell := range record {
+		if size += len(cell); len(cell) > maxCellBytes || size > maxRowBytes {
+			return row, errs.Field(errs.Invalid, "file", "line %d: a cell must be at most %d bytes and a row at most %d", line, maxCellBytes, maxRowBytes)
+		}
+		cell = strings.TrimSpace(cell)
+		empty = empty && cell == ""
+		switch {
+		case i < len(header) && header[i] != "":
+			row.cells[header[i]] = plainCell(cell)
+		case cell != "":
+			return row, errs.Field(errs.Invalid, "file", "line %d: cell %d is in a column without a name", line, i+1)
+		}
+	}
+	if empty {
+		row.cells = nil
+	} else if len(record) < len(header) && strings.Join(header[len(record):], "") != "" {
+		return row, errs.Field(errs.Invalid, "file", "line %d: wrong number of cells", line)
+	}
+	return row, nil
+}
+
+// tableOf returns a table with line feeds after its rows, and the character that separates its cells: that
+// of a first line sep=, which Excel writes and reads, else the first comma, semicolon or tab in the
+// header, since no column name contains one.
+func tableOf(text string) (string, rune) {
+	b, quoted := []byte(text), false
+	for i, c := range b {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == '\r' && !quoted && (i+1 == len(b) || b[i+1] != '\n'): // as old programs for the Macintosh
+			b[i] = '\n'
+		}
+	}
+	text = string(b)
+	first, rest, _ := strings.Cut(text, "\n")
+	line := strings.Trim(strings.TrimRight(first, "\r"), `"`)
+	if sep, stated := strings.CutPrefix(strings.ToLower(line), "sep="); stated && len(sep) == 1 && strings.Contains(",;\t|", sep) {
+		return "\n" + rest, rune(sep[0]) // the empty line keeps the numbers of the others
+	}
+	if at := strings.IndexAny(first, ",;\t"); at >= 0 {
+		return text, rune(first[at])
+	}
+	return text, ','
 }
 
 // readHeader returns the names of the columns, folded.
@@ -105,8 +179,10 @@ func readHeader(reader *csv.Reader, columns []string) ([]string, error) {
 		return nil, csvFault(err)
 	}
 	for i, name := range header {
-		header[i] = fold.Key(name)
+		header[i] = fold.Key(strings.TrimSpace(name))
 		switch {
+		case header[i] == "":
+			continue
 		case slices.Contains(columns, header[i]):
 		case strings.Contains(name, "$"): // a file without a header may have a password hash here
 			return nil, errs.Field(errs.Invalid, "file", "line 1: cell %d is no name of a column; the columns are %s", i+1, columns)
@@ -128,20 +204,8 @@ func csvFault(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		return errs.Field(errs.Invalid, "file", "must not be empty")
-	case errors.As(err, &parse) && errors.Is(err, csv.ErrFieldCount):
-		return errs.Field(errs.Invalid, "file", "line %d: wrong number of cells", parse.Line)
 	case errors.As(err, &parse):
 		return errs.Field(errs.Invalid, "file", "line %d: misplaced quotation mark", parse.Line)
 	}
 	return err
-}
-
-// separator returns the separator of cells: the first comma, semicolon or tab in the
-// header, since no column name contains one.
-func separator(text string) rune {
-	header, _, _ := strings.Cut(text, "\n")
-	if at := strings.IndexAny(header, ",;\t"); at >= 0 {
-		return rune(header[at])
-	}
-	return ','
 }

@@ -11,23 +11,33 @@ import (
 	"reeve/store/errs"
 )
 
+// byteOrderMark makes spreadsheets read a file as UTF-8 instead of the encoding of their system.
+const byteOrderMark = "\ufeff"
+
+// separators are the values of the parameter separator of an export.
+var separators = map[string]rune{"comma": ',', ",": ',', "semicolon": ';', ";": ';', "tab": '\t', "\t": '\t'}
+
 // exportChunk is the number of users that are read in one transaction.
 const exportChunk = 1000
 
 // export returns the route that sends all users that the filters of the list select, as CSV.
 func (c *peopleCSV[T, Out]) export(path, access, title string) Route {
 	info := c.list.info()
+	info.csv = true
 	return Route{
 		Method: "GET", Path: path, Access: access, Title: title, out: reflect.TypeFor[[]byte](), list: info, binary: "text/csv",
 		raw: func(req *Request, w http.ResponseWriter) error {
 			var ids []store.ID
+			var comma rune
 			var custom []*store.CustomField
 			err := req.db.View(req.Actor, func(tx *store.Tx) error {
 				custom = store.CustomFieldsOf(tx, c.realm, audienceOf(req.Actor))
 				ask, err := info.ask(req)
-				if err == nil {
-					ids, err = c.list.findIDs(tx, req, ask, store.NoLimit)
+				if err != nil {
+					return err
 				}
+				comma = ask.separator
+				ids, err = c.list.findIDs(tx, req, ask, store.NoLimit)
 				return err
 			})
 			if err == nil {
@@ -41,7 +51,7 @@ func (c *peopleCSV[T, Out]) export(path, access, title string) Route {
 			h.Set("Content-Disposition", `attachment; filename="`+c.name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
 			h.Set("Cache-Control", "no-store")
 			h.Set("X-Request-Id", req.ID)
-			return c.send(req, w, ids, custom)
+			return c.send(req, w, comma, ids, custom)
 		},
 	}
 }
@@ -50,8 +60,9 @@ func (c *peopleCSV[T, Out]) export(path, access, title string) Route {
 // after that has ended, so that a slow client does not keep it open. Each authorizes the
 // caller again, and leaves out users who have been deleted or have left the caller's data
 // scope since.
-func (c *peopleCSV[T, Out]) send(req *Request, w http.ResponseWriter, ids []store.ID, custom []*store.CustomField) error {
+func (c *peopleCSV[T, Out]) send(req *Request, w http.ResponseWriter, comma rune, ids []store.ID, custom []*store.CustomField) error {
 	out, header := csv.NewWriter(w), slices.Clone(c.columns)
+	out.Comma, header[0] = comma, byteOrderMark+header[0]
 	for _, f := range custom {
 		header = append(header, customPrefix+f.Key)
 	}
@@ -92,15 +103,18 @@ func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.C
 				return err
 			}
 			row := c.write(tx, u)
+			for i, cell := range row {
+				row[i] = safeCell(cell)
+			}
 			for _, f := range custom {
 				cell := ""
 				if readable[f.ID] {
 					cell = c.values(u).Get(f.ID)
 				}
+				if f.Type != "number" { // which is a number in a spreadsheet, too
+					cell = safeCell(cell)
+				}
 				row = append(row, cell)
-			}
-			for i, cell := range row {
-				row[i] = safeCell(cell)
 			}
 			rows = append(rows, row)
 		}

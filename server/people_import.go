@@ -12,11 +12,11 @@ import (
 // importIn has each parameter twice: in the query and as a form field.
 type importIn struct {
 	DryRun      *store.Flag `query:"dry_run" doc:"1 to report what would happen and change nothing; also a form field"`
-	Charset     *string     `query:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a form field"`
+	Charset     *string     `query:"charset" doc:"Encoding of the file, such as utf-8, utf-16le, windows-1251, gb18030, big5, shift_jis or euc-kr; an unknown name is answered with all of them. Required unless the file is UTF-8 or has a byte order mark, which comes first. Also a form field"`
 	Invite      *store.Flag `query:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Users with a password hash are not invited. Requires the permission admin.invite.create, or user.invite.create for app users; also a form field"`
 	FormInvite  *store.Flag `form:"invite" doc:"1 to mail an invitation to each user who has an address, and to make one without a mail for the others. Users with a password hash are not invited. Requires the permission admin.invite.create, or user.invite.create for app users; also a query parameter"`
 	FormDryRun  *store.Flag `form:"dry_run" doc:"1 to report what would happen and change nothing; also a query parameter"`
-	FormCharset *string     `form:"charset" doc:"Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter"`
+	FormCharset *string     `form:"charset" doc:"Encoding of the file, such as utf-8, utf-16le, windows-1251, gb18030, big5, shift_jis or euc-kr; an unknown name is answered with all of them. Required unless the file is UTF-8 or has a byte order mark, which comes first. Also a query parameter"`
 }
 
 // either returns a parameter from the query or the form; the zero value if both are absent.
@@ -65,6 +65,7 @@ type importOut struct {
 	Failed  int        `json:"failed" doc:"Number of rows that cannot be imported"`
 	Rows    []verdict  `json:"rows"`
 	Job     *store.Job `json:"job" null:"true" doc:"Job that creates the users, null in a dry run; it is still running if it takes longer than 30 seconds"`
+	Charset string     `json:"charset" doc:"Encoding as which the file was read"`
 }
 
 // importPeople creates users from a CSV file, all or none. Those without a password hash have no password
@@ -77,7 +78,7 @@ func (c *peopleCSV[T, Out]) importPeople(req *Request, in *importIn, file []byte
 	if err := req.admitAgain(); err != nil { // before the expensive decoding and validation
 		return nil, err
 	}
-	text, err := decodeCSV(file, settings.charset)
+	text, charset, err := decodeCSV(file, settings.charset)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +90,7 @@ func (c *peopleCSV[T, Out]) importPeople(req *Request, in *importIn, file []byte
 	if err != nil {
 		return nil, err
 	}
+	settings.charset = charset
 	plan, err := c.plan(req, settings, table)
 	if err != nil || settings.dryRun {
 		return plan.out, err
@@ -128,7 +130,7 @@ type importPlan[T any] struct {
 
 // plan validates the rows of a file.
 func (c *peopleCSV[T, Out]) plan(req *Request, settings importSettings, table []csvRow) (p importPlan[T], err error) {
-	p = importPlan[T]{out: &importOut{DryRun: store.Flag(settings.dryRun), Rows: make([]verdict, 0, len(table))}, bad: errs.Faults{}, size: jobStepRecords}
+	p = importPlan[T]{out: &importOut{DryRun: store.Flag(settings.dryRun), Charset: settings.charset, Rows: make([]verdict, 0, len(table))}, bad: errs.Faults{}, size: jobStepRecords}
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
 		if err := c.permit(tx, settings, table); err != nil {
 			return err

@@ -86,7 +86,7 @@ func undeclared(in *input) (ignored, refused map[string]any) {
 			panic(err)
 		}
 		for name, value := range fields {
-			if in.has("json", name) || name == "updated_at" && in.updated {
+			if in.has("json", name) || slices.Contains(in.state, name) {
 				continue
 			}
 			switch value.(type) {

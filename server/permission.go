@@ -10,8 +10,8 @@ var permissionRoutes = []Route{
 	change[permissionIn]("/admin/rule/:id", "admin.rule.update", "Change a permission", &permissions),
 	remove("/admin/rule/:id", "admin.rule.delete", "Delete a permission", &permissions),
 	removeOrdered("/admin/rule", "admin.rule.delete", "Delete permissions", &permissions, store.PermissionsUpwards),
-	write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission),
-	write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission),
+	onRecord(store.Permissions, write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission)),
+	onRecord(store.Permissions, write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission)),
 	read("/admin/permission/effective", "admin.rule.query", "Get effective permissions", readEffective),
 	validating(action("GET", "/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain)),
 }

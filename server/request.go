@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -80,6 +81,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.newRequest(w, r)
 		req.route, req.params, req.mon.route, req.heavy = rt, params, monitored, heavy
+		req.w.headOnly = r.Method == http.MethodHead && rt.raw != nil && !rt.ranges
 		if rt.changes() { // reads do not pay for it
 			req.setOrigin(rt)
 			req.db = req.db.For(operation, req.authorizeWrite).From(&req.origin).Noting(&req.entry)
@@ -97,6 +99,9 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 			w.Header()["Cross-Origin-Resource-Policy"] = anyOrigin
 		}
 		err := s.run(rt, req)
+		if req.w.cut {
+			err = nil
+		}
 		gone := req.abandoned(err)
 		if gone != nil {
 			err, req.w.status = gone, statusGone
@@ -164,7 +169,12 @@ func (s *Server) make(rt *Route, req *Request, out *envelope) (sent bool, err er
 			return false, err
 		}
 	}
-	if err = s.view(rt, req, out); err == nil && rt.logs != "" {
+	if rt.Method != http.MethodGet && !rt.reads {
+		if err := req.readConditions(rt); err != nil {
+			return false, err
+		}
+	}
+	if err = s.view(rt, req, out); err == nil && rt.logs != "" && req.http.Method != http.MethodHead {
 		err = req.logUse(rt)
 	}
 	if err == nil {
@@ -469,7 +479,13 @@ type statusWriter struct {
 	status int
 	bytes  int64 // size of the body
 	err    error // error of the connection
+
+	headOnly bool // whether the handler ends at the first byte of a body, which nobody gets: it may be long or endless
+	cut      bool // whether it has ended so
 }
+
+// errHeadOnly ends a handler whose response has no body.
+var errHeadOnly = errors.New("the response to HEAD has no body")
 
 func (w *statusWriter) WriteHeader(code int) {
 	if w.status == 0 {
@@ -481,6 +497,11 @@ func (w *statusWriter) WriteHeader(code int) {
 func (w *statusWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
+	}
+	if w.headOnly && w.status < 400 {
+		w.WriteHeader(w.status)
+		w.cut = true
+		return 0, errHeadOnly
 	}
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)

@@ -41,24 +41,18 @@ type changeOf[In any] struct {
 }
 
 // change returns the route that changes the fields of In that are sent.
-func change[In, T, Out any, P interface {
-	*T
-	revised
-}](path, access, title string, t *Resource[T, Out]) Route {
+func change[In, T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out]) Route {
 	assign := assigning[In, T]()
-	return named(write("PUT", path, access, title, func(tx *store.Tx, req *Request, in *changeOf[In]) (out Out, err error) {
-		return edit[T, Out, P](tx, req, t, in.ID, func(v *T) { assign(&in.Fields, v) })
-	}))
+	return named(onRecord[T, P](t.of, write("PUT", path, access, title, func(tx *store.Tx, req *Request, in *changeOf[In]) (out Out, err error) {
+		return edit(tx, req, t, in.ID, func(v *T) { assign(&in.Fields, v) })
+	})))
 }
 
-// edit changes one record, unless it has changed since the client read it.
-func edit[T, Out any, P interface {
-	*T
-	revised
-}](tx *store.Tx, req *Request, t *Resource[T, Out], id store.ID, apply func(*T)) (out Out, err error) {
+// edit changes one record.
+func edit[T, Out any](tx *store.Tx, req *Request, t *Resource[T, Out], id store.ID, apply func(*T)) (out Out, err error) {
 	v, err := t.of.Update(tx, id, func(v *T) error {
 		apply(v)
-		return req.fresh(P(v))
+		return nil
 	})
 	if err != nil {
 		return out, err
@@ -67,8 +61,8 @@ func edit[T, Out any, P interface {
 }
 
 // remove returns the route that deletes one record.
-func remove[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
-	return named(write("DELETE", path, access, title, t.remove))
+func remove[T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out]) Route {
+	return named(onRecord[T, P](t.of, write("DELETE", path, access, title, t.remove)))
 }
 
 // removeSeveral returns the route that deletes several records, all or nothing.

@@ -9,7 +9,7 @@ var roleRoutes = []Route{
 	change[roleIn]("/admin/role/:id", "admin.role.update", "Change a role", &roles),
 	remove("/admin/role/:id", "admin.role.delete", "Delete a role", &roles),
 	removeSeveral("/admin/role", "admin.role.delete", "Delete roles", &roles),
-	proving(write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions", grantRole)),
+	proving(onRecord(store.Roles, write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions", grantRole))),
 }
 
 // role is a role in responses.

@@ -41,7 +41,7 @@ type Route struct {
 	tagged      bool          // whether it answers with an ETag, or 304
 	binary      string        // media type of a raw response
 	maxBody     int64         // maximum size of a JSON body in bytes
-	head        bool          // whether it also handles HEAD
+	ranges      bool          // whether a part of its content can be requested
 	shared      bool          // whether pages of any origin may embed the response
 	unscoped    bool          // whether it requires the data scope all
 	confirmed   bool          // whether it requires that the user has just confirmed who it is
@@ -58,6 +58,8 @@ type Route struct {
 	handler     string        // name of the handler, for monitoring
 	page        bool          // whether it is a page, with pages also for errors if a browser asks
 	shown       appearance    // whether a setting lets it exist; nil if it always does
+	conditional bool          // whether it checks the conditions of a client, see Request.read
+	record      recordOf      // record that such a condition is about; nil if the handler checks it
 	logs        string        // action that the change log has for every use; "" for none
 	unmonitored bool          // not recorded in monitoring, except for 401 and 403
 	hide        redact.Fields // input fields that monitoring hides
@@ -116,7 +118,11 @@ func write[In, Out any](method, path, access, title string, handler func(*store.
 	rt := action(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
 		err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 			req.committed = nil // discard those of an earlier run
-			if out, err = handler(tx, req, in); err != nil {
+			err := req.ifFresh(tx, func() (err error) {
+				out, err = handler(tx, req, in)
+				return err
+			})
+			if err != nil {
 				return err
 			}
 			return req.noteAnswer(out)
@@ -245,9 +251,9 @@ func onSelection(rt Route, list *listInfo) Route {
 	return rt
 }
 
-// withHead lets a raw route handle HEAD.
-func withHead(rt Route) Route {
-	rt.head = true
+// withRanges declares that a raw route sends content of which parts can be requested.
+func withRanges(rt Route) Route {
+	rt.ranges = true
 	return rt
 }
 
@@ -401,6 +407,9 @@ func checkRoutes(all []Route) error {
 		}
 		if err := rt.checkSecrets(); err != nil {
 			return err
+		}
+		if rt.Method == "PUT" && rt.in.readOnly != nil && !rt.conditional {
+			return fmt.Errorf("route %s would ignore the version that a client sends; declare onRecord(…)", rt.name())
 		}
 		for _, segment := range strings.Split(rt.Path, "/") {
 			name, isParam := strings.CutPrefix(segment, ":")

@@ -339,7 +339,7 @@ func TestEveryPathRejectsOtherMethodsAndReturnsAllow(t *testing.T) {
 	takes := map[string][]string{}
 	for _, rt := range routes() {
 		takes[rt.Path] = append(takes[rt.Path], rt.Method)
-		if rt.head {
+		if rt.Method == "GET" {
 			takes[rt.Path] = append(takes[rt.Path], "HEAD")
 		}
 	}
@@ -349,6 +349,9 @@ func TestEveryPathRejectsOtherMethodsAndReturnsAllow(t *testing.T) {
 				continue
 			}
 			a := in.call(method, urlOf(&Route{Path: path}), "", "owner")
+			if method == "HEAD" && in.call("GET", urlOf(&Route{Path: path}), "", "owner").Code != 405 {
+				continue // a parameter of another path fits, and so it does for GET
+			}
 			got := strings.Split(a.Header.Get("Allow"), ", ")
 			for _, m := range methods {
 				if !slices.Contains(got, m) {

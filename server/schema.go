@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"reeve/store"
@@ -220,9 +221,6 @@ func fieldSchema(f *field) object {
 		schema["type"], schema["enum"] = "integer", []any{0, 1}
 	case reflect.TypeFor[store.Time]():
 		schema["type"], schema["format"] = "string", "date-time"
-		if f.from == "json" && f.canBeEmpty() { // null is the only empty time
-			schema["type"] = []any{"string", "null"}
-		}
 	case reflect.TypeFor[store.ID]():
 		schema = least(0)
 		if f.required {
@@ -262,6 +260,12 @@ func fieldSchema(f *field) object {
 	}
 	if f.doc != "" {
 		schema["description"] = f.doc
+	}
+	if f.from == "json" && schema["type"] != nil && f.canBeEmpty() {
+		schema["type"] = []any{schema["type"], "null"} // which empties it
+		if enum, is := schema["enum"].([]any); is {
+			schema["enum"] = append(slices.Clone(enum), nil)
+		}
 	}
 	return schema
 }

@@ -89,7 +89,9 @@ func (s *Server) serveClients(router *httprouter.Router) {
 		if file.Fixed {
 			h.Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.Content))
+		content := bytes.NewReader(file.Content)
+		cleanRange(r.Header, content) // seeking in memory does not fail
+		http.ServeContent(w, r, "", time.Time{}, content)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		router.Handle(method, "/sdk/*path", send)

@@ -14,7 +14,7 @@ var factorRoutes = []Route{
 	enrolling(reveals(bySession(small(rateLimited(action("PUT", "/admin/account/totp", signedIn, "Confirm your authenticator app", confirmTOTP)))))),
 	enrolling(confirmed(bySession(action("DELETE", "/admin/account/totp", signedIn, "Remove your authenticator app", removeTOTP)))),
 	enrolling(reveals(confirmed(bySession(action("POST", "/admin/account/recovery", signedIn, "Replace your recovery codes", renewRecovery))))),
-	confirmed(bySession(write("DELETE", "/admin/list/:id/factor", "admin.list.factor", "Remove a user's second factor", removeFactor))),
+	confirmed(bySession(onRecord(store.Users, write("DELETE", "/admin/list/:id/factor", "admin.list.factor", "Remove a user's second factor", removeFactor)))),
 }
 
 // enrolling lets a route be used while a second factor must be set up.

@@ -192,7 +192,7 @@ func (s *Server) router(all []Route) *httprouter.Router {
 			continue // responds like an unknown path
 		}
 		router.Handle(all[i].Method, all[i].Path, s.serve(&all[i]))
-		if all[i].head {
+		if all[i].Method == http.MethodGet {
 			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
 		}
 	}

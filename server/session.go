@@ -5,11 +5,11 @@ import "reeve/store"
 var sessionRoutes = []Route{
 	bySession(diskList("/admin/loginlog", signedIn, "List your own sign-ins", &ownLoginLog)),
 	bySession(diskList("/admin/session", signedIn, "List your own sessions", &ownSessions)),
-	confirmed(bySession(write("DELETE", "/admin/session/:id", signedIn, "End your own session", endOwnSession))),
+	confirmed(bySession(onRecord(store.Sessions, write("DELETE", "/admin/session/:id", signedIn, "End your own session", endOwnSession)))),
 	confirmed(bySession(deleteSeveral("/admin/session", signedIn, "End your own sessions", endOwnSession))),
 	diskList("/system/loginlog", "system.loginlog.query", "List sign-ins", &loginLog),
 	diskList("/system/session", "system.session.query", "List sessions", &sessions),
-	write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession),
+	onRecord(store.Sessions, write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession)),
 	deleteSeveral("/system/session", "system.session.delete", "End sessions", endSession),
 }
 

@@ -15,10 +15,10 @@ var settingRoutes = []Route{
 	memoryList("/system/setting", "system.setting.query", "List settings", &settings),
 	read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
 	hiding(redact.Fields{Value: true}, write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting)),
-	hiding(redact.Fields{Value: true}, write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting)),
-	write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting),
+	hiding(redact.Fields{Value: true}, onRecord(store.Settings, write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting))),
+	onRecord(store.Settings, write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting)),
 	deleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
-	hiding(redact.Fields{Values: true}, write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings)),
+	hiding(redact.Fields{Values: true}, conditional(write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings), "updated_at")),
 	write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
 	reading(hiding(redact.Fields{Value: true}, action("POST", "/system/setting/flag-preview", "system.setting.query", "Preview a flag", previewFlag))),
 	withETag(read("/system/setting-value", "system.setting.query", "Get setting values", settingValues)),
@@ -45,11 +45,11 @@ func getSetting(tx *store.Tx, _ *Request, in *byID) (*store.Setting, error) {
 	return store.Settings.Get(tx, in.ID)
 }
 
-type settingIn struct {
+// settingFields are the fields of a setting besides its value.
+type settingFields struct {
 	Key      *string         `json:"key" check:"create,max=64" doc:"Key matching [a-z][a-z0-9_]*, unique in its group"`
 	Title    *string         `json:"title" check:"create,min=1,max=100"`
 	Describe *string         `json:"describe" check:"max=1000,text"`
-	Values   *string         `json:"values" check:"raw,max=65536" doc:"Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged"`
 	Type     *string         `json:"type" check:"create,enum=setting_type"`
 	Options  *[]store.Option `json:"options" check:"max=200" doc:"Options; required for the types radio, select and checkbox"`
 	Props    *[]store.Prop   `json:"props" check:"max=50" doc:"Properties: min, max, step and maxlength are enforced; others are hints for the console"`
@@ -57,11 +57,32 @@ type settingIn struct {
 	Sort     *int64          `json:"sort" check:"min=-1000000,max=1000000"`
 }
 
-var assignSetting = assigning[settingIn, store.Setting]()
+type settingIn struct {
+	settingFields
+	Values *any `json:"values" doc:"Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged"`
+}
+
+var assignSettingFields = assigning[settingFields, store.Setting]()
+
+// assign copies what was sent to a setting, whose type says which values are possible.
+func (in *settingIn) assign(s *store.Setting) error {
+	assignSettingFields(&in.settingFields, s)
+	if in.Values == nil {
+		return nil
+	}
+	text, err := settingText(s, *in.Values)
+	if err != nil {
+		return errs.Field(errs.Invalid, "values", "%s", err)
+	}
+	s.Values = text
+	return nil
+}
 
 func createSetting(tx *store.Tx, _ *Request, in *settingIn) (*store.Setting, error) {
 	s := &store.Setting{}
-	assignSetting(in, s)
+	if err := in.assign(s); err != nil {
+		return nil, err
+	}
 	return s, store.CreateSetting(tx, s)
 }
 
@@ -72,8 +93,7 @@ type settingChange struct {
 
 func changeSetting(tx *store.Tx, req *Request, in *settingChange) (*store.Setting, error) {
 	return req.saveSetting(tx, in.ID, func(s *store.Setting) error {
-		assignSetting(&in.settingIn, s)
-		return req.fresh(s)
+		return in.assign(s)
 	})
 }
 
@@ -109,8 +129,11 @@ type valuesIn struct {
 // saveSettings changes many values, all or none. It checks every value, so that the error
 // names all that are invalid.
 func saveSettings(tx *store.Tx, req *Request, in *valuesIn) (nothing, error) {
-	faults := errs.Faults{}
 	ids := store.SettingCache.Get(tx)
+	if err := req.freshSettings(tx, ids, in); err != nil {
+		return nothing{}, err
+	}
+	faults := errs.Faults{}
 	for _, name := range slices.Sorted(maps.Keys(in.Values)) {
 		id := ids.ID(name)
 		if id == 0 {
@@ -136,9 +159,49 @@ func saveSettings(tx *store.Tx, req *Request, in *valuesIn) (nothing, error) {
 	return nothing{}, faults.Err(errs.Invalid)
 }
 
+// freshSettings checks the condition of saveSettings: If-Match has the ETag of GET
+// /system/setting-value or, like updated_at, is about the only setting that is saved.
+func (req *Request) freshSettings(tx *store.Tx, set *store.SettingSet, in *valuesIn) error {
+	if !req.read.stated() {
+		return nil
+	}
+	values, err := set.Values()
+	if err != nil {
+		return err
+	}
+	if req.read.updatedAt == nil && matches(req.read.tags, values.ETag) {
+		return nil
+	}
+	if len(in.Values) == 1 {
+		for name := range in.Values {
+			if id := set.ID(name); id != 0 {
+				return req.freshSetting(tx, id)
+			}
+			return nil // an unknown setting
+		}
+	}
+	if req.read.updatedAt != nil {
+		return errs.Field(errs.Malformed, "updated_at", "can be checked only if one setting is saved; send If-Match with the ETag of GET /system/setting-value")
+	}
+	return errs.Field(errs.Conflict, "If-Match", "settings were changed; reload them and try again").Coded("stale")
+}
+
+func (req *Request) freshSetting(tx *store.Tx, id store.ID) error {
+	s, err := store.Settings.Get(tx, id)
+	if err != nil {
+		return err
+	}
+	return req.fresh(s)
+}
+
 // settingText converts a JSON value to the stored text.
 func settingText(s *store.Setting, value any) (string, error) {
 	switch v := value.(type) {
+	case nil: // empties the setting, unless it is JSON
+		if s.Type == "json" {
+			return "null", nil
+		}
+		return "", nil
 	case string:
 		return v, nil
 	case bool:

@@ -13,8 +13,8 @@ import (
 )
 
 var streamRoutes = []Route{
-	unmonitored(resuming(raw("/system/event", signedIn, "Stream events", eventStream, streamEvents))),
-	unmonitored(resuming(raw("/api/event", appOnly, "Stream own events", eventStream, streamEvents))),
+	unmonitored(validating(resuming(raw("/system/event", signedIn, "Stream events", eventStream, streamEvents)))),
+	unmonitored(validating(resuming(raw("/api/event", appOnly, "Stream own events", eventStream, streamEvents)))),
 }
 
 const (
@@ -64,6 +64,9 @@ func streamEvents(req *Request, in *streamIn, w http.ResponseWriter) error {
 	if err := st.begin(in.Since); err != nil {
 		return err
 	}
+	if err := st.open(); err != nil {
+		return err
+	}
 	st.control.SetReadDeadline(time.Time{}) // fails only without a connection, in a test
 	h := w.Header()
 	h.Set("Content-Type", eventStream)
@@ -71,7 +74,6 @@ func streamEvents(req *Request, in *streamIn, w http.ResponseWriter) error {
 	h.Set("X-Accel-Buffering", "no") // nginx
 	h.Set("X-Request-Id", req.ID)
 	req.opened = max(time.Since(req.begun), 1)
-	fmt.Fprintf(&st.out, "retry: 2000\nid: %s\nevent: open\ndata: {\"id\":%q}\n\n", st.id(), st.id())
 	if err := st.send(w); err != nil {
 		return nil // the client is gone
 	}
@@ -102,6 +104,20 @@ func (st *stream) begin(since string) error {
 	}
 	st.at.seq = from.seq
 	return st.check(nil)
+}
+
+// open writes the first event.
+func (st *stream) open() error {
+	return st.req.s.db.View(store.Anonymous, func(tx *store.Tx) error {
+		actor, err := st.req.renew(tx)
+		if err != nil {
+			return err
+		}
+		text, err := frame(st.id(), "open", newLogView(tx, actor).opened(st.id(), st.filter, st.req.language()))
+		st.out.WriteString("retry: 2000\n")
+		st.out.Write(text)
+		return err
+	})
 }
 
 func (st *stream) id() string { return eventID(st.at.generation, st.at.seq) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -23,6 +24,8 @@ type listener struct {
 	lines *bufio.Scanner
 	reply *http.Response
 	last  string // ID of the last event
+
+	opened opened // data of the first event
 }
 
 // live serves the instance over a connection, so that streams work.
@@ -57,9 +60,11 @@ func (in *instance) listen(url, as string, header ...string) *listener {
 	l := &listener{t: in.t, lines: bufio.NewScanner(reply.Body), reply: reply}
 	l.lines.Buffer(nil, 1<<20)
 	if reply.StatusCode == http.StatusOK {
-		if kind, _ := l.next(); kind != "open" {
+		kind, data := l.next()
+		if kind != "open" {
 			in.t.Fatalf("the first event is %q", kind)
 		}
+		must(in.t, json.Unmarshal(encodeJSON(in.t, data), &l.opened))
 	}
 	return l
 }
@@ -171,10 +176,53 @@ func TestPositionsThatAreGone(t *testing.T) {
 			t.Errorf("%s: %d %s", c.position, a.Code, a.Body)
 		}
 	}
-	for _, types := range []string{"user", "user.", ".x", "USER.*", "user.*,,", "a.b.c", strings.Repeat("user.x,", 60) + "user.x"} {
+	for _, types := range []string{"user", "user.", ".x", "USER.*", "user.*,,", "a.b.c", "user.*, ", strings.Repeat("user.x,", 60) + "user.x"} {
 		if a := in.call("GET", "/system/event?types="+types, "", "owner"); a.Code != http.StatusBadRequest {
 			t.Errorf("types %q: %d", types, a.Code)
 		}
+	}
+	for _, types := range []string{"nope.*", "user.upated", "none.none", "user.*,usr.*", "access.x"} {
+		in.call("GET", "/system/event?types="+types, "", "owner").names(422, "types")
+	}
+}
+
+// The first event says which of the types can come to the caller, and why the others can't.
+func TestStream_OpenSaysWhatCanCome(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	url := in.live()
+	in.clerk("clerk", "admin.role.query")
+	in.member("near", 0, in.role("Near", func(r *store.Role) { r.DataScope = store.ScopeSelf }, "admin.list.query", "system.audit.query"))
+	in.appUser("customer")
+	known := map[string]bool{accessChanged: true}
+	for _, kind := range eventTypes() {
+		known[kind.Type] = true
+	}
+	for as, path := range map[string]string{"owner": "/system/event", "clerk": "/system/event", "near": "/system/event", "customer": "/api/event"} {
+		l := in.listen(url+path, as)
+		seen := map[string]bool{}
+		for _, kind := range l.opened.Types {
+			seen[kind] = true
+		}
+		for _, m := range l.opened.Missing {
+			if seen[m.Type] || m.Reason == "" || path == "/system/event" && m.Type != headType && !strings.Contains(m.Reason, "permission "+m.Permission) {
+				t.Errorf("%s: %+v", as, m)
+			}
+			seen[m.Type] = true
+		}
+		if !maps.Equal(seen, known) || l.opened.ID != l.last {
+			t.Errorf("%s: %v", as, seen)
+		}
+	}
+	l := in.listen(url+"/system/event?types=user.*,audit.head,access.*", "near")
+	disktest.Equal(t, "types", l.opened.Types, []string{"user.created", "user.deleted", "user.updated", accessChanged})
+	disktest.Equal(t, "limited", l.opened.Limited, []string{"user.created", "user.deleted", "user.updated"})
+	if l.opened.Scope || len(l.opened.Missing) != 1 || l.opened.Missing[0].Type != headType {
+		t.Errorf("%+v", l.opened)
+	}
+	l = in.listen(url+"/system/event?types=role.*,user.*,dict.changed,key.created", "clerk")
+	if len(l.opened.Missing) != 1 || l.opened.Missing[0] != (unsent{"key.created", "admin.key.query", "permission admin.key.query is required"}) {
+		t.Errorf("%+v", l.opened.Missing)
 	}
 }
 
@@ -231,7 +279,7 @@ func TestRevocationEndsAStream(t *testing.T) {
 		"logout": func(store.ID) { in.ok("POST", "/admin/logout", "", "logout") },
 	} {
 		id := in.member(name, 0, role)
-		l := in.listen(url+"/system/event?types=none.none", name)
+		l := in.listen(url+"/system/event?types=file_group.*", name)
 		began := time.Now()
 		revoke(id)
 		if kind, _ := l.next(); kind != "" {

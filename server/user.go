@@ -14,11 +14,11 @@ var userRoutes = []Route{
 	diskList("/admin/list", "admin.list.query", "List users", &users),
 	get("/admin/list/:id", "admin.list.query", "Get a user", &users),
 	reveals(action("POST", "/admin/list", "admin.list.create", "Create a user", createUser)),
-	write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser),
+	onRecord(store.Users, write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser)),
 	remove("/admin/list/:id", "admin.list.delete", "Delete a user", &users),
 	removeSeveral("/admin/list", "admin.list.delete", "Delete users", &users),
-	confirmed(reveals(small(action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword)))),
-	write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser),
+	confirmed(reveals(small(onRecord(store.Users, action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword))))),
+	onRecord(store.Users, write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser)),
 	logged("export", userCSV.export("/admin/list-export", "admin.list.export", "Export users")),
 	onSelection(action("PUT", "/admin/list", signedIn, "Change users", changeUsers), users.info()),
 	confirmed(hiding(redact.Fields{Usernames: true}, action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", eraseUser))),
@@ -157,12 +157,7 @@ func changeUser(tx *store.Tx, req *Request, in *userChange) (*user, error) {
 
 // editUser changes a user. Disabling a user ends the user's sessions.
 func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User) error) (*user, error) {
-	u, err := store.Users.Update(tx, id, func(u *store.User) error {
-		if err := apply(u); err != nil {
-			return err
-		}
-		return req.fresh(u)
-	})
+	u, err := store.Users.Update(tx, id, apply)
 	if err == nil && !bool(u.Status) {
 		req.note("revoked", u.Username, nil)
 		err = store.EndSessions(tx, store.Account{ID: id}, 0)
@@ -207,7 +202,7 @@ func (req *Request) reset(username string, account store.Account, given *string)
 		return nil, err
 	}
 	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
-		return store.SetHash(tx, account, secret.Hash, true, 0)
+		return req.ifFresh(tx, func() error { return store.SetHash(tx, account, secret.Hash, true, 0) })
 	})
 	if err == nil {
 		err = req.s.auth.ForgetInitial(account)

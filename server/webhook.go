@@ -15,14 +15,14 @@ var webhookRoutes = []Route{
 	diskList("/system/webhook", "system.webhook.query", "List webhooks", &webhooks),
 	get("/system/webhook/:id", "system.webhook.query", "Get a webhook", &webhooks),
 	confirmed(reveals(bySession(hiding(redact.Fields{URLs: true}, write("POST", "/system/webhook", "system.webhook.create", "Create a webhook", createWebhook))))),
-	confirmed(reveals(bySession(hiding(redact.Fields{URLs: true}, write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook", changeWebhook))))),
+	confirmed(reveals(bySession(hiding(redact.Fields{URLs: true}, onRecord(store.Webhooks, write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook", changeWebhook)))))),
 	remove("/system/webhook/:id", "system.webhook.delete", "Delete a webhook", &webhooks),
 	removeSeveral("/system/webhook", "system.webhook.delete", "Delete webhooks", &webhooks),
-	confirmed(bySession(write("POST", "/system/webhook/:id/adopt", "system.webhook.update", "Adopt a webhook", adoptWebhook))),
-	confirmed(reveals(bySession(write("POST", "/system/webhook/:id/secret", "system.webhook.secret", "Rotate a webhook's secret", rotateWebhookSecret)))),
-	action("POST", "/system/webhook/:id/resume", "system.webhook.send", "Resume a webhook", resumeWebhook),
-	action("POST", "/system/webhook/:id/skip", "system.webhook.send", "Skip a webhook's blocking event", skipEvent),
-	action("POST", "/system/webhook/:id/replay", "system.webhook.send", "Replay events to a webhook", replayEvents),
+	confirmed(bySession(onRecord(store.Webhooks, write("POST", "/system/webhook/:id/adopt", "system.webhook.update", "Adopt a webhook", adoptWebhook)))),
+	confirmed(reveals(bySession(onRecord(store.Webhooks, write("POST", "/system/webhook/:id/secret", "system.webhook.secret", "Rotate a webhook's secret", rotateWebhookSecret))))),
+	onRecord(store.Webhooks, action("POST", "/system/webhook/:id/resume", "system.webhook.send", "Resume a webhook", resumeWebhook)),
+	onRecord(store.Webhooks, action("POST", "/system/webhook/:id/skip", "system.webhook.send", "Skip a webhook's blocking event", skipEvent)),
+	onRecord(store.Webhooks, action("POST", "/system/webhook/:id/replay", "system.webhook.send", "Replay events to a webhook", replayEvents)),
 	action("POST", "/system/webhook/:id/test", "system.webhook.send", "Send a test event to a webhook", sendTestEvent),
 	deliveryList("/system/webhook/:id/delivery", "system.webhook.query", "List a webhook's deliveries"),
 	action("GET", "/system/webhook/:id/delivery/:delivery_id", "system.webhook.query", "Get a delivery", getDelivery),
@@ -216,7 +216,7 @@ func changeWebhook(tx *store.Tx, req *Request, in *webhookChange) (*webhookWithS
 			secret = webhook.NewSecret()
 		}
 		assignWebhook(&in.webhookIn, v)
-		return req.fresh(v)
+		return nil
 	})
 	if err == nil && secret != "" {
 		err = store.SetWebhookSecret(tx, in.ID, secret, 0)

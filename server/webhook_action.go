@@ -47,6 +47,9 @@ func (req *Request) steer(id store.ID, action string, details map[string]any, ch
 	var state store.WebhookState
 	err = req.db.Update(req.Actor, func(tx *store.Tx) error {
 		v, err := store.ReadWebhook(tx, id)
+		if err == nil {
+			err = req.fresh(v)
+		}
 		if err != nil {
 			return err
 		}

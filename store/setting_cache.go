@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -36,7 +37,7 @@ type SettingSet struct {
 // SettingValues are the values of all settings as the API returns them.
 type SettingValues struct {
 	Effective json.RawMessage // {"group":{"key":value}} with masked secrets
-	ETag      string          // entity tag of Effective, quoted
+	ETag      string          // entity tag of Effective and of the times at which secrets were changed, quoted
 	Public    json.RawMessage // the same for public groups only, without flags, whose rules nobody but administrators may know
 }
 
@@ -145,9 +146,17 @@ func (c *SettingSet) values() (*SettingValues, error) {
 	if v.Public, err = json.Marshal(public); err != nil {
 		return nil, err
 	}
-	v.Effective, err = json.Marshal(effective)
-	v.ETag = etag(v.Effective)
-	return v, err
+	if v.Effective, err = json.Marshal(effective); err != nil {
+		return nil, err
+	}
+	state := slices.Clone(v.Effective)
+	for _, s := range c.Settings {
+		if s.Value.Type == "secret" { // masked, so that Effective does not change with it
+			state = fmt.Appendf(state, "%d %d\n", s.ID, s.Value.UpdatedAt)
+		}
+	}
+	v.ETag = etag(state)
+	return v, nil
 }
 
 // etag returns a quoted entity tag computed from the content.

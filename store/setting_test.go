@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -197,5 +198,20 @@ func TestSecretNeverGetsPublic(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			disktest.Equal(t, "refusal", refusalOf(t, db.Update(System, test.fn)), refusal{errs.Invalid, "invalid", test.fields})
 		})
+	}
+}
+
+// What was stored before it had to be readable by any client does not make a response unreadable.
+func TestDecodeJSON_UnreadableValue(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"a":"\ud800"}`, `[1e999]`, strings.Repeat("9", 400)} {
+		if got := decodeJSON(text); got != text {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	for _, text := range []string{`{"a":"\ud83d\ude00","e":1e9}`, `"\\u"`, `12`} {
+		if got, is := decodeJSON(text).(json.RawMessage); !is || string(got) != text {
+			t.Errorf("%s: %v", text, got)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"reeve/store/errs"
 	"reeve/store/feature"
 	"reeve/store/fold"
+	"reeve/store/jsontext"
 )
 
 // settingType defines the texts that a setting of a type can store, and their meaning.
@@ -233,45 +234,23 @@ func normalizePattern(pattern *regexp.Regexp, what errs.Message) func(*Setting, 
 const maxJSONDepth = 32
 
 func normalizeJSON(_ *Setting, text string) (string, error) {
-	if !json.Valid([]byte(text)) {
-		return "", errs.Say("must be valid JSON")
-	}
-	type level struct {
-		keys    map[string]bool // of an object so far; nil for an array
-		isValue bool            // whether the next token is the value of a key
-	}
-	levels := []level{{}}
-	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
-		token, err := decoder.Token()
-		if err != nil {
-			return text, nil // end of a valid text
-		}
-		in := &levels[len(levels)-1]
-		if key, ok := token.(string); ok && in.keys != nil && !in.isValue {
-			if in.keys[key] {
-				return "", errs.Say("has the key %q twice in an object", key)
-			}
-			in.keys[key], in.isValue = true, true
-			continue
-		}
-		in.isValue = false
-		switch token {
-		case json.Delim('['):
-			levels = append(levels, level{})
-		case json.Delim('{'):
-			levels = append(levels, level{keys: map[string]bool{}})
-		case json.Delim(']'), json.Delim('}'):
-			levels = levels[:len(levels)-1]
-		}
-		if len(levels)-1 > maxJSONDepth {
-			return "", errs.Say("must not be nested deeper than %d levels", maxJSONDepth)
-		}
-	}
+	_, err := jsontext.Value(text, maxJSONDepth)
+	return text, err
 }
 
+// decodeJSON returns a stored text as JSON. What was stored before it had to be readable by any client
+// is returned as a string: one such value would make a whole response unreadable.
 func decodeJSON(text string) any {
 	if text == "" {
 		return nil
 	}
+	if strings.Contains(text, `\u`) || strings.ContainsAny(text, "eE") || len(text) > longNumber {
+		if _, err := jsontext.Value(text, maxJSONDepth); err != nil {
+			return text
+		}
+	}
 	return json.RawMessage(text)
 }
+
+// longNumber is the number of digits that a number needs to be out of range without an exponent.
+const longNumber = 300

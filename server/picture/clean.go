@@ -19,7 +19,7 @@ var cleaners = map[string]func(*cutter) error{
 }
 
 // plainPictures are the media types without a place for such metadata.
-var plainPictures = []string{"image/bmp", "image/x-icon", "image/svg+xml"}
+var plainPictures = []string{"image/bmp", "image/x-icon"}
 
 // CanClean reports whether Clean can remove the metadata of a media type.
 func CanClean(media string) bool { return cleaners[media] != nil }

@@ -49,6 +49,8 @@ var generalMessages = []entry{
 	{"boolean_or_string", "must be true, false or a string", "", "必须是 true、false 或字符串"},
 	{"array_or_string", "must be an array of strings, or a string", "", "必须是字符串数组或字符串"},
 	{"json", "must be valid JSON", "", "必须是有效的 JSON"},
+	{"json_surrogate", "must not have an escape of a lone surrogate", "", "不能包含孤立代理项的转义"},
+	{"number_range", "is out of the range of numbers", "", "超出数字的范围"},
 	{"json_depth", "must not be nested deeper than %d levels", "max", "嵌套不能超过 {max} 层"},
 	{"rfc3339", "must be an RFC 3339 time, such as 2025-05-08T03:04:05Z", "", "必须是 RFC 3339 格式的时间，例如 2025-05-08T03:04:05Z"},
 	{"date", "must be a date, such as 2006-01-02", "", "必须是日期，例如 2006-01-02"},
@@ -70,7 +72,6 @@ var generalMessages = []entry{
 	{"path_or_url", "must be a path that starts with /, or an http(s) URL", "", "必须是以 / 开头的路径或 http(s) 网址"},
 	{"ip_address", "must be an IP address, such as 192.0.2.7", "", "必须是 IP 地址，例如 192.0.2.7"},
 	{"http_status", "must be a status code, such as 404 or 4xx", "", "必须是状态码，例如 404 或 4xx"},
-	{"charset", "must be utf-8, utf-16le, utf-16be, windows-1252 or gb18030", "", "必须是 utf-8、utf-16le、utf-16be、windows-1252 或 gb18030"},
 
 	{"no_invisible", "must not contain invisible characters", "", "不能包含不可见字符"},
 	{"no_line_breaks", "must not contain line breaks", "", "不能包含换行符"},

@@ -2,6 +2,7 @@ package errs
 
 // flagMessages are about feature flags and their evaluation.
 var flagMessages = []entry{
+	{"flag_unseen", "%s is no enabled user in the data scope of this API key, so that rules about users, roles and departments do not match; give the key a larger data scope, or state user_id", "key", "{key} 不是此 API 密钥数据范围内已启用的用户，因此关于用户、角色和部门的规则不匹配；请扩大密钥的数据范围，或提供 user_id"},
 	{"variant_value", "must be a boolean, a string, a number or an object", "", "必须是布尔值、字符串、数字或对象"},
 	{"variant_type", "must have the type of the other variants: %s", "type", "类型必须与其他变体相同：{type}"},
 	{"variant_name", "must be the name of a variant", "", "必须是某个变体的名称"},

@@ -4,6 +4,10 @@ package errs
 var requestMessages = []entry{
 	{"reason_text", "must be text in UTF-8, percent-encoded where needed", "", "必须是 UTF-8 文本，需要时使用百分号编码"},
 	{"reason_length", "must have at most %d characters", "limit", "最多 {limit} 个字符"},
+	{"condition_unchecked", "this operation can't check this condition; send the request without it", "", "此操作无法检查该条件；请去掉该条件再发送请求"},
+	{"etag_form", "must be the ETag returned when the record was read", "", "必须是读取该记录时返回的 ETag"},
+	{"event_app_user", "app users do not get events of this type", "", "应用用户不会收到此类型的事件"},
+	{"event_webhook", "only webhooks get events of this type", "", "仅 Webhook 会收到此类型的事件"},
 	{"unknown_path", "unknown path", "", "未知路径"},
 	{"method_not_allowed", "this path does not support this method; see the Allow header", "", "此路径不支持该方法；参见 Allow 头"},
 	{"get_body", "a GET request must not have a body", "", "GET 请求不能有请求体"},
@@ -70,7 +74,8 @@ var requestMessages = []entry{
 	{"upload_max", "is too large: the form must be at most %d bytes", "max", "过大：表单最多 {max} 字节"},
 	{"upload_slow", "the upload is too slow: %d KiB must arrive within %d seconds", "kib seconds", "上传过慢：必须在 {seconds} 秒内收到 {kib} KiB"},
 
-	{"csv_charset_unclear", "line %d, column %d: not UTF-8; choose Windows-1252 or GB18030 as the character encoding", "line column", "第 {line} 行第 {column} 列：不是 UTF-8；请将字符编码设为 Windows-1252 或 GB18030"},
+	{"csv_charset_unclear", "line %d, column %d: not UTF-8; state the character encoding as charset: one of %s", "line column known", "第 {line} 行第 {column} 列：不是 UTF-8；请用 charset 指定字符编码：{known} 之一"},
+	{"csv_nameless", "line %d: cell %d is in a column without a name", "line cell", "第 {line} 行：第 {cell} 个单元格所在的列没有名称"},
 	{"csv_charset_wrong", "line %d, column %d: cannot be decoded as %s", "line column charset", "第 {line} 行第 {column} 列：无法按 {charset} 解码"},
 	{"csv_column_unknown", "line 1: unknown column %q; the columns are %s", "column known", "第 1 行：未知列 {column}；可用的列：{known}"},
 	{"csv_column_name", "line 1: cell %d is no name of a column; the columns are %s", "cell known", "第 1 行：第 {cell} 个单元格不是列名；可用的列：{known}"},

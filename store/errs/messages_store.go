@@ -137,6 +137,8 @@ var fileMessages = []entry{
 
 // storeMessages are about records and the databases.
 var storeMessages = []entry{
+	{"settings_stale", "settings were changed; reload them and try again", "", "设置已被更改；请重新加载后再试"},
+	{"one_setting_state", "can be checked only if one setting is saved; send If-Match with the ETag of GET /system/setting-value", "", "仅在保存单个设置时可以检查；请在 If-Match 中发送 GET /system/setting-value 的 ETag"},
 	{"stale", "the record was changed at %s; reload it and try again", "updated_at", "该记录已于 {updated_at} 被更改；请重新加载后再试"},
 	{"record_exists", "%s %d exists", "what id", "{what} {id} 已存在"},
 	{"audit_entry_not_found", "audit entry %d not found; it may have been removed by retention", "id", "未找到审计记录 {id}，可能已按保留期限清除"},
@@ -173,7 +175,6 @@ var storeMessages = []entry{
 	{"option", "must be one of the options", "", "必须是选项之一"},
 	{"options", "must be a JSON array of options", "", "必须是选项的 JSON 数组"},
 	{"option_unknown", "%q is not one of the options", "value", "{value} 不是选项之一"},
-	{"json_key_twice", "has the key %q twice in an object", "key", "同一对象中的键 {key} 重复出现"},
 	{"option_twice", "%q is chosen twice", "value", "{value} 被重复选择"},
 
 	{"disk_full", "the disk is full: nothing was changed; free disk space and try again", "", "磁盘已满：未做任何更改；请释放磁盘空间后重试"},

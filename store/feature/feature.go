@@ -23,6 +23,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -103,6 +104,8 @@ func (f *Flag) Evaluate(key string, s *Subject, at time.Time) (Result, error) {
 		case !r.matches(s, at):
 		case r.Percent == nil:
 			return f.result(r.Variant, Matched), nil
+		case r.everyone() != "":
+			return f.result(r.everyone(), Split), nil
 		case s.Key == "":
 			return Result{}, ErrNoKey
 		default:
@@ -148,6 +151,23 @@ func overlap(sorted, ids []uint64) bool {
 	return slices.ContainsFunc(ids, func(id uint64) bool { return has(sorted, id) })
 }
 
+// everyone returns the variant that has all of the percentage, which needs no targeting key; "" for none.
+func (r *Rule) everyone() string {
+	for _, share := range r.Percent {
+		if share.Thousandths == Buckets {
+			return share.Variant
+		}
+	}
+	return ""
+}
+
+// Identifies reports whether a rule depends on who the subject is: its ID, its roles or its department.
+func (f *Flag) Identifies() bool {
+	return slices.ContainsFunc(f.Rules, func(r Rule) bool {
+		return r.Users != nil || r.AppUsers != nil || r.Roles != nil || r.AppRoles != nil || r.Depts != nil
+	})
+}
+
 // draw returns the variant of a bucket: the shares follow each other in the order of the names.
 func (r *Rule) draw(bucket int) string {
 	last := ""
@@ -173,7 +193,7 @@ func Bucket(flag, targeting string) int {
 }
 
 // Text returns a JSON value as the text that attributes are compared by: a string itself, true or
-// false, and a number in its shortest decimal form without an exponent. ok is false for other
+// false, an integer with all its digits, and another number in its shortest decimal form without an exponent. ok is false for other
 // values, which match nothing.
 func Text(value any) (text string, ok bool) {
 	switch v := value.(type) {
@@ -182,6 +202,9 @@ func Text(value any) (text string, ok bool) {
 	case bool:
 		return strconv.FormatBool(v), true
 	case json.Number:
+		if digits := strings.TrimPrefix(string(v), "-"); strings.Trim(digits, "0123456789") == "" && digits != "0" {
+			return string(v), true // an integer, which a float64 may not have room for
+		}
 		n, err := strconv.ParseFloat(string(v), 64)
 		return strconv.FormatFloat(n, 'f', -1, 64), err == nil
 	}

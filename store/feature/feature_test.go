@@ -61,7 +61,8 @@ func TestEvaluation(t *testing.T) {
 		"at until":                           {around(`{"until":"2026-05-08T12:00:00Z","variant":"on"}`), ann, "off false DEFAULT"},
 		"before until":                       {around(`{"until":"2026-05-08T12:00:01Z","variant":"on"}`), ann, "on true TARGETING_MATCH"},
 		"all of a percentage":                {around(`{"percent":{"on":100,"off":0}}`), ann, "on true SPLIT"},
-		"a percentage without a key":         {around(`{"percent":{"on":100}}`), &Subject{}, "no targeting key"},
+		"a percentage without a key":         {around(`{"percent":{"on":99.5,"off":0.5}}`), &Subject{}, "no targeting key"},
+		"all of a percentage, without a key": {around(`{"percent":{"on":100,"off":0}}`), &Subject{}, "on true SPLIT"},
 		"a percentage that is not reached":   {around(`{"roles":[1],"percent":{"on":100}}`), &Subject{}, "off false DEFAULT"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +139,7 @@ func TestSharesGrow(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for value, want := range map[any]string{"x": "x", "": "", true: "true", json.Number("5"): "5", json.Number("5.0"): "5", json.Number("1e3"): "1000", json.Number("-0.25"): "-0.25"} {
+	for value, want := range map[any]string{"x": "x", "": "", true: "true", json.Number("5"): "5", json.Number("5.0"): "5", json.Number("1e3"): "1000", json.Number("9007199254740993"): "9007199254740993", json.Number("-123456789012345678"): "-123456789012345678", json.Number("-0.25"): "-0.25"} {
 		if got, ok := Text(value); !ok || got != want {
 			t.Errorf("%v: %q %t", value, got, ok)
 		}
@@ -177,7 +178,7 @@ func TestFaultsNameTheirPlace(t *testing.T) {
 		`{"enabled":true,"variants":{"a":true,"b":"x"},"default":"a"}`:                                                           "variants.b: must have the type of the other variants: boolean",
 		`{"enabled":true,"variants":{"a":null},"default":"a"}`:                                                                   "variants.a: must be a boolean, a string, a number or an object",
 		`{"enabled":true,"variants":{"a":[1]},"default":"a"}`:                                                                    "variants.a: must be a boolean, a string, a number or an object",
-		`{"enabled":true,"variants":{"a":1e999},"default":"a"}`:                                                                  "variants.a: must be a number",
+		`{"enabled":true,"variants":{"a":1e999},"default":"a"}`:                                                                  "variants.a: is out of the range of numbers",
 		`{"enabled":true,"variants":{"a":1,"a":2},"default":"a"}`:                                                                "variants.a: is given twice",
 		`{"enabled":true,"variants":{"a":1}}`:                                                                                    "default: is required",
 		`{"enabled":true,"variants":{"a":1},"default":"b"}`:                                                                      "default: must be the name of a variant",

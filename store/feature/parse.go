@@ -3,7 +3,6 @@ package feature
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"reeve/store/errs"
+	"reeve/store/jsontext"
 )
 
 // Limits of a flag, so that an evaluation is quick whatever it contains.
@@ -48,7 +48,7 @@ var fixed = map[string]string{"roles": "roles", "dept_id": "depts", "user_id": "
 //
 // The error is an errs.Message about the first fault, with its place, like rules[2].variant.
 func Parse(text string) (*Flag, error) {
-	root, err := decode(text)
+	root, err := jsontext.Value(text, MaxDepth)
 	if err != nil {
 		return nil, err
 	}
@@ -307,82 +307,4 @@ func (p *parser) array(place string, value any, least, most int) []any {
 		return nil
 	}
 	return list
-}
-
-// decode decodes JSON whose objects have no name twice.
-func decode(text string) (any, error) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	v, err := decodeValue(d, nil, 0)
-	if err != nil {
-		if m, ok := err.(errs.Message); ok {
-			return nil, m
-		}
-		return nil, errs.Say("must be valid JSON")
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errs.Say("must be valid JSON")
-	}
-	return v, nil
-}
-
-// step is the place of a value in the object or array around it. Texts of places are made for faults only,
-// since they can be much longer than the JSON.
-type step struct {
-	above *step
-	name  string // "" in an array
-	index int
-}
-
-func (s *step) String() string {
-	switch {
-	case s == nil:
-		return ""
-	case s.name == "":
-		return fmt.Sprintf("%s[%d]", s.above, s.index)
-	}
-	return strings.TrimPrefix(s.above.String()+"."+s.name, ".")
-}
-
-// decodeValue decodes the next value. depth is the number of arrays and objects around it.
-func decodeValue(d *json.Decoder, place *step, depth int) (any, error) {
-	token, err := d.Token()
-	open, composite := token.(json.Delim)
-	if err != nil || !composite {
-		return token, err
-	}
-	if depth == MaxDepth {
-		return nil, errs.Say("must not be nested deeper than %d levels", MaxDepth)
-	}
-	object, array := map[string]any{}, []any{}
-	for d.More() {
-		at, name := &step{above: place, index: len(array)}, ""
-		if open == '{' {
-			token, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			name = token.(string) // the decoder accepts no other name
-			at.name = name
-			if _, twice := object[name]; twice {
-				return nil, errs.Say("%s: %s", at.String(), errs.Say("is given twice"))
-			}
-		}
-		v, err := decodeValue(d, at, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		if open == '{' {
-			object[name] = v
-		} else {
-			array = append(array, v)
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
-	if open == '{' {
-		return object, nil
-	}
-	return array, nil
 }

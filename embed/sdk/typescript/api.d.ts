@@ -55,7 +55,7 @@ export type AddPasskey = {
   /** The new passkey: a PublicKeyCredential as toJSON() of a browser returns it */
   credential: Record<string, unknown>
   /** Name by which you recognize it; the browser and the system by default */
-  name?: string
+  name?: string | null
 }
 
 export type ApiKey = {
@@ -390,15 +390,15 @@ export type Check = {
 
 export type CheckPermissions = {
   /** ID of an app user */
-  app_user_id?: number
+  app_user_id?: number | null
   /** 1 to get reasons */
   explain?: 0 | 1
   /** Keys of permissions; empty or absent to ask only whose token it is */
-  permissions?: string[]
+  permissions?: string[] | null
   /** Token of a session or an API key; one of token, user_id and app_user_id is required */
-  token?: string
+  token?: string | null
   /** ID of a user in your data scope */
-  user_id?: number
+  user_id?: number | null
 }
 
 export type CheckedScope = {
@@ -446,7 +446,7 @@ export type CompleteSignInWithCode = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
   /** The same device_token as in the first step, if one was sent there */
-  device_token?: string
+  device_token?: string | null
   /** login_token from the response to the first step; it is accepted only from the same address and device */
   login_token: string
   /** Code of the authenticator app, or a recovery code; each works once */
@@ -457,7 +457,7 @@ export type CompleteSignInWithCodeAsAppUser = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
   /** The same device_token as in the first step, if one was sent there */
-  device_token?: string
+  device_token?: string | null
   /** login_token from the response to the first step; it is accepted only from the same address and device */
   login_token: string
   /** Code of the authenticator app, or a recovery code; each works once */
@@ -508,7 +508,7 @@ export type ConfirmEmailAddress = {
 
 export type ConfirmIdentity = {
   /** Code of the authenticator app, or a recovery code */
-  otp?: string
+  otp?: string | null
   /** Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it */
   passkey?: Record<string, unknown>
   /** Password, unless you have a second factor */
@@ -517,15 +517,15 @@ export type ConfirmIdentity = {
 
 export type CreateAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
-  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
   /** IDs of the departments of the data scope custom */
-  dept_ids?: number[]
+  dept_ids?: number[] | null
   /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
   expires_at?: string
   /** Name of the program that uses the key */
   name: string
   /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
-  networks?: string[]
+  networks?: string[] | null
   /** Requests per minute; 0 for the setting security.key_rate_limit */
   rate_limit?: number
   /** IDs of the roles, which must be within what you can grant; not the owner role */
@@ -539,7 +539,7 @@ export type CreateAppPermission = {
   key: string
   name: string
   /** ID of the parent; 0 for a root */
-  parent_id?: number
+  parent_id?: number | null
   sort?: number
   /** Status: 1 enabled, the default of a new permission; 0 disabled */
   status?: 0 | 1
@@ -548,7 +548,7 @@ export type CreateAppPermission = {
 export type CreateAppRole = {
   /** 1 to give the role to app users who register; 0, the default, not to. At most 20 roles */
   default?: 0 | 1
-  description?: string
+  description?: string | null
   /** Name of the role; unique among app roles, ignoring case */
   name: string
   sort?: number
@@ -558,17 +558,17 @@ export type CreateAppRole = {
 
 export type CreateAppUser = {
   /** E-mail address, unique unless empty */
-  email?: string
+  email?: string | null
   /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
   fields?: AppUserFieldsInput
   /** mail to mail an invitation, or link to return one, with which the user sets the password; not together with password. Requires the permission to invite, too */
-  invite?: "" | "mail" | "link"
-  mobile?: string
-  nickname?: string
+  invite?: "" | "mail" | "link" | null
+  mobile?: string | null
+  nickname?: string | null
   /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
   /** IDs of the app roles; to change them requires the permission user.list.role, too */
-  role_ids?: number[]
+  role_ids?: number[] | null
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
   /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
@@ -584,7 +584,7 @@ export type CreateCustomField = {
   /** Access of users of the administration who may read or change the user; write by default */
   backend_access?: "none" | "read" | "write"
   /** Help text of the input */
-  describe?: string
+  describe?: string | null
   /** 1 if lists can be filtered by the value, with fields.KEY; not for the types textarea, image and json */
   filterable?: 0 | 1
   /** Name of the field in fields, matching [a-z][a-z0-9_]*, unique in the realm; it can't be changed */
@@ -597,14 +597,14 @@ export type CreateCustomField = {
   label: string
   /** Value to store */
   value: string
-}[]
+}[] | null
   /** Access of API keys that may read or change the user, and whether introspection, checks and flags have the value; read by default */
   program_access?: "none" | "read" | "write"
   /** Properties: min, max, step and maxlength are enforced for values that change; others are hints for the console */
-  props?: {
+  props?: ({
   name: string
-  value?: string
-}[]
+  value?: string | null
+})[] | null
   /** Realm: admin for fields of users, app for fields of app users; it can't be changed */
   realm: "admin" | "app"
   /** 1: a new user needs a value, from everybody who can set it, and it can't be removed; 0 by default */
@@ -622,12 +622,12 @@ export type CreateCustomField = {
 }
 
 export type CreateDept = {
-  email?: string
-  leader?: string
+  email?: string | null
+  leader?: string | null
   name: string
   /** ID of the parent department; 0 for a root */
-  parent_id?: number
-  phone?: string
+  parent_id?: number | null
+  phone?: string | null
   sort?: number
   /** Status: 1 enabled, the default of a new department; 0 disabled: no more users can be put into it, and those who are in it stay */
   status?: 0 | 1
@@ -636,7 +636,7 @@ export type CreateDept = {
 export type CreateDict = {
   /** Unique name of the dictionary for programs */
   code: string
-  describe?: string
+  describe?: string | null
   name: string
   /** Visibility: 1 makes it readable without signing in, with GET /api/dict; 0, the default, does not */
   public?: 0 | 1
@@ -659,7 +659,7 @@ export type CreateDictItem = {
 }
 
 export type CreateFileGroup = {
-  describe?: string
+  describe?: string | null
   /** Name of the group; unique, ignoring case */
   name: string
   sort?: number
@@ -672,19 +672,19 @@ export type CreateFileLink = {
 
 export type CreateOwnAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
-  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
   /** IDs of the departments of the data scope custom */
-  dept_ids?: number[]
+  dept_ids?: number[] | null
   /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
   expires_at?: string
   /** Name of the program that uses the key */
   name: string
   /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
-  networks?: string[]
+  networks?: string[] | null
   /** Requests per minute; 0 for the setting security.key_rate_limit */
   rate_limit?: number
   /** IDs of those of your roles that the key has; empty for all */
-  role_ids?: number[]
+  role_ids?: number[] | null
   /** Status: 1 enabled, the default of a new key; 0 disabled */
   status?: 0 | 1
 }
@@ -695,18 +695,18 @@ export type CreatePasswordResetLink = {
 }
 
 export type CreatePermission = {
-  icon?: string
+  icon?: string | null
   /** Unique key, by which routes and buttons check the permission */
   key: string
   /** Key of the translated name in the console */
-  local?: string
+  local?: string | null
   name: string
   /** How the menu opens url: link (default) in the same tab, tab in a new one */
-  open?: "" | "link" | "tab"
+  open?: "" | "link" | "tab" | null
   /** ID of the parent, a menu or a page; 0 for a root */
-  parent_id?: number
+  parent_id?: number | null
   /** Path of the page in the console */
-  path?: string
+  path?: string | null
   /** Visibility in the menu: 1 shown, the default of a new permission; 0 hidden */
   show?: 0 | 1
   sort?: number
@@ -715,17 +715,17 @@ export type CreatePermission = {
   /** Type: 0 menu, 1 page, 2 action */
   type: 0 | 1 | 2
   /** URL of a page of your own, for the console's menu: http(s), or a path on this server. Only for a page (type 1) */
-  url?: string
+  url?: string | null
 }
 
 export type CreateRole = {
   /** Data scope; self for a new role */
   data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
   /** IDs of the departments of the data scope custom */
-  dept_ids?: number[]
-  description?: string
+  dept_ids?: number[] | null
+  description?: string | null
   /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
-  grant_role_ids?: number[]
+  grant_role_ids?: number[] | null
   /** Name of the role; unique, ignoring case */
   name: string
   /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
@@ -736,7 +736,7 @@ export type CreateRole = {
 }
 
 export type CreateSetting = {
-  describe?: string
+  describe?: string | null
   group_id: number
   /** Key matching [a-z][a-z0-9_]*, unique in its group */
   key: string
@@ -746,17 +746,17 @@ export type CreateSetting = {
   label: string
   /** Value to store */
   value: string
-}[]
+}[] | null
   /** Properties: min, max, step and maxlength are enforced; others are hints for the console */
-  props?: {
+  props?: ({
   name: string
-  value?: string
-}[]
+  value?: string | null
+})[] | null
   sort?: number
   title: string
   type: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
-  /** Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged */
-  values?: string
+  /** Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged */
+  values?: unknown
 }
 
 export type CreateSettingGroup = {
@@ -764,24 +764,24 @@ export type CreateSettingGroup = {
   key: string
   /** Visibility: 1 makes the values readable without signing in; 0 does not */
   public?: 0 | 1
-  remark?: string
+  remark?: string | null
   title: string
 }
 
 export type CreateUser = {
   /** ID of the department; 0 for none */
-  dept_id?: number
+  dept_id?: number | null
   /** E-mail address, unique unless empty */
-  email?: string
+  email?: string | null
   /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
   fields?: UserFieldsInput
   /** mail to mail an invitation, or link to return one, with which the user sets the password; not together with password. Requires the permission to invite, too */
-  invite?: "" | "mail" | "link"
-  mobile?: string
-  nickname?: string
+  invite?: "" | "mail" | "link" | null
+  mobile?: string | null
+  nickname?: string | null
   /** Password; any characters are allowed. If it and invite are absent, one is generated and returned once, and the user must change it */
   password?: string
-  role_ids?: number[]
+  role_ids?: number[] | null
   /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
@@ -791,7 +791,7 @@ export type CreateUser = {
 }
 
 export type CreateWebhook = {
-  description?: string
+  description?: string | null
   /** Signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent */
   secret?: string
   /** Status: 1 enabled, the default of a new webhook; 0 disabled */
@@ -1240,6 +1240,8 @@ export type File = {
   /** ID of the file group; 0 for none */
   group_id: number
   id: number
+  /** 1 if its public URL sends the content unchanged, with metadata that it may contain, such as the place in videos, SVG files and documents; 0 for pictures, which are sent without */
+  keeps_metadata: 0 | 1
   /** Kind of file, detected from the content: image, audio, video, archive, document or other */
   kind: "image" | "audio" | "video" | "archive" | "document" | "other"
   /** Media type, detected from the content */
@@ -1307,8 +1309,8 @@ export type FlagEvaluation = {
   errorDetails?: string
   /** Key of the flag: group.key */
   key: string
-  /** Always empty */
-  metadata?: Record<string, never>
+  /** What you should know about the result */
+  metadata?: FlagMetadata
   /** Reason: STATIC, TARGETING_MATCH, SPLIT, DEFAULT or DISABLED */
   reason?: string
   /** Value of the variant: a boolean, string, number or object */
@@ -1320,6 +1322,11 @@ export type FlagEvaluation = {
 export type FlagEvaluations = {
   /** The flags that you may evaluate, by key */
   flags: FlagEvaluation[]
+}
+
+export type FlagMetadata = {
+  /** Why rules about users, roles and departments could not match: the API key has no such user in its data scope. Absent otherwise */
+  warning?: string
 }
 
 export type FlagPreview = {
@@ -1364,6 +1371,8 @@ export type Home = {
 }
 
 export type Import = {
+  /** Encoding as which the file was read */
+  charset: string
   /** Number of users created so far, 0 in a dry run; all of them once the job is done */
   created: number
   dry_run: 0 | 1
@@ -1375,7 +1384,7 @@ export type Import = {
 }
 
 export type ImportAppUsers = {
-  /** Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter */
+  /** Encoding of the file, such as utf-8, utf-16le, windows-1251, gb18030, big5, shift_jis or euc-kr; an unknown name is answered with all of them. Required unless the file is UTF-8 or has a byte order mark, which comes first. Also a query parameter */
   charset?: string
   /** 1 to report what would happen and change nothing; also a query parameter */
   dry_run?: 0 | 1
@@ -1385,7 +1394,7 @@ export type ImportAppUsers = {
 }
 
 export type ImportUsers = {
-  /** Encoding of the file: utf-8, utf-16le, utf-16be, windows-1252 or gb18030. By default it is detected by the byte order mark or the content. Also a query parameter */
+  /** Encoding of the file, such as utf-8, utf-16le, windows-1251, gb18030, big5, shift_jis or euc-kr; an unknown name is answered with all of them. Required unless the file is UTF-8 or has a byte order mark, which comes first. Also a query parameter */
   charset?: string
   /** 1 to report what would happen and change nothing; also a query parameter */
   dry_run?: 0 | 1
@@ -2095,7 +2104,7 @@ export type OpenProxiedProgram = {
   /** Hash that binds the sign-in to the browser, from the address of this page */
   state: string
   /** Path to open there, from the address of this page */
-  to?: string
+  to?: string | null
 }
 
 export type Option = {
@@ -2254,7 +2263,7 @@ export type PreviewFlag = {
   /** Key of the flag, group.key, by which percentages are drawn */
   key: string
   /** ID of a user to ask about; 0 for all in your data scope */
-  user_id?: number
+  user_id?: number | null
   /** Value of the flag as JSON, which need not be saved */
   values?: string
 }
@@ -2452,11 +2461,11 @@ export type RegisterAsAppUser = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
   /** E-mail address, unique unless empty */
-  email?: string
+  email?: string | null
   /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
   fields?: AppUserFieldsInput
-  mobile?: string
-  nickname?: string
+  mobile?: string | null
+  nickname?: string | null
   /** Password; any characters are allowed */
   password: string
   /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
@@ -2508,7 +2517,7 @@ export type RemoveAuthenticatorAppOnPage = {
 
 export type RenameDevice = {
   /** Name by which you recognize it; empty for none */
-  name?: string
+  name?: string | null
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
@@ -2537,7 +2546,11 @@ export type ReplayEventsToWebhook = {
   /** Number of the first entry of the change log to send again */
   from: number
   /** Number of the last one; from if absent */
-  until?: number
+  until?: number | null
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type RequestAppPasswordReset = {
@@ -2639,16 +2652,28 @@ export type Reset = {
 export type ResetAppUserPassword = {
   /** New password. If absent, one is generated and returned once; the user must change it in either case */
   password?: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type ResetUserPassword = {
   /** New password. If absent, one is generated and returned once; the user must change it in either case */
   password?: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type ResumeWebhook = {
   /** 1 to skip all events that wait, and continue with new ones; 0 to send them */
   latest?: 0 | 1
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type Role = {
@@ -2693,19 +2718,33 @@ export type RolePage = {
 export type RotateAPIKey = {
   /** Hours for which the present key remains valid: 24 by default, 0 to end it at once */
   overlap_hours?: number
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type RotateOwnAPIKey = {
   /** Hours for which the present key remains valid: 24 by default, 0 to end it at once */
   overlap_hours?: number
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type RotateWebhookSecret = {
   /** New signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent */
   secret?: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type SaveSettingValues = {
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
   /** Values by group.key: a text, or a JSON value of the setting's type. A security setting also requires the permission system.security.save */
   values: Record<string, unknown>
 }
@@ -2875,7 +2914,7 @@ export type SignIn = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
   /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
-  device_token?: string
+  device_token?: string | null
   password: string
   username: string
 }
@@ -2884,7 +2923,7 @@ export type SignInAsAppUser = {
   /** 1 to get the token as a cookie that scripts cannot read, instead of in the response */
   cookie?: 0 | 1
   /** device_token from the response to an earlier sign-in; browsers send it as a cookie. It keeps a known device out of the rate limit for unknown devices; it is not a credential */
-  device_token?: string
+  device_token?: string | null
   password: string
   /** Username, verified e-mail address, or mobile number that no other app user has */
   username: string
@@ -2904,9 +2943,9 @@ export type SignInWithPasskey = {
   /** Response of the passkey: a PublicKeyCredential as toJSON() of a browser returns it */
   credential: Record<string, unknown>
   /** Token of an earlier sign-in from this device; of the first step, the same */
-  device_token?: string
+  device_token?: string | null
   /** login_token from the response to the first step, to complete a sign-in with a password; empty to sign in with the passkey alone */
-  login_token?: string
+  login_token?: string | null
 }
 
 export type SignOutOnPage = {
@@ -2916,6 +2955,10 @@ export type SignOutOnPage = {
 export type SkipWebhookBlockingEvent = {
   /** ID of the message to skip, as the webhook's blocked has it */
   event: string
+  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
+  updated_at?: string
+  /** Version of the record as it was read; 409 stale if the record has changed since */
+  version?: number
 }
 
 export type Skipped = {
@@ -2930,13 +2973,13 @@ export type Skipped = {
 
 export type StartTrace = {
   /** Client address of the requests that are traced; empty or absent for any */
-  ip?: string
+  ip?: string | null
   /** Duration in minutes; 5 by default */
   minutes?: number
   /** Route of the requests that are traced, like /admin/list or PUT /admin/list/:id; empty or absent for any */
-  route?: string
+  route?: string | null
   /** ID of the user whose requests are traced; 0 or absent for any */
-  user_id?: number
+  user_id?: number | null
 }
 
 export type Stats = {
@@ -3062,6 +3105,8 @@ export type TrashedFile = {
   /** ID of the file group; 0 for none */
   group_id: number
   id: number
+  /** 1 if its public URL sends the content unchanged, with metadata that it may contain, such as the place in videos, SVG files and documents; 0 for pictures, which are sent without */
+  keeps_metadata: 0 | 1
   /** Kind of file, detected from the content: image, audio, video, archive, document or other */
   kind: "image" | "audio" | "video" | "archive" | "document" | "other"
   /** Media type, detected from the content */
@@ -3139,15 +3184,15 @@ export type Undone = {
 
 export type UpdateAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
-  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
   /** IDs of the departments of the data scope custom */
-  dept_ids?: number[]
+  dept_ids?: number[] | null
   /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
   expires_at?: string
   /** Name of the program that uses the key */
   name?: string
   /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
-  networks?: string[]
+  networks?: string[] | null
   /** Requests per minute; 0 for the setting security.key_rate_limit */
   rate_limit?: number
   /** IDs of the roles, which must be within what you can grant; not the owner role */
@@ -3165,7 +3210,7 @@ export type UpdateAppPermission = {
   key?: string
   name?: string
   /** ID of the parent; 0 for a root */
-  parent_id?: number
+  parent_id?: number | null
   sort?: number
   /** Status: 1 enabled, the default of a new permission; 0 disabled */
   status?: 0 | 1
@@ -3178,7 +3223,7 @@ export type UpdateAppPermission = {
 export type UpdateAppRole = {
   /** 1 to give the role to app users who register; 0, the default, not to. At most 20 roles */
   default?: 0 | 1
-  description?: string
+  description?: string | null
   /** Name of the role; unique among app roles, ignoring case */
   name?: string
   sort?: number
@@ -3192,15 +3237,15 @@ export type UpdateAppRole = {
 
 export type UpdateAppUser = {
   /** E-mail address, unique unless empty */
-  email?: string
+  email?: string | null
   /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
   fields?: AppUserFieldsInput
-  mobile?: string
-  nickname?: string
+  mobile?: string | null
+  nickname?: string | null
   /** 0 to accept a pending registration: the user can sign in at once, with the address of the registration unless somebody has it, which remains unverified */
   pending?: 0 | 1
   /** IDs of the app roles; to change them requires the permission user.list.role, too */
-  role_ids?: number[]
+  role_ids?: number[] | null
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3215,7 +3260,7 @@ export type UpdateCustomField = {
   /** Access of users of the administration who may read or change the user; write by default */
   backend_access?: "none" | "read" | "write"
   /** Help text of the input */
-  describe?: string
+  describe?: string | null
   /** 1 if lists can be filtered by the value, with fields.KEY; not for the types textarea, image and json */
   filterable?: 0 | 1
   /** 1 if lists in the console have a column */
@@ -3226,14 +3271,14 @@ export type UpdateCustomField = {
   label: string
   /** Value to store */
   value: string
-}[]
+}[] | null
   /** Access of API keys that may read or change the user, and whether introspection, checks and flags have the value; read by default */
   program_access?: "none" | "read" | "write"
   /** Properties: min, max, step and maxlength are enforced for values that change; others are hints for the console */
-  props?: {
+  props?: ({
   name: string
-  value?: string
-}[]
+  value?: string | null
+})[] | null
   /** 1: a new user needs a value, from everybody who can set it, and it can't be removed; 0 by default */
   required?: 0 | 1
   /** 1 if keywordSearch finds the value; for the types input, textarea and number */
@@ -3251,12 +3296,12 @@ export type UpdateCustomField = {
 }
 
 export type UpdateDept = {
-  email?: string
-  leader?: string
+  email?: string | null
+  leader?: string | null
   name?: string
   /** ID of the parent department; 0 for a root */
-  parent_id?: number
-  phone?: string
+  parent_id?: number | null
+  phone?: string | null
   sort?: number
   /** Status: 1 enabled, the default of a new department; 0 disabled: no more users can be put into it, and those who are in it stay */
   status?: 0 | 1
@@ -3269,7 +3314,7 @@ export type UpdateDept = {
 export type UpdateDict = {
   /** Unique name of the dictionary for programs */
   code?: string
-  describe?: string
+  describe?: string | null
   name?: string
   /** Visibility: 1 makes it readable without signing in, with GET /api/dict; 0, the default, does not */
   public?: 0 | 1
@@ -3300,7 +3345,7 @@ export type UpdateDictItem = {
 }
 
 export type UpdateFileGroup = {
-  describe?: string
+  describe?: string | null
   /** Name of the group; unique, ignoring case */
   name?: string
   sort?: number
@@ -3312,7 +3357,7 @@ export type UpdateFileGroup = {
 
 export type UpdateFileRecord = {
   /** ID of the file group; 0 for none */
-  group_id?: number
+  group_id?: number | null
   name?: string
   /** Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it */
   public?: 0 | 1
@@ -3324,26 +3369,26 @@ export type UpdateFileRecord = {
 
 export type UpdateFileRecords = {
   /** ID of the file group; 0 for none */
-  group_id?: number
+  group_id?: number | null
   /** Visibility: 1 gives the file a public URL, a new one each time it is made public; 0 removes it */
   public?: 0 | 1
 }
 
 export type UpdateOwnAPIKey = {
   /** Data scope that narrows that of the roles, relative to the owner; empty for no narrowing */
-  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom"
+  data_scope?: "" | "all" | "dept_tree" | "dept" | "self" | "custom" | null
   /** IDs of the departments of the data scope custom */
-  dept_ids?: number[]
+  dept_ids?: number[] | null
   /** Time at which the key expires; 90 days after its creation by default, and at most as many days ahead as the setting security.key_max_days says */
   expires_at?: string
   /** Name of the program that uses the key */
   name?: string
   /** IP addresses and networks that it may be used from, such as 192.0.2.7 or 10.0.0.0/8; empty for all */
-  networks?: string[]
+  networks?: string[] | null
   /** Requests per minute; 0 for the setting security.key_rate_limit */
   rate_limit?: number
   /** IDs of those of your roles that the key has; empty for all */
-  role_ids?: number[]
+  role_ids?: number[] | null
   /** Status: 1 enabled, the default of a new key; 0 disabled */
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3354,11 +3399,11 @@ export type UpdateOwnAPIKey = {
 
 export type UpdateOwnAccount = {
   /** E-mail address, unique unless empty */
-  email?: string
+  email?: string | null
   /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
   fields?: UserFieldsInput
-  mobile?: string
-  nickname?: string
+  mobile?: string | null
+  nickname?: string | null
   /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3375,11 +3420,11 @@ export type UpdateOwnAppPassword = {
 
 export type UpdateOwnAppUser = {
   /** E-mail address, unique unless empty */
-  email?: string
+  email?: string | null
   /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
   fields?: AppUserFieldsInput
-  mobile?: string
-  nickname?: string
+  mobile?: string | null
+  nickname?: string | null
   /** Current password; required to change email */
   password?: string
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3403,18 +3448,18 @@ export type UpdatePasswordOnPage = {
 }
 
 export type UpdatePermission = {
-  icon?: string
+  icon?: string | null
   /** Unique key, by which routes and buttons check the permission */
   key?: string
   /** Key of the translated name in the console */
-  local?: string
+  local?: string | null
   name?: string
   /** How the menu opens url: link (default) in the same tab, tab in a new one */
-  open?: "" | "link" | "tab"
+  open?: "" | "link" | "tab" | null
   /** ID of the parent, a menu or a page; 0 for a root */
-  parent_id?: number
+  parent_id?: number | null
   /** Path of the page in the console */
-  path?: string
+  path?: string | null
   /** Visibility in the menu: 1 shown, the default of a new permission; 0 hidden */
   show?: 0 | 1
   sort?: number
@@ -3425,7 +3470,7 @@ export type UpdatePermission = {
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
   /** URL of a page of your own, for the console's menu: http(s), or a path on this server. Only for a page (type 1) */
-  url?: string
+  url?: string | null
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
 }
@@ -3445,10 +3490,10 @@ export type UpdateRole = {
   /** Data scope; self for a new role */
   data_scope?: "all" | "dept_tree" | "dept" | "self" | "custom"
   /** IDs of the departments of the data scope custom */
-  dept_ids?: number[]
-  description?: string
+  dept_ids?: number[] | null
+  description?: string | null
   /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
-  grant_role_ids?: number[]
+  grant_role_ids?: number[] | null
   /** Name of the role; unique, ignoring case */
   name?: string
   /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
@@ -3463,7 +3508,7 @@ export type UpdateRole = {
 }
 
 export type UpdateSetting = {
-  describe?: string
+  describe?: string | null
   group_id?: number
   /** Key matching [a-z][a-z0-9_]*, unique in its group */
   key?: string
@@ -3473,19 +3518,19 @@ export type UpdateSetting = {
   label: string
   /** Value to store */
   value: string
-}[]
+}[] | null
   /** Properties: min, max, step and maxlength are enforced; others are hints for the console */
-  props?: {
+  props?: ({
   name: string
-  value?: string
-}[]
+  value?: string | null
+})[] | null
   sort?: number
   title?: string
   type?: "checkbox" | "color" | "date" | "flag" | "image" | "input" | "json" | "number" | "radio" | "secret" | "select" | "switch" | "textarea" | "time"
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** Stored value as text; it must be valid for type, options and props. Responses mask a secret as ******; sending ****** leaves it unchanged */
-  values?: string
+  /** Value: the text that is stored, or a JSON value of the type; it must be valid for type, options and props. Responses have the text, and mask that of a secret as ******; sending ****** leaves it unchanged */
+  values?: unknown
 }
 
 export type UpdateSettingGroup = {
@@ -3493,7 +3538,7 @@ export type UpdateSettingGroup = {
   key?: string
   /** Visibility: 1 makes the values readable without signing in; 0 does not */
   public?: 0 | 1
-  remark?: string
+  remark?: string | null
   title?: string
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
@@ -3503,14 +3548,14 @@ export type UpdateSettingGroup = {
 
 export type UpdateUser = {
   /** ID of the department; 0 for none */
-  dept_id?: number
+  dept_id?: number | null
   /** E-mail address, unique unless empty */
-  email?: string
+  email?: string | null
   /** Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged */
   fields?: UserFieldsInput
-  mobile?: string
-  nickname?: string
-  role_ids?: number[]
+  mobile?: string | null
+  nickname?: string | null
+  role_ids?: number[] | null
   /** Sex: 0 not given, 1 male, 2 female */
   sex?: 0 | 1 | 2
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
@@ -3525,15 +3570,15 @@ export type UpdateUser = {
 
 export type UpdateUsers = {
   /** ID of the department; 0 for none. Requires the permission admin.list.update */
-  dept_id?: number
+  dept_id?: number | null
   /** IDs of the roles, which replace those of each user. Requires the permission admin.list.update */
-  role_ids?: number[]
+  role_ids?: number[] | null
   /** Status: 1 enabled; 0 disabled, which ends the sessions. Requires the permission admin.list.status */
   status?: 0 | 1
 }
 
 export type UpdateWebhook = {
-  description?: string
+  description?: string | null
   /** Status: 1 enabled, the default of a new webhook; 0 disabled */
   status?: 0 | 1
   /** Types of events to send, such as user.created, role.* or *; see GET /system/event-type */
@@ -3633,14 +3678,14 @@ export type Verdict = {
 
 export type VerifyOwnAppEmail = {
   /** New address, which replaces the present one once it is confirmed; absent to confirm the present one */
-  email?: string
+  email?: string | null
   /** Current password; required to change email */
   password?: string
 }
 
 export type VerifyOwnEmailAddress = {
   /** New address, which replaces the present one once it is confirmed; absent to confirm the present one */
-  email?: string
+  email?: string | null
 }
 
 export type Webhook = {

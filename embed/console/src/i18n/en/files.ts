@@ -54,6 +54,8 @@ export const files = {
   'files.trashed': 'Moved to trash.',
   'files.publish': 'Make public',
   'files.publish.title': 'Make public?',
+  'files.publish.metadata':
+    'Anyone with the link can open a public file without signing in. Videos, SVG files and documents are published as they are, with metadata such as the place of the recording.',
   'files.publish.text': 'Anyone with the link can open a public file without signing in.',
   'files.unpublish': 'Make private',
   'files.unpublish.title': 'Make private?',

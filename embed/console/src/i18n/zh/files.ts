@@ -56,6 +56,7 @@ export const files: Record<keyof typeof en, string> = {
   'files.trashed': '已移到回收站。',
   'files.publish': '设为公开',
   'files.publish.title': '设为公开？',
+  'files.publish.metadata': '知道链接的任何人无需登录即可打开公开文件。视频、SVG 文件和文档会原样公开，包括拍摄地点等元数据。',
   'files.publish.text': '知道链接的任何人无需登录即可打开公开文件。',
   'files.unpublish': '设为私有',
   'files.unpublish.title': '设为私有？',

@@ -41,7 +41,13 @@ export function EditFile({ file, groups, open, onClose, reload, saved }: Props) 
           />
         </Form.Item>
       )}
-      <Form.Item name="public" label={t('files.public')} required valuePropName="checked" extra={t('files.publish.text')}>
+      <Form.Item
+        name="public"
+        label={t('files.public')}
+        required
+        valuePropName="checked"
+        extra={t(file.keeps_metadata ? 'files.publish.metadata' : 'files.publish.text')}
+      >
         <Switch />
       </Form.Item>
     </FormDrawer>

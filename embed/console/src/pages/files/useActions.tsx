@@ -68,7 +68,12 @@ export function useActions(reload: () => Promise<unknown>) {
 
   async function publish(files: File[], on: boolean) {
     const question = on
-      ? { title: t('files.publish.title'), text: t('files.publish.text'), ok: t('files.publish'), harmless: true }
+      ? {
+          title: t('files.publish.title'),
+          text: t(files.some((file) => file.keeps_metadata) ? 'files.publish.metadata' : 'files.publish.text'),
+          ok: t('files.publish'),
+          harmless: true,
+        }
       : { title: t('files.unpublish.title'), text: t('files.unpublish.text'), ok: t('files.unpublish') }
     if (!(await sure(question))) return
     await put('/file/list', { public: on }, { query: { ids: idsOf(files) } })

@@ -15,9 +15,31 @@ import { nameOf } from '../fields/values'
 import type { Realm } from './person'
 import { Verdicts } from './Verdicts'
 
-// Encodings of CSV files from spreadsheets; the server detects "auto".
-const charsets = ['', 'utf-8', 'utf-16', 'windows-1252', 'gb18030'] as const
-type Charset = (typeof charsets)[number]
+// Encodings of CSV files from spreadsheets. The server reads UTF-8 and byte order marks by itself, and asks for the others.
+const described = [
+  'auto',
+  'utf-8',
+  'utf-16',
+  'windows-1250',
+  'windows-1251',
+  'windows-1252',
+  'windows-1253',
+  'windows-1254',
+  'windows-1255',
+  'windows-1256',
+  'windows-1257',
+  'windows-1258',
+  'windows-874',
+  'gb18030',
+  'big5',
+  'shift_jis',
+  'euc-kr',
+  'macintosh',
+] as const
+const others =
+  'utf-16be euc-jp iso-2022-jp iso-8859-2 iso-8859-3 iso-8859-4 iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8 iso-8859-10 iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 koi8-r koi8-u x-mac-cyrillic ibm437 ibm850 ibm852 ibm855 ibm866'.split(
+    ' ',
+  )
 
 type Props = { realm: Realm; open: boolean; onClose: () => void; onDone: () => void }
 
@@ -28,7 +50,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
   const [answer, setAnswer] = useState<Answer>()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
-  const [charset, setCharset] = useState<Charset>('')
+  const [charset, setCharset] = useState('')
   const [invite, setInvite] = useState(false)
   const { may } = useAccount()
   const mail = useMail()
@@ -71,12 +93,12 @@ export function Import({ realm, open, onClose, onDone }: Props) {
   }
 
   // look previews a file. An unreadable file stays selected, as another encoding may help.
-  async function look(kept: File, as: Charset) {
+  async function look(kept: File, as: string) {
     begin(kept)
     setAnswer(await ask(kept, true, as))
   }
 
-  function read(as: Charset) {
+  function read(as: string) {
     setCharset(as)
     if (file) void look(file, as)
   }
@@ -112,13 +134,17 @@ export function Import({ realm, open, onClose, onDone }: Props) {
     >
       <Form layout="vertical">
         <Form.Item label={t('people.import.charset')} htmlFor="charset" extra={t('people.import.charset.hint')}>
-          <Select<Charset>
+          <Select
             id="charset"
+            showSearch={{ optionFilterProp: 'label' }}
             style={{ maxWidth: 320 }}
             value={charset}
             disabled={busy}
             onChange={read}
-            options={charsets.map((value) => ({ value, label: t(`people.import.charset.${value || 'auto'}`) }))}
+            options={[
+              ...described.map((name) => ({ value: name === 'auto' ? '' : name, label: t(`people.import.charset.${name}`) })),
+              ...others.map((value) => ({ value, label: value.toUpperCase() })),
+            ]}
           />
         </Form.Item>
         {may(realm.invite) && (
@@ -135,6 +161,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
           {file.name}
         </Typography.Paragraph>
       )}
+      {answer && <Typography.Paragraph type="secondary">{t('people.import.charset.read', { charset: answer.charset.toUpperCase() })}</Typography.Paragraph>}
       {answer ? (
         <Verdicts of={answer} />
       ) : (

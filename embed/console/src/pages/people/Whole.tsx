@@ -30,6 +30,12 @@ export function Whole({ realm, params, onImport }: Props) {
       title: t('people.export.hint'),
       onClick: () => void exportAs(realm, params),
     },
+    may(`${realm.access}.export`) && {
+      key: 'semicolons',
+      label: t('people.export.semicolons'),
+      title: t('people.export.semicolons.hint'),
+      onClick: () => void exportAs(realm, params, 'semicolon'),
+    },
   ].filter((item) => item !== false)
   if (items.length === 0) return null
   return (
@@ -40,6 +46,6 @@ export function Whole({ realm, params, onImport }: Props) {
 }
 
 // exportAs downloads all users that match, on all pages of the list.
-async function exportAs(realm: Realm, params: URLSearchParams) {
-  save(await download(`${realm.path}-export`, { ...selecting(params), sorter: params.get('sorter') }))
+async function exportAs(realm: Realm, params: URLSearchParams, separator?: 'semicolon') {
+  save(await download(`${realm.path}-export`, { ...selecting(params), sorter: params.get('sorter'), separator }))
 }

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"slices"
+	"strings"
+
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// opened is the data of the first event of a stream, open: a client would otherwise wait in vain for
+// events that never come.
+type opened struct {
+	ID      string     `json:"id"`
+	Types   []string   `json:"types"`   // types of the filter that can come
+	Limited []string   `json:"limited"` // those of them that come only for some records
+	Missing []unsent   `json:"missing"` // types of the filter that can't come
+	Scope   store.Flag `json:"all"`     // 1 if the caller's data scope is all
+}
+
+// unsent is a type of event that the caller does not get.
+type unsent struct {
+	Type       string `json:"type"`
+	Permission string `json:"permission,omitempty"` // the missing one; empty if none would do
+	Reason     string `json:"reason"`
+}
+
+// opened returns what a stream with a filter can send to the caller.
+func (v *logView) opened(id string, filter eventFilter, l errs.Language) *opened {
+	out := &opened{ID: id, Types: []string{}, Limited: []string{}, Missing: []unsent{}, Scope: store.Flag(v.scope.All)}
+	for _, t := range append(eventTypes(), eventType{Type: accessChanged}) {
+		if !filter.wants(t.Type) {
+			continue
+		}
+		comes, limited, missing := v.comes(t)
+		switch {
+		case !comes && missing != "":
+			out.Missing = append(out.Missing, unsent{t.Type, missing, errs.Say("permission %s is required", missing).In(l)})
+			continue
+		case !comes && v.who.App:
+			out.Missing = append(out.Missing, unsent{t.Type, "", errs.Say("app users do not get events of this type").In(l)})
+			continue
+		case !comes:
+			out.Missing = append(out.Missing, unsent{t.Type, "", errs.Say("only webhooks get events of this type").In(l)})
+			continue
+		}
+		out.Types = append(out.Types, t.Type)
+		if limited {
+			out.Limited = append(out.Limited, t.Type)
+		}
+	}
+	return out
+}
+
+// ownTypes are collections of which app users get the events about themselves, and configTypes
+// are the types of events about settings and dictionaries, which callers get
+// that may read these.
+var (
+	ownTypes    = []string{store.AppUsers.Name(), store.Sessions.Name()}
+	configTypes = []string{"setting.changed", "dict.changed"}
+)
+
+// comes reports whether the caller can get events of a type, and whether only about some records: those
+// in the data scope, one's own, or the configuration that one may read. missing is the permission
+// that the caller lacks; "" if no permission would do.
+func (v *logView) comes(t eventType) (comes, limited bool, missing string) {
+	config := slices.Contains(configTypes, t.Type)
+	switch {
+	case v.who.App:
+		own := slices.Contains(ownTypes, t.Collection)
+		return own || config, true, ""
+	case t.Type == headType:
+		return false, false, ""
+	case t.Type == accessChanged:
+		return true, false, ""
+	case strings.HasPrefix(t.Type, actionTypes+"."):
+		return v.readsLog(), !v.scope.All, "system.audit.query"
+	}
+	query := logSubjects[t.Collection].query
+	switch {
+	case v.who.HasPermission(v.tx, query):
+		return true, !v.scope.All, ""
+	case config || t.Collection == store.Users.Name() && (v.who.Key == nil || v.who.Key.Personal):
+		return true, true, ""
+	case t.Collection == store.Links.Name() && v.who.HasPermission(v.tx, "user.invite.query"):
+		return true, true, ""
+	}
+	return false, false, query
+}
