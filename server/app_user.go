@@ -11,7 +11,7 @@ var appUserRoutes = []Route{
 	reveals(action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser)),
 	onRecord(store.AppUsers, write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser)),
 	remove("/user/list/:id", "user.list.delete", "Delete an app user", &appUsers),
-	removeSeveral("/user/list", "user.list.delete", "Delete app users", &appUsers),
+	appUserDeletions.route("/user/list", "Delete app users"),
 	confirmed(reveals(small(onRecord(store.AppUsers, action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword))))),
 	onRecord(store.AppUsers, write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser)),
 	onRecord(store.AppUsers, write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles)),

@@ -19,11 +19,14 @@ func each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {
 			return err
 		}
 		if len(done) > 1 && tx.RecordsChanged() > store.MaxRecordsPerWrite {
-			return errs.Field(errs.Malformed, "ids", "select at most %d records, including those that belong to them", store.MaxRecordsPerWrite)
+			return errManyRecords
 		}
 	}
 	return nil
 }
+
+// errManyRecords is the error of each for more changes than one write function may make.
+var errManyRecords = errs.Field(errs.Malformed, "ids", "select at most %d records, including those that belong to them", store.MaxRecordsPerWrite)
 
 // deleteOne is the handler of a route that deletes one record.
 type deleteOne func(*store.Tx, *Request, *byID) (nothing, error)

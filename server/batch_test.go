@@ -231,13 +231,13 @@ func TestDeletingSeveralChecksEach(t *testing.T) {
 func TestDeletingSeveralCountsDependentRecords(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	var users []string // each with 22 records: a hash, and 10 sessions with their tokens
-	for i := range 10 {
+	var users, sessions []store.ID // each user with 22 records: a hash, and 10 sessions with their tokens
+	for i := range 11 {
 		user := in.member(fmt.Sprint("user", i), 0)
 		for range 9 {
 			in.signIn(user)
 		}
-		users = append(users, user.String())
+		users, sessions = append(users, user), append(sessions, in.sessionsOf(user)...)
 	}
 	granted := in.made("/admin/rule", `{"type":1,"key":"granted","name":"Granted"}`)
 	in.update(func(tx *store.Tx) error {
@@ -249,10 +249,11 @@ func TestDeletingSeveralCountsDependentRecords(t *testing.T) {
 		return nil
 	})
 	before := in.dump()
-	a := in.call("DELETE", "/admin/list?ids="+strings.Join(users, ","), "", "owner")
+	a := in.call("DELETE", "/system/session?ids="+manyOf(sessions), "", "owner")
 	a.names(http.StatusBadRequest, "ids")
 	a.brief(400, "at most 200 records")
 	in.unchanged(before)
-	in.ok("DELETE", "/admin/list?ids="+strings.Join(users[:9], ","), "", "owner")
+	in.ok("DELETE", "/system/session?ids="+manyOf(sessions[:90]), "", "owner")
+	in.ok("DELETE", "/admin/list?ids="+manyOf(users), "", "owner")
 	in.ok("DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", granted, granted), "", "owner")
 }

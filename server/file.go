@@ -16,7 +16,7 @@ var fileRoutes = []Route{
 	onRecord(store.Files, write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile)),
 	write("PUT", "/file/list", "file.list.update", "Change file records", changeFiles),
 	onRecord(store.Files, write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile)),
-	deleteSeveral("/file/list", "file.list.delete", "Move files to the trash", trashFile),
+	fileDeletions.route("/file/list", "Move files to the trash"),
 }
 
 // file is a file's record in responses.

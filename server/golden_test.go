@@ -162,6 +162,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"reset", "PUT", "/admin/list/2/password", `{"password":"long enough it is"}`},
 	{"user_list", "GET", "/admin/list", ""},
 	{"users_changed", "PUT", "/admin/list?ids=2", `{"dept_id":0}`},
+	{"users_to_delete", "DELETE", "/admin/list?ids=2&dry_run=1", ""},
 	{"users_unchanged", "PUT", "/admin/list?ids=2&dry_run=1", `{"dept_id":0}`},
 	{"effective", "GET", "/admin/permission/effective?user_id=2", ""},
 	{"explain", "GET", "/admin/permission/explain?user_id=2&key=admin.rule.query", ""},

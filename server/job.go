@@ -43,6 +43,10 @@ var jobKinds = map[string]jobKind{
 	appUserCSV.job: appUserCSV.jobKind(),
 	userUpdate:     {"", applyUserUpdate, undoUserUpdate},
 	undoKind:       {"", applyUndo, revertUndo},
+
+	userDeletions.job:    userDeletions.jobKind(),
+	appUserDeletions.job: appUserDeletions.jobKind(),
+	fileDeletions.job:    fileDeletions.jobKind(),
 }
 
 // jobs runs at most one job at a time.

@@ -413,11 +413,11 @@ func TestSetting_FormsOfValues(t *testing.T) {
 	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
 	const options = `"options":[{"label":"A","value":"a"},{"label":"B","value":"b"}]`
 	for i, c := range []struct{ kind, sent, want string }{
-		{"checkbox", `["a","b"]`, `["a","b"]`}, {"checkbox", `"[\"b\"]"`, `["b"]`}, {"checkbox", `null`, `[]`},
+		{"checkbox", `["a","b"]`, `["a","b"]`}, {"checkbox", `"[\"b\"]"`, `["b"]`}, {"checkbox", `null`, ``},
 		{"json", `null`, `null`}, {"json", `{"a":[1]}`, `{"a":[1]}`}, {"json", `"[1]"`, `[1]`}, {"json", `true`, `true`}, {"json", `12`, `12`},
-		{"number", `5`, `5`}, {"number", `"5"`, `5`}, {"number", `null`, `null`},
-		{"switch", `true`, `true`}, {"switch", `1`, `true`}, {"switch", `"0"`, `false`}, {"switch", `null`, `false`},
-		{"input", `"x"`, `"x"`}, {"input", `null`, `""`}, {"date", `null`, `""`},
+		{"number", `5`, `5`}, {"number", `"5"`, `5`}, {"number", `null`, ``},
+		{"switch", `true`, `true`}, {"switch", `1`, `true`}, {"switch", `"0"`, `false`}, {"switch", `null`, ``},
+		{"input", `"x"`, `"x"`}, {"input", `null`, ``}, {"date", `null`, ``},
 		{"flag", `{"enabled":true,"variants":{"a":1},"default":"a"}`, `{"default":"a","enabled":true,"variants":{"a":1}}`},
 		{"input", `5`, ``}, {"input", `["x"]`, ``}, {"number", `[]`, ``}, {"switch", `{}`, ``}, {"checkbox", `{"a":1}`, ``}, {"flag", `[]`, ``},
 	} {

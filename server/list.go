@@ -151,7 +151,7 @@ func (l *listInfo) parse(req *Request, own *input) (*listQuery, error) {
 		}
 	}
 	for name, values := range query {
-		if own != nil && own.has("query", name) {
+		if own != nil && own.hasParameter(name) {
 			continue
 		}
 		if !l.knows(name) {

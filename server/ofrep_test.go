@@ -458,6 +458,7 @@ func TestOpenFeatureProvider(t *testing.T) {
 	group := in.flagGroup("open", true)
 	in.flag(group, "new", onFor(`"attributes":{"country":["CH"]}`))
 	in.flag(group, "limit", `{"enabled":true,"variants":{"low":5,"high":50},"default":"low","rules":[{"percent":{"low":0,"high":100}}]}`)
+	in.flag(group, "half", `{"enabled":true,"variants":{"low":5,"high":50},"default":"low","rules":[{"percent":{"low":50,"high":50}}]}`)
 	in.flag(group, "rate", `{"enabled":true,"variants":{"half":0.5},"default":"half"}`)
 	in.flag(group, "theme", `{"enabled":false,"variants":{"dark":"dark","light":"light"},"default":"dark","off":"light"}`)
 	in.flag(group, "look", `{"enabled":true,"variants":{"a":{"color":"red","n":[1]}},"default":"a"}`)
@@ -496,7 +497,7 @@ func TestOpenFeatureProvider(t *testing.T) {
 
 	missing, err := open.BooleanValueDetails(ctx, "shop.checkout", true, ann)
 	equal("hidden", []any{missing.Value, missing.ErrorCode, err != nil}, "[true FLAG_NOT_FOUND true]")
-	keyless, err := open.IntValueDetails(ctx, "open.limit", 1, nobody)
+	keyless, err := open.IntValueDetails(ctx, "open.half", 1, nobody)
 	equal("without a key", []any{keyless.Value, keyless.ErrorCode, err != nil}, "[1 TARGETING_KEY_MISSING true]")
 	mismatch, err := open.BooleanValueDetails(ctx, "open.rate", true, ann)
 	equal("another type", []any{mismatch.Value, mismatch.ErrorCode, err != nil}, "[true TYPE_MISMATCH true]")

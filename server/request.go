@@ -495,13 +495,15 @@ func (w *statusWriter) WriteHeader(code int) {
 }
 
 func (w *statusWriter) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
 	if w.headOnly && w.status < 400 {
-		w.WriteHeader(w.status)
+		if w.status == 0 {
+			w.WriteHeader(http.StatusOK)
+		}
 		w.cut = true
 		return 0, errHeadOnly
+	}
+	if w.status == 0 {
+		w.status = http.StatusOK
 	}
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)

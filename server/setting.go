@@ -197,11 +197,10 @@ func (req *Request) freshSetting(tx *store.Tx, id store.ID) error {
 // settingText converts a JSON value to the stored text.
 func settingText(s *store.Setting, value any) (string, error) {
 	switch v := value.(type) {
-	case nil: // empties the setting, unless it is JSON
+	case nil:
 		if s.Type == "json" {
 			return "null", nil
 		}
-		return "", nil
 	case string:
 		return v, nil
 	case bool:

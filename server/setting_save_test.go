@@ -48,7 +48,7 @@ func TestSavingIsAllOrNothing(t *testing.T) {
 			`"values.g.number":`, `"values.g.switch":`, `"values.g.radio":`, `"values.g.checkbox":`, `"values.g.date":`, `"values.g.time":`, `"values.g.color":`, `"values.g.image":`, `"values.g.json":`),
 		save("settings that are not there", `"g.none":"x","none.input":"x","g":"x","":"x","g.input.x":"y","G.input":"z"`, 422,
 			`"values.g.none":`, `"values.none.input":`, `"values.g":`, `"values.":`, `"values.g.input.x":`, `"values.G.input":`),
-		save("nulls", `"g.input":null,"g.json":null,"g.switch":null`, 422, `"values.g.input":`, `"values.g.json":`, `"values.g.switch":`),
+		save("nulls", `"g.input":null,"g.number":null,"g.switch":null`, 422, `"values.g.input":`, `"values.g.number":`, `"values.g.switch":`),
 		save("the wrong JSON types", `"g.input":1,"g.textarea":true,"g.radio":["a"],"g.checkbox":"a","g.date":20250508,"g.secret":12,"g.number":[1]`, 422,
 			`"values.g.input":`, `"values.g.textarea":`, `"values.g.radio":`, `"values.g.checkbox":`, `"values.g.date":`, `"values.g.secret":`, `"values.g.number":`),
 		save("an array of objects for a checkbox", `"g.checkbox":[{"a":1}]`, 422, `"values.g.checkbox":`),

@@ -176,7 +176,7 @@ func TestPositionsThatAreGone(t *testing.T) {
 			t.Errorf("%s: %d %s", c.position, a.Code, a.Body)
 		}
 	}
-	for _, types := range []string{"user", "user.", ".x", "USER.*", "user.*,,", "a.b.c", "user.*, ", strings.Repeat("user.x,", 60) + "user.x"} {
+	for _, types := range []string{"user", "user.", ".x", "USER.*", "user.*,,", "a.b.c", "user.*,%20", strings.Repeat("user.x,", 60) + "user.x"} {
 		if a := in.call("GET", "/system/event?types="+types, "", "owner"); a.Code != http.StatusBadRequest {
 			t.Errorf("types %q: %d", types, a.Code)
 		}

@@ -16,7 +16,7 @@ var userRoutes = []Route{
 	reveals(action("POST", "/admin/list", "admin.list.create", "Create a user", createUser)),
 	onRecord(store.Users, write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser)),
 	remove("/admin/list/:id", "admin.list.delete", "Delete a user", &users),
-	removeSeveral("/admin/list", "admin.list.delete", "Delete users", &users),
+	userDeletions.route("/admin/list", "Delete users"),
 	confirmed(reveals(small(onRecord(store.Users, action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword))))),
 	onRecord(store.Users, write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser)),
 	logged("export", userCSV.export("/admin/list-export", "admin.list.export", "Export users")),

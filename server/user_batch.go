@@ -50,9 +50,9 @@ func demand(tx *store.Tx, key string) error {
 
 // selection selects records of a list by ID or by its filters.
 type selection struct {
-	IDs    []store.ID `query:"ids" doc:"IDs of the users, at most 200, as repeated keys or separated by commas"`
-	All    store.Flag `query:"all" doc:"1, instead of ids, for all users that the parameters of the list select, at most 10000. Requires the permission to list them"`
-	Except []store.ID `query:"except" doc:"IDs of users to leave out, only with all=1; at most 200, as repeated keys or separated by commas"`
+	IDs    []store.ID `query:"ids" doc:"IDs of the records, at most 200, as repeated keys or separated by commas"`
+	All    store.Flag `query:"all" doc:"1, instead of ids, for all records that the parameters of the list select, at most 10000. Requires the permission to list them"`
+	Except []store.ID `query:"except" doc:"IDs of records to leave out, only with all=1; at most 200, as repeated keys or separated by commas"`
 }
 
 type usersChange struct {
@@ -131,7 +131,7 @@ func selectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d
 			return nil, err
 		}
 		if len(selected) > maxBatchUsers {
-			return nil, errs.Field(errs.Invalid, "all", "select at most %d users", maxBatchUsers)
+			return nil, errs.Field(errs.Invalid, "all", "select at most %d of them", maxBatchUsers)
 		}
 		selected = slices.DeleteFunc(selected, func(id store.ID) bool { return slices.Contains(in.Except, id) })
 	}

@@ -22,6 +22,19 @@ var (
 	_ = Avatars.Content(func(a *Avatar) Digest { return a.Digest }, nil, AvatarByDigest)
 )
 
+// ForgetMissingAvatar removes the photo of a user from the record if it no longer exists.
+func ForgetMissingAvatar(tx *Tx, user ID) error {
+	u, err := Users.Get(tx, user)
+	if err != nil || u.AvatarID == 0 || Avatars.Exists(tx, u.AvatarID) {
+		return ignoreMissing(err)
+	}
+	_, err = Users.UpdateQuietly(tx, user, func(u *User) error {
+		u.AvatarID, u.AvatarKey = 0, ""
+		return nil
+	})
+	return err
+}
+
 // SetAvatar stores the photo of a user and deletes the previous one.
 func SetAvatar(tx *Tx, user ID, a *Avatar) (*User, error) {
 	before, err := AvatarByUser.IDs(tx, user)

@@ -31,6 +31,7 @@ type (
 	Histogram             = kv.Histogram
 	ID                    = kv.ID
 	Ident                 = kv.Ident
+	TrackedChange         = kv.TrackedChange
 	InUseError            = kv.InUseError
 	Install               = kv.Install
 	LogLimits             = kv.LogLimits

@@ -52,6 +52,7 @@ var requestMessages = []entry{
 	{"filter_field", "can't filter by %q; use one of %s", "field known", "不能按 {field} 筛选；可用字段：{known}"},
 	{"filter_values", "values of %s must be strings or numbers", "field", "{field} 的值必须是字符串或数字"},
 	{"batch_max", "select at most %d records, including those that belong to them", "max", "最多选择 {max} 条记录，包括其下属记录"},
+	{"batch_all_max", "select at most %d of them", "max", "最多选择其中 {max} 个"},
 	{"batch_users_max", "select at most %d users", "max", "最多选择 {max} 个用户"},
 	{"ids_or_all", "is required, or use all=1", "", "为必填项，或使用 all=1"},
 	{"ids_with_list", "conflicts with the list parameters; use all=1 with them", "", "与列表参数冲突；请配合 all=1 使用"},

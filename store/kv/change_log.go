@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -80,14 +81,17 @@ type logAction struct {
 // capture records a change for the entry of the write function. old and new are stored values; nil
 // for a record that is created or deleted.
 func (tx *Tx) capture(t Table, id ID, old, new []byte) {
-	if tx.changes.log == nil || slices.Contains(tx.db.schema.LogSkips, t) {
-		return
-	}
 	payload := func(value []byte) []byte {
 		if value == nil {
 			return nil
 		}
 		return value[disk.FrameHead:len(value):len(value)] // stored values are never changed
+	}
+	if tx.tracked != nil {
+		*tx.tracked = append(*tx.tracked, TrackedChange{t.Name(), id, bytes.Clone(payload(old)), bytes.Clone(payload(new))})
+	}
+	if tx.changes.log == nil || slices.Contains(tx.db.schema.LogSkips, t) {
+		return
 	}
 	for i := range tx.captured {
 		if c := &tx.captured[i]; c.Table == t && c.ID == id {

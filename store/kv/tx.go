@@ -22,11 +22,12 @@ type Tx struct {
 	wrote   bool      // whether this function has changed anything
 	touched int       // number of record changes by this function
 
-	operation string         // see Handle.For
-	origin    any            // see Handle.From
-	captured  []RecordChange // what this function has changed, for the change log
-	logged    bool           // whether this function has an entry in the change log
-	action    *logAction     // nil for none
+	operation string           // see Handle.For
+	origin    any              // see Handle.From
+	captured  []RecordChange   // what this function has changed, for the change log
+	tracked   *[]TrackedChange // what Track records; nil for nothing
+	logged    bool             // whether this function has an entry in the change log
+	action    *logAction       // nil for none
 
 	suspected     []suspect // by a migration
 	moreSuspected bool

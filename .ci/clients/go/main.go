@@ -67,7 +67,7 @@ func run(ctx context.Context, url, username, password string) error {
 		return err
 	}
 	ids := []int64{people[0].Id, people[1].Id, people[2].Id}
-	deleted, err := client.DeleteUsersWithResponse(ctx, &api.DeleteUsersParams{Ids: ids})
+	deleted, err := client.DeleteUsersWithResponse(ctx, &api.DeleteUsersParams{Ids: &ids})
 	if err != nil {
 		return err
 	}

@@ -868,6 +868,13 @@ export type DeleteOwnAppUser = {
   password: string
 }
 
+export type Deleted = {
+  /** Number of records deleted, or in a dry run that would be; absent if they were selected by ids and deleted at once */
+  count?: number
+  /** Job of a deletion that is too large for one transaction; it is still running if it takes longer than 30 seconds */
+  job?: Job
+}
+
 export type Delivery = {
   at: string
   /** Number of the attempt, from 1 */
@@ -1544,7 +1551,7 @@ export type Job = {
   id: number
   /** ID of the API key that started it for the user; 0 for none */
   key_id: number
-  /** What the job does: user_import, app_user_import, user_update or undo */
+  /** What the job does: user_import, app_user_import, user_update, user_delete, app_user_delete, file_trash or undo */
   kind: string
   /** Why the job failed, in the language of the request; empty otherwise */
   msg: string
@@ -4184,7 +4191,7 @@ export type Api = {
     [path: `/admin/invite/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/key': { body: undefined; answer: Record<string, never> }
     [path: `/admin/key/${number}`]: { body: undefined; answer: KeyDeleted }
-    '/admin/list': { body: undefined; answer: Record<string, never> }
+    '/admin/list': { body: undefined; answer: Deleted }
     [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
     '/admin/role': { body: undefined; answer: Record<string, never> }
@@ -4199,7 +4206,7 @@ export type Api = {
     '/api/user/totp': { body: RemoveAuthenticatorAppAsAppUser; answer: Record<string, never> }
     '/file/group': { body: undefined; answer: Record<string, never> }
     [path: `/file/group/${number}`]: { body: undefined; answer: Record<string, never> }
-    '/file/list': { body: undefined; answer: Record<string, never> }
+    '/file/list': { body: undefined; answer: Deleted }
     [path: `/file/list/${number}`]: { body: undefined; answer: Record<string, never> }
     '/file/trash': { body: undefined; answer: Record<string, never> }
     [path: `/file/trash/${number}`]: { body: undefined; answer: Record<string, never> }
@@ -4223,7 +4230,7 @@ export type Api = {
     [path: `/system/webhook/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/invite': { body: undefined; answer: Record<string, never> }
     [path: `/user/invite/${number}`]: { body: undefined; answer: Record<string, never> }
-    '/user/list': { body: undefined; answer: Record<string, never> }
+    '/user/list': { body: undefined; answer: Deleted }
     [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
     '/user/role': { body: undefined; answer: Record<string, never> }

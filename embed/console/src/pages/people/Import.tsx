@@ -137,6 +137,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
           <Select
             id="charset"
             showSearch={{ optionFilterProp: 'label' }}
+            virtual={false}
             style={{ maxWidth: 320 }}
             value={charset}
             disabled={busy}
