@@ -37,7 +37,7 @@ func (req *Request) holdAnswer(n int) error {
 	}
 	size := min(int64(n), answersPerUser) // a larger one is possible, but only alone
 	answer := &held{limit: req.s.limits.answers, n: size, shares: req.shares(answersPerAddress, answersPerUser)}
-	if req.http.Method != http.MethodGet && req.route.changes() {
+	if req.route.Method != http.MethodGet && req.route.changes() {
 		answer.limit.add(answer.n, answer.shares...)
 	} else if err := answer.acquire(); err != nil {
 		return err
@@ -63,9 +63,10 @@ func answerTime(n int) time.Duration {
 }
 
 // takeTurn waits until the request may make its response, if that is likely to be large: so few are
-// made at once that a flood of them needs little more memory than one.
+// made at once that a flood of them needs little more memory than one. A request with a body takes
+// no turn, since its client decides how long the body takes.
 func (req *Request) takeTurn() {
-	if req.route.raw == nil && (req.heavy.Load() || largePage(req.http.URL.RawQuery)) {
+	if req.route.Method == http.MethodGet && req.route.raw == nil && (req.heavy.Load() || largePage(req.http.URL.RawQuery)) {
 		req.turn = req.s.making
 		req.turn <- struct{}{}
 	}
