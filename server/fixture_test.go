@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // fixture is a prepared instance. It is made once, by the first test that needs it; its data
@@ -60,6 +61,9 @@ func (f *fixture) make(t testing.TB) {
 	}))
 	f.files, f.tokens, f.names, f.lastDump = files, in.tokens, in.last.Load(), in.lastDump
 }
+
+// builtAt is the earliest time at which a prepared directory can have been created.
+var builtAt = time.Now()
 
 // shapesNew reports whether an option changes how a database is created.
 func shapesNew(options []func(*setup)) bool {

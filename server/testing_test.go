@@ -92,10 +92,10 @@ type setup struct {
 
 // start returns an instance with one signed-in user, "owner". Cleanup verifies the
 // whole database. It is a copy of one that was created before, unless an option says how it is
-// created.
+// created, or the time is that of a synctest bubble, in which its sessions would be of the future.
 func start(t testing.TB, options ...func(*setup)) *instance {
 	t.Helper()
-	if shapesNew(options) {
+	if shapesNew(options) || time.Now().Before(builtAt) {
 		return startNew(t, options...)
 	}
 	return fresh.clone(t, options...)
