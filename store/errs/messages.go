@@ -83,6 +83,7 @@ var generalMessages = []entry{
 	{"unknown_field", "unknown field", "", "未知字段"},
 	{"unknown_field_case", "unknown field; did you mean %s?", "known", "未知字段；是否应为 {known}？"},
 	{"unknown_parameter", "unknown parameter", "", "未知参数"},
+	{"mistyped_need", "unknown parameter; the one for permissions is need", "", "未知参数；权限参数是 need"},
 	{"unknown_setting", "unknown setting", "", "未知设置"},
 	{"given_twice", "is given twice", "", "重复出现"},
 	{"given_often", "must be given once, not %d times", "times", "只能出现一次，实际出现 {times} 次"},

@@ -7,6 +7,7 @@ var keyMessages = []entry{
 	{"key_rate_limit", "this API key may send %d requests per minute; try again in a moment", "limit", "此 API 密钥每分钟最多发送 {limit} 个请求；请稍后再试"},
 	{"key_not_allowed", "API keys can't be used for this; sign in", "", "此操作不能使用 API 密钥；请登录"},
 	{"key_invites", "API keys create users by invitation only; set %s to mail", "parameter", "API 密钥只能通过邀请创建用户；请将 {parameter} 设为 mail"},
+	{"client_secret_key", "the secret of the client must be an API key", "", "客户端的密钥必须是 API 密钥"},
 	{"key_owner", "an API key can't change its owner", "", "API 密钥不能更改其所有者"},
 	{"key_of_owner", "the owner of API key %d", "id", "API 密钥 {id} 的所有者"},
 	{"key_named", "API key %s", "name", "API 密钥 {name}"},
