@@ -61,12 +61,17 @@ func (p *page) walk() {
 	p.fatalf("the focus does not come round")
 }
 
-// astray is an expression for the focused element if it is outside the dialog: after the
-// last element the focus goes to the browser itself, and then returns.
-const astray = `((d, e) => d.contains(e) ? '' : e === document.body ? 'in the browser' : 'at ' + e.outerHTML.slice(0, 200))(dialog().closest('.ant-drawer, .ant-modal-wrap, .ant-popover'), document.activeElement)`
+// astray is an expression for the focused element if it is outside the dialog.
+const astray = `((d, e) => d.contains(e) ? '' : 'at ' + e.outerHTML.slice(0, 200))(dialog().closest('.ant-drawer, .ant-modal-wrap, .ant-popover'), document.activeElement)`
 
-// keepsFocus opens a dialog by a button and Enter: the focus moves into it, stays in it,
-// and returns to the button when Escape closes it.
+// unentered is an expression for the focused element of a dialog that has a field, if it is not the first one.
+const unentered = `((d, e) => {
+	const first = [...d.querySelectorAll('input, textarea, [role=switch]')].find((f) => shown(f) && f.tabIndex >= 0 && !f.matches(':disabled, [readonly]'))
+	return !first || first === e ? '' : 'at ' + e.outerHTML.slice(0, 200) + ' instead of ' + first.outerHTML.slice(0, 200)
+})(dialog(), document.activeElement)`
+
+// keepsFocus opens a dialog by a button and Enter: the focus moves into its first field, stays in it,
+// and returns to the button when Escape closes it. Then it opens it again, for its lists.
 func (p *page) keepsFocus(opener string) {
 	p.t.Helper()
 	var button runtime.RemoteObjectID
@@ -78,16 +83,20 @@ func (p *page) keepsFocus(opener string) {
 		p.fatalf("focus %s: %v", opener, err)
 	}
 	p.press("Enter")
-	inside := func() error {
-		var where string
-		err := evaluate(p, astray, &where)
-		if err == nil && where != "" {
-			err = fmt.Errorf("the focus is %s", where)
+	check := func(misplaced string) func() error {
+		return func() error {
+			var where string
+			err := evaluate(p, misplaced, &where)
+			if err == nil && where != "" {
+				err = fmt.Errorf("the focus is %s", where)
+			}
+			return err
 		}
-		return err
 	}
+	inside := check(astray)
 	p.until("have the focus in what "+opener+" opens", inside)
 	p.settle()
+	p.until("have the focus in the first field of what "+opener+" opens", check(unentered))
 	var stops int
 	if err := evaluate(p, "dialog().querySelectorAll('a[href], button, input, textarea, [tabindex]').length", &stops); err != nil {
 		p.fatalf("count: %v", err)
@@ -95,21 +104,75 @@ func (p *page) keepsFocus(opener string) {
 	for _, key := range []string{"Tab", "Shift+Tab"} {
 		for range stops + 2 {
 			p.press(key)
-			if err := inside(); err != nil && !strings.HasSuffix(err.Error(), "in the browser") {
+			if err := inside(); err != nil {
 				p.t.Errorf("%s in what %s opens: %v", key, opener, err)
 			}
 		}
 	}
-	p.until("come back into what "+opener+" opened", func() error {
-		err := inside()
-		if err != nil {
-			p.press("Tab")
-		}
-		return err
-	})
 	p.press("Escape")
 	p.until("have the focus at "+opener+" again", func() error {
 		return on(p, button, "function () { if (uppermost()) throw new Error('it is still open'); if (document.activeElement !== this) throw new Error('it is at ' + document.activeElement.outerHTML.slice(0, 200)) }", nil)
+	})
+}
+
+// lists are the selects of a dialog that have a list.
+const lists = `[...dialog().querySelectorAll('.ant-select:not(.ant-select-disabled) input[role=combobox]')].filter((e) => shown(e))`
+
+// leavesLists opens each list of the dialog that a button opens, after choosing its first option if it is one for
+// several: Tab moves on, which closes the list and chooses nothing.
+func (p *page) leavesLists(opener string) {
+	p.t.Helper()
+	p.click("button", opener)
+	p.settle()
+	var n int
+	if err := evaluate(p, lists+".length", &n); err != nil {
+		p.fatalf("count: %v", err)
+	}
+	for i := range n {
+		e := fmt.Sprintf("%s[%d]", lists, i)
+		chosen := func() (text string) {
+			if err := evaluate(p, e+".closest('.ant-select').innerText", &text); err != nil {
+				p.fatalf("read list %d: %v", i, err)
+			}
+			return text
+		}
+		p.do(e + ".focus()")
+		p.press("ArrowDown")
+		var open, several bool
+		p.until("open it", func() error {
+			return evaluate(p, "((e) => e.getAttribute('aria-expanded') === 'true')("+e+")", &open)
+		})
+		if !open {
+			continue // texts are typed here
+		}
+		p.settle()
+		if err := evaluate(p, e+".closest('.ant-select-multiple') !== null", &several); err != nil {
+			p.fatalf("look at list %d: %v", i, err)
+		}
+		if several {
+			p.press("Enter")
+		}
+		p.press("ArrowDown")
+		before := chosen()
+		p.press("Tab")
+		p.until("leave the list", func() error {
+			return evaluate(p, "((e) => { if (e === document.activeElement || e.getAttribute('aria-expanded') === 'true') throw new Error('it is still there') })("+e+")", nil)
+		})
+		if after := chosen(); after != before {
+			p.t.Errorf("%s, list %d: Tab has chosen %q after %q", opener, i, after, before)
+		}
+	}
+	p.until("close what "+opener+" opened", func() error {
+		err := evaluate(p, "(() => { if (uppermost()) throw new Error('it is open') })()", nil)
+		if err == nil {
+			return nil
+		}
+		var discards bool
+		if evaluate(p, "(() => { const b = uppermost()?.querySelector('.ant-btn-dangerous'); b?.click(); return !!b })()", &discards) == nil && !discards {
+			p.press("Escape") // the first may close a list of texts
+			p.settle()
+		}
+		return err
 	})
 }
 
@@ -141,13 +204,15 @@ func TestConsoleKeyboard(t *testing.T) {
 	kept := c.keepsText("old.txt", "some notes")
 	c.want(200, "DELETE", fmt.Sprintf("/file/list?ids=%d", kept.ID), "")
 	c.dict("colours", "tag")
-	openers := map[string]string{
-		"/admin/list": "New user", "/user/list": "New app user", "/admin/role": "New role", "/admin/rule": "New permission", "/admin/dept": "New department",
-		"/file/list": "notes.txt", "/file/group": "New folder", "/file/trash": "", "/system/dict": "New dictionary",
-		"/system/setting?define=1": "New group", "/system/monitor/trace": "Start trace", "/account": "Change photo",
-		"/": "", "/system/session": "", "/system/loginlog": "", "/system/info": "", "/system/monitor/request": "", "/account/security": "", "/account/activity": "",
+	openers := map[string][]string{
+		"/admin/list": {"New user"}, "/user/list": {"New app user"}, "/admin/role": {"New role"}, "/user/role": {"New role"},
+		"/admin/rule": {"New permission"}, "/user/rule": {"New permission"}, "/admin/dept": {"New department"}, "/admin/key": {"New API key"},
+		"/file/list": {"notes.txt"}, "/file/group": {"New folder"}, "/file/trash": nil, "/system/dict": {"New dictionary", "New item"},
+		"/system/setting?define=1": {"New group", "New setting"}, "/system/field": {"New field"}, "/system/webhook": {"New webhook"},
+		"/system/monitor/trace": {"Start trace"}, "/account": {"Change photo"},
+		"/": nil, "/system/session": nil, "/system/loginlog": nil, "/system/info": nil, "/system/monitor/request": nil, "/account/security": nil, "/account/activity": nil,
 	}
-	for at, opener := range openers {
+	for at, opened := range openers {
 		t.Run(strings.ReplaceAll(at[1:], "/", "-"), func(t *testing.T) {
 			t.Parallel()
 			p := console(t, server)
@@ -164,8 +229,9 @@ func TestConsoleKeyboard(t *testing.T) {
 			if len(missed) > 0 {
 				t.Errorf("no key leads to\n%s", strings.Join(missed, "\n"))
 			}
-			if opener != "" {
+			for _, opener := range opened {
 				p.keepsFocus(opener)
+				p.leavesLists(opener)
 			}
 		})
 	}

@@ -42,11 +42,24 @@ const unused: Replacement[] = [
   code('tree/style/index.js', './directory', 'export const genDirectoryStyle = () => ({})'),
 ]
 
+// In an open list, Tab chooses the highlighted option and stays there. Without a code of its own it is
+// left to the browser: the focus moves on, which closes the list, and nothing is chosen.
+const tab: Replacement = {
+  importer: '/@rc-component/select/es/OptionList.js',
+  imported: '@rc-component/util',
+  by: {
+    code: `
+    import { KeyCode as codes } from '@rc-component/util'
+    export { omit, pickAttrs, useMemo } from '@rc-component/util'
+    export const KeyCode = { ...codes, TAB: -1 }`,
+  },
+}
+
 // Every icon is made of this one.
 const icon: Replacement = { importer: '', imported: '../components/AntdIconLight', by: { file: resolve(import.meta.dirname, '../src/ui/AntdIcon.tsx') } }
 const icons = '/@ant-design/icons/es/icons/'
 
-export const replacements = [...unused, icon]
+export const replacements = [...unused, tab, icon]
 
 const isFrom = (importer: string, { importer: from }: Replacement) => (from ? importer.endsWith(from) : importer.includes(icons))
 

@@ -9,6 +9,7 @@ import { t } from '../i18n'
 import { faultText, words } from '../ui/words'
 import { usePrefersDark } from '../ui/dark'
 import { watch } from './reach'
+import { keepFocus } from '../ui/dialogs'
 import { ReachBar } from './ReachBar'
 import { Routing } from './Routing'
 import { dark, light } from './theme'
@@ -16,6 +17,7 @@ import { dark, light } from './theme'
 watch()
 follow()
 followActing()
+keepFocus()
 
 // A failure thrown to a page has already been shown; the page only has to stop.
 window.addEventListener('unhandledrejection', (e) => {

@@ -1,4 +1,4 @@
-import { Alert, AutoComplete, Form, Input, Slider } from 'antd'
+import { Alert, AutoComplete, Form, Input, InputNumber } from 'antd'
 import { useEffect, useState } from 'react'
 import { post } from '../../api/request'
 import { t } from '../../i18n'
@@ -74,8 +74,8 @@ export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClo
           options={routes.map((value) => ({ value }))}
         />
       </Form.Item>
-      <Form.Item name="minutes" label={t('trace.minutes')} required>
-        <Slider min={1} max={15} marks={{ 1: '1', 5: '5', 10: '10', 15: '15' }} ariaLabelForHandle={t('trace.minutes')} />
+      <Form.Item name="minutes" label={t('trace.minutes')} rules={[{ required: true, message: t('form.required') }]}>
+        <InputNumber min={1} max={15} precision={0} style={{ width: 120 }} />
       </Form.Item>
     </FormDrawer>
   )
