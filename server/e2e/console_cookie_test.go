@@ -125,6 +125,8 @@ func TestConsoleOtherUserSignsIn(t *testing.T) {
 	p.find("button", "Administrator")
 	tab.signIn("dora", password) // its page still asks for it
 	tab.find("button", "Dora")
+	p.see("You’re signed in as Dora now. What Administrator typed on this page is not saved")
+	p.click("button", "Discard it and continue as Dora")
 	p.find("button", "Dora")
 	p.at("/account")
 }

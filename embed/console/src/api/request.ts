@@ -3,7 +3,8 @@
 import { actingHeaders, stopActing } from './acting'
 import { begin } from './changes'
 import type { Answer, Body, Method, Path } from './paths'
-import { lapse, mark } from './session'
+import type { Info } from './types'
+import { lapse, mark, signedIn } from './session'
 
 // showType says how to show a response; see the API conventions.
 export const show = { success: 0, warning: 1, error: 2, notifySuccess: 3, notifyWarning: 4, notifyError: 5, silent: 99 } as const
@@ -152,12 +153,33 @@ function confirm(): Promise<boolean> {
   return asking
 }
 
+// What users do to sign in and out, for which they need no session.
+const signing = /^\/admin\/(login|logout|password)|^\/api\/home$/
+
+// attempt sends a request. If the session has ended and the user signs in again, it is sent once more.
+async function attempt(method: Method, path: Path, o: Options, why: string): Promise<Response> {
+  if (!signing.test(path)) await signedIn()
+  const session = mark()
+  const response = await send(method, path, o, why)
+  if (response.status !== 401 || !session || path === '/admin/logout') return response
+  const failure = await failureOf(response)
+  if (!(await lapse(session, failure.code))) throw failure
+  o.signal?.throwIfAborted()
+  return send(method, path, o, why)
+}
+
+// whoAmI returns the user of the browser's session; undefined if there is none or the server does not answer.
+export async function whoAmI(): Promise<Info['info'] | undefined> {
+  const response = await send('GET', '/admin/info', {}, '').catch(() => undefined)
+  return response?.ok ? ((await response.json()) as Envelope<Info>).data.info : undefined
+}
+
 // answer sends a request, and throws a Failure unless it succeeds. If the server requires that
 // the user first confirms who it is, the user is asked, and the request is sent once more.
 async function answer(method: Method, path: Path, o: Options): Promise<Response> {
   const why = reasonFor(method)
   const before = confirmations
-  const response = await send(method, path, o, why)
+  const response = await attempt(method, path, o, why)
   if (response.ok) return response
   const failure = await failureOf(response)
   if (!unconfirmed(failure)) throw failure
@@ -183,7 +205,7 @@ export async function request<T>(method: Method, path: Path, o: Options = {}): P
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause
     if (cause.status === 401 && session) {
-      lapse(session, cause.code)
+      // the page is left
     } else if (cause.code === 'password_change_required') {
       hooks.mustChange()
     } else if (cause.code === 'factor_required') {

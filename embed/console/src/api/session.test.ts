@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { get } from './request'
-import { begin, endedBy, isPending, mark } from './session'
+import { askBy, begin, endedBy, isPending, mark } from './session'
 import { finishSignOut, signOut } from './sign-out'
 
 vi.mock('../i18n', () => ({ t: (key: string) => key }))
@@ -125,4 +125,29 @@ test('signing in replaces the session that is still to be ended', async () => {
   await signOut()
   begin()
   expect([isPending(), mark() !== '']).toEqual([false, true])
+})
+
+test('a page that asks for a sign-in waits for it, and repeats what was rejected', async () => {
+  begin()
+  let enter = () => {}
+  const asked: string[] = []
+  askBy((code) => {
+    asked.push(code)
+    return new Promise((resolve) => {
+      enter = resolve
+    })
+  })
+  responds = rejected
+  const read = get('/admin/info')
+  const other = get('/admin/role')
+  await expect.poll(() => asked).toEqual(['unauthenticated'])
+  const later = get('/admin/dept')
+  expect([mark(), left, stored.has('reeve.signed_in')]).toEqual(['', [], true])
+  await expect(get('/admin/login/passkey', {}, { quiet: true })).rejects.toMatchObject({ status: 401 }) // of the sign-in itself
+  expect(sent).not.toContain('/admin/dept')
+  responds = fine
+  begin()
+  enter()
+  await Promise.all([read, other, later])
+  expect(sent.slice(-3).toSorted()).toEqual(['/admin/dept', '/admin/info', '/admin/role'])
 })

@@ -1,4 +1,4 @@
-import { forgetActing } from './acting'
+import { actingAs, forgetActing } from './acting'
 
 // The session is in a cookie that scripts cannot read, so a script that gets into a page cannot
 // carry it away. Only the server sets and deletes it. The browser stores a mark beside it: the time
@@ -14,7 +14,8 @@ const key = 'reeve.signed_in'
 const pending = 'reeve.sign_out'
 const why = 'reeve.ended'
 
-// mark identifies this browser's session among its sessions; '' if there is none.
+// mark identifies this browser's session among its sessions; '' if there is none: it is stored empty when the session has
+// lapsed, so that other tabs can ask for a sign-in instead of leaving, too, and it is absent after a sign-out.
 export const mark = (): string => localStorage.getItem(key) ?? ''
 
 export function begin(): void {
@@ -34,9 +35,42 @@ export function end(back: boolean, code = ''): void {
   location.replace(back && here !== '/console/' ? `/console/?back=${encodeURIComponent(here)}` : '/console/')
 }
 
-// lapse ends a session that the server has rejected, unless another one has begun since.
-export function lapse(of: string, code: string): void {
-  if (mark() === of) end(true, code)
+// Ask lets the user of the page sign in without leaving it, and resolves once this user has.
+export type Ask = (code: string) => Promise<void>
+
+let ask: Ask | undefined
+let asking: Promise<boolean> | undefined
+
+// askBy sets how to ask for a sign-in, once the page knows its user. Before, and while acting as another user, which ends with
+// the session, a page is left.
+export function askBy(how: Ask): void {
+  ask = how
+}
+
+// signedIn waits while the user signs in again.
+export const signedIn = async (): Promise<void> => void (await asking)
+
+// again asks for a sign-in, and reports whether the user of the page has signed in. Otherwise the page is left.
+function again(code: string): Promise<boolean> {
+  if (ask && !actingAs) {
+    asking ??= ask(code)
+      .then(() => true)
+      .finally(() => {
+        asking = undefined
+      })
+    return asking
+  }
+  end(true, code)
+  return Promise.resolve(false)
+}
+
+// lapse handles a session that the server has rejected, unless another one has begun since. It reports whether the user has
+// signed in again.
+export function lapse(of: string, code: string): Promise<boolean> {
+  if (asking) return asking
+  if (mark() !== of) return Promise.resolve(false)
+  localStorage.setItem(key, '')
+  return again(code)
 }
 
 // endedBy returns the error code for which the last session of this tab was rejected; '' if it was not.
@@ -51,12 +85,12 @@ export function setPending(on: boolean): void {
   else localStorage.removeItem(pending)
 }
 
-// follow reacts when another window of this browser signs out or signs in another user.
+// follow reacts when another window of this browser signs out or in, or its session lapses.
 export function follow(): void {
   addEventListener('storage', (e) => {
     if (e.key !== key && e.key !== null) return // null: the storage was cleared
-    if (!mark()) end(true)
-    else if (e.newValue !== e.oldValue) location.reload()
+    if (localStorage.getItem(key) === null) end(true)
+    else if (e.newValue !== e.oldValue) void again('')
   })
 }
 

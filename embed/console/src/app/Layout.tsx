@@ -20,6 +20,7 @@ import { late } from './late'
 import { listen } from './live'
 import { places, shown, titleOf } from './menu'
 import { Menus } from './Menus'
+import { SignInAgain } from './SignInAgain'
 
 const Palette = late(async () => (await Promise.all([import('./Palette'), learn('builtins')]))[0].Palette)
 const PhoneMenu = late(async () => (await import('./PhoneMenu')).PhoneMenu)
@@ -174,6 +175,7 @@ function Frame({ account, home, children }: { account: Account; home?: Home; chi
       </div>
       {docked}
       <Confirmation />
+      <SignInAgain user={account.info.info} onDone={() => void account.reload()} />
       {over === 'palette' && <Palette places={all} onClose={() => setOver(undefined)} onHelp={() => setOver('help')} />}
       {over === 'help' && <Help places={all} onClose={() => setOver(undefined)} />}
     </>

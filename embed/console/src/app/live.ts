@@ -81,7 +81,7 @@ const until = (signal: AbortSignal, milliseconds?: number): Promise<void> =>
 // run keeps the stream open until signal or the session ends. It connects only while the user is
 // present in a tab: every connection prolongs the session.
 async function run(signal: AbortSignal): Promise<void> {
-  const session = mark()
+  let session = mark()
   let failures = 0
   while (!signal.aborted) {
     if (!present() && !elsewhere) {
@@ -109,8 +109,10 @@ async function run(signal: AbortSignal): Promise<void> {
     if (streaming.get() || !failures) become(false)
     if (status === 401) {
       clearTimeout(lost)
-      lapse(session, code)
-      return
+      if (!(await lapse(session, code))) return
+      session = mark()
+      failures = 0
+      continue
     }
     if (status === 410) {
       last = '' // the position is gone

@@ -9,47 +9,68 @@ import { Mark } from '../ui/Mark'
 import { Strength } from '../ui/Strength'
 import './sign-in.css'
 
+// Again is a sign-in over a page that is not left.
+export type Again = { username: string; code: string; onDone: () => void }
+
 // SignIn is the page for signing in and for a required password change. It is plain HTML,
 // without the component library.
-export function SignIn({ mustChange = false }: { mustChange?: boolean }) {
+export function SignIn({ mustChange = false, again }: { mustChange?: boolean; again?: Again }) {
   const [home, setHome] = useState<Partial<Home> & Pick<Home, 'title' | 'logo'>>({ title: 'Reeve', logo: '' })
   const [old, setOld] = useState<string>() // the password that must be changed
   const [forgot, setForgot] = useState<{ Form: ComponentType<{ onBack: () => void }> }>()
   const [second, setSecond] = useState<Second>() // the password was right, and the second factor is required
+  const over = again !== undefined
   useEffect(() => {
     get('/api/home', {}, { quiet: true }).then(
       (answer) => {
         setHome(answer)
-        document.title = answer.title
+        if (!over) document.title = answer.title
       },
       () => {}, // a missing site name is not worth an error
     )
-  }, [])
+  }, [over])
+
+  // enter opens the page that was asked for, unless the password must be changed first.
+  function enter(login: Login, mustChange: () => void): void {
+    begin()
+    if (login.must_change_password) mustChange()
+    else done()
+  }
+
+  // done goes on after the sign-in.
+  function done(): void {
+    if (again) {
+      begin() // tells other tabs that wait for it
+      again.onDone()
+    } else location.replace(back())
+  }
+
+  const Place = again ? 'div' : 'main'
   return (
-    <main className="sign-in">
+    <Place className="sign-in">
       <Mark logo={home.logo} size={40} />
       <h1>{home.title}</h1>
       {mustChange || old !== undefined ? (
-        <ChangePassword old={old} shortest={home.password_length ?? 8} />
+        <ChangePassword old={old || undefined} shortest={home.password_length ?? 8} onDone={done} />
       ) : forgot ? (
         <forgot.Form onBack={() => setForgot(undefined)} />
       ) : second ? (
         <second.Form login={second.login} onDone={(login) => enter(login, () => setOld(second.password))} onBack={() => setSecond(undefined)} />
       ) : (
-        <Credentials mustChange={setOld} onSecond={setSecond} first={home.first_sign_in === 1}>
+        <Credentials again={again} onEnter={(login, password) => enter(login, () => setOld(password))} onSecond={setSecond} first={home.first_sign_in === 1}>
           <div className="help">
             <Help home={home} onForgot={(Form) => setForgot({ Form })} />
           </div>
         </Credentials>
       )}
       {Object.entries(languages)
-        .filter(([code]) => code !== language)
+        .filter(([code]) => !over && code !== language)
         .map(([code, { short }]) => (
           <button key={code} type="button" className="language" onClick={() => setLanguage(code)}>
             {short}
           </button>
         ))}
-    </main>
+    </Place>
   )
 }
 
@@ -132,28 +153,28 @@ async function passkeys(): Promise<Passkey | undefined> {
   return { Part: Alone, options }
 }
 
-// enter opens the page that was asked for, unless the password must be changed first.
-function enter(login: Login, mustChange: () => void): void {
-  begin()
-  if (login.must_change_password) mustChange()
-  else location.replace(back())
-}
-
 // endedHint says why the user has to sign in again; '' at the first sign-in.
-function endedHint(): string {
-  const ended = new URLSearchParams(location.search).has('back')
-  return endedBy() === 'session_network' ? t('error.session_network') : ended ? t('sign_in.ended') : ''
+function endedHint(again?: Again): string {
+  if ((again ? again.code : endedBy()) === 'session_network') return t('error.session_network')
+  if (again) return t('sign_in.again')
+  return new URLSearchParams(location.search).has('back') ? t('sign_in.ended') : ''
 }
 
-type CredentialsProps = { mustChange: (old: string) => void; onSecond: (second: Second) => void; first: boolean; children: ReactNode }
+type CredentialsProps = {
+  again?: Again
+  onEnter: (login: Login, password: string) => void
+  onSecond: (second: Second) => void
+  first: boolean
+  children: ReactNode
+}
 
-function Credentials({ mustChange, onSecond, first, children }: CredentialsProps) {
-  const [username, setUsername] = useState('')
+function Credentials({ again, onEnter, onSecond, first, children }: CredentialsProps) {
+  const [username, setUsername] = useState(again?.username ?? '')
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const [passkey, setPasskey] = useState<Passkey>()
-  const ended = endedHint()
+  const ended = endedHint(again)
   useEffect(() => {
     passkeys().then(setPasskey, () => {}) // the password is enough
   }, [])
@@ -167,7 +188,7 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
       if (login.login_token) {
         const [{ Code }] = await Promise.all([import('./factor/Code'), learn('factor')])
         onSecond({ Form: Code, login, password })
-      } else enter(login, () => mustChange(password))
+      } else onEnter(login, password)
     } catch (cause) {
       setProblem(said(cause))
       setBusy(false)
@@ -180,9 +201,16 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
       {ended && !problem && <p className="hint">{ended}</p>}
       <label>
         {t('sign_in.username')}
-        <input name="username" autoComplete="username webauthn" autoFocus required value={username} onChange={(e) => setUsername(e.target.value)} />
+        <input name="username" autoComplete="username webauthn" autoFocus={!again} required value={username} onChange={(e) => setUsername(e.target.value)} />
       </label>
-      <Secret label={t('sign_in.password')} name="password" autoComplete="current-password" value={password} onChange={(e) => setPassword(e.target.value)} />
+      <Secret
+        label={t('sign_in.password')}
+        name="password"
+        autoComplete="current-password"
+        autoFocus={!!again}
+        value={password}
+        onChange={(e) => setPassword(e.target.value)}
+      />
       <p className="problem" role="alert">
         {problem}
       </p>
@@ -190,15 +218,13 @@ function Credentials({ mustChange, onSecond, first, children }: CredentialsProps
       <button className="primary" disabled={busy}>
         {t('sign_in')}
       </button>
-      {passkey && (
-        <passkey.Part options={passkey.options} onDone={(login) => enter(login, () => location.replace('/console/password'))} onProblem={setProblem} />
-      )}
+      {passkey && <passkey.Part options={passkey.options} onDone={(login) => onEnter(login, '')} onProblem={setProblem} />}
       {children}
     </form>
   )
 }
 
-function ChangePassword({ old: known, shortest }: { old?: string; shortest: number }) {
+function ChangePassword({ old: known, shortest, onDone }: { old?: string; shortest: number; onDone: () => void }) {
   const [old, setOld] = useState('')
   const [fresh, setFresh] = useState('')
   const [again, setAgain] = useState('')
@@ -215,7 +241,7 @@ function ChangePassword({ old: known, shortest }: { old?: string; shortest: numb
     setProblem('')
     try {
       await put('/admin/password', { old_password: known ?? old, new_password: fresh }, { quiet: true })
-      location.replace(back())
+      onDone()
     } catch (cause) {
       setProblem(said(cause))
       setBusy(false)

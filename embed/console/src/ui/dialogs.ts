@@ -5,7 +5,8 @@ const frames = '.ant-drawer, .ant-modal'
 const field = 'input:not([type=hidden], [type=file], [readonly]), textarea:not([readonly]), select, [contenteditable=true], [role=switch], [role=slider]'
 const stop = `${field}, input, textarea, a[href], button, summary, audio, video, [tabindex]`
 
-const usable = (e: HTMLElement) => e.tabIndex >= 0 && !e.matches(':disabled, [inert] *, [aria-hidden=true] *') && e.checkVisibility({ visibilityProperty: true })
+const usable = (e: HTMLElement) =>
+  e.tabIndex >= 0 && !e.matches(':disabled, [inert] *, [aria-hidden=true] *') && e.checkVisibility({ visibilityProperty: true })
 
 const all = (inside: Element, selector: string) => [...inside.querySelectorAll<HTMLElement>(selector)].filter(usable)
 
