@@ -20,6 +20,7 @@ var enums = map[string][]string{
 	"data_scope":       {store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf, store.ScopeCustom},
 	"key_scope":        {"", store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf, store.ScopeCustom},
 	"key_state":        {keyActive, keyUnused, keyDisabled, keyExpired, keyPaused, keyNoOwner},
+	"picker":           pickerNames(),
 	"forward_redirect": {"", "302", "401"},
 	"dict_type":        {"default", "badge", "tag"},
 	"item_status":      {"default", "success", "error", "processing", "warning"},

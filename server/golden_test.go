@@ -129,6 +129,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"user", "PUT", "/admin/info", `{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1}`},
 	{"permission", "POST", "/admin/rule", `{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
 	{"permission_tree", "GET", "/admin/rule", ""},
+	{"choices", "GET", "/admin/choice?of=permission", ""},
 	{"parent_tree", "GET", "/admin/rule/parent", ""},
 	{"api_key", "POST", "/admin/account/key", `{"name":"laptop","expires_at":"` + store.TimeOf(time.Now().Add(time.Hour)).String() + `"}`},
 	{"api_key_one", "GET", "/admin/account/key/1", ""},

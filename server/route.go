@@ -387,7 +387,7 @@ func routes() []Route {
 		appUserRoutes, appRoleRoutes, appRoutes, appSelfRoutes, appFactorRoutes, appPageRoutes, appFactorPageRoutes, challengeRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 		linkRoutes, inviteRoutes, mailRoutes, customFieldRoutes,
-		sdkRoutes,
+		sdkRoutes, choiceRoutes,
 	} {
 		all = append(all, resource...)
 	}

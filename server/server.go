@@ -119,6 +119,7 @@ type Server struct {
 	grace    time.Duration // grace period of slow transfers: paceTime, except in tests
 	monitor  *monitor.Monitor
 	routes   []Route
+	choosers map[string][]string // see choosersOf
 	metrics  metrics
 	parts    []func() part // components of /system/health
 	health   atomic.Pointer[cachedHealth]
@@ -161,7 +162,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.openapi = newDocuments(func() (document, error) { return newDocument(all, config.Version) })
 	s.clients = sync.OnceValues(func() (*sdk.Files, error) { return packClients(config.Clients, config.Version) })
 	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
-	s.routes, s.monitor = all, monitor.New(config.Monitor, config.RedisTargets, db, log)
+	s.routes, s.choosers, s.monitor = all, choosersOf(all), monitor.New(config.Monitor, config.RedisTargets, db, log)
 	s.jobs, s.links, s.streams = newJobs(s), newLinkSigner(), newStreams(s)
 	s.sender, s.reads, s.fields = newSender(s), newSecretReads(s), newFieldKeeper(s)
 	if s.outbox, err = newOutbox(s); err != nil {

@@ -105,6 +105,7 @@ var requestMessages = []entry{
 	{"job_failed", "nothing was changed: %s", "reason", "未做任何更改：{reason}"},
 
 	{"page_by_before", "can't be used in this list; use before", "", "此列表不支持该参数；请使用 before"},
+	{"permission_required_any", "one of these permissions is required: %s", "permissions", "需要以下任一权限：{permissions}"},
 	{"scope_all_required", "the data scope all is required", "", "需要“全部数据”的数据范围"},
 
 	{"undo_nothing", "nothing in this entry can be undone", "", "此记录中没有可撤销的内容"},

@@ -423,6 +423,22 @@ export type CheckedUser = {
   username: string
 }
 
+export type ChoiceNode = {
+  children?: ChoiceNode[]
+  id: number
+  /** Key of a permission or a setting group; empty otherwise */
+  key: string
+  name: string
+  /** ID of the parent; 0 for a root and for records that form no tree */
+  parent_id: number
+  /** 0 if the record is disabled */
+  status: 0 | 1
+}
+
+export type ChoiceTree = {
+  data: ChoiceNode[]
+}
+
 export type Clients = {
   /** Module for Go */
   go: GoClient
@@ -3930,6 +3946,7 @@ export type Api = {
     '/admin/account/passkey-options': { body: undefined; answer: NewPasskeyOptions }
     [path: `/admin/account/passkey/${number}`]: { body: undefined; answer: Passkey }
     '/admin/account/totp': { body: undefined; answer: SecondFactor }
+    '/admin/choice': { body: undefined; answer: ChoiceTree }
     '/admin/dept': { body: undefined; answer: DeptTree }
     [path: `/admin/dept/${number}`]: { body: undefined; answer: Dept }
     '/admin/dict': { body: undefined; answer: Record<string, OpenDict> }

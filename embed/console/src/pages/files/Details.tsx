@@ -68,14 +68,7 @@ export function Details({ actions, groups, rows, preview, changed }: Props) {
       {file ? <Facts file={file} groups={groups} preview={preview} /> : loading ? <Spin delay={200} /> : t('error.not_found')}
       <Suspense>
         {file && editing !== undefined && (
-          <EditFile
-            file={file}
-            groups={groups}
-            open={editing}
-            onClose={() => setEditing(false)}
-            reload={reload}
-            saved={() => Promise.all([reload(), changed()])}
-          />
+          <EditFile file={file} open={editing} onClose={() => setEditing(false)} reload={reload} saved={() => Promise.all([reload(), changed()])} />
         )}
       </Suspense>
     </Drawer>

@@ -4,18 +4,19 @@ import type { File } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
-import type { Groups } from './useGroups'
-import { useEditor } from '../../ui/useEditor'
+import { useChoices } from '../../ui/useChoices'
 import { byLabel } from '../../ui/fold'
+import { useEditor } from '../../ui/useEditor'
 
 type Values = { name: string; group_id: number; public: boolean }
 const valuesOf = (file: File): Values => ({ name: file.name, group_id: file.group_id, public: file.public === 1 })
 
-type Props = { file: File; groups: Groups; open: boolean; onClose: () => void; reload: () => Promise<unknown>; saved: () => Promise<unknown> }
+type Props = { file: File; open: boolean; onClose: () => void; reload: () => Promise<unknown>; saved: () => Promise<unknown> }
 
 // EditFile edits a file's metadata; its content never changes.
-export function EditFile({ file, groups, open, onClose, reload, saved }: Props) {
+export function EditFile({ file, open, onClose, reload, saved }: Props) {
   const { done, sure } = useAct()
+  const groups = useChoices('file_group', open)
   const { change, form } = useEditor('/file/list', file, valuesOf, async ({ id }) => (await Promise.all([get(`/file/list/${id}`), reload()]))[0])
 
   async function save(values: Values) {
@@ -33,14 +34,13 @@ export function EditFile({ file, groups, open, onClose, reload, saved }: Props) 
       <Form.Item name="name" label={t('name')} rules={[{ required: true, message: t('form.required') }]}>
         <Input maxLength={255} dir="auto" />
       </Form.Item>
-      {groups.seen && (
-        <Form.Item name="group_id" label={t('files.group')} required>
-          <Select
-            showSearch={byLabel}
-            options={[{ value: 0, label: t('files.ungrouped') }, ...groups.all.map(({ id, name }) => ({ value: id, label: name }))]}
-          />
-        </Form.Item>
-      )}
+      <Form.Item name="group_id" label={t('files.group')} required>
+        <Select
+          loading={!groups}
+          showSearch={byLabel}
+          options={[{ value: 0, label: t('files.ungrouped') }, ...(groups ?? []).map(({ id, name }) => ({ value: id, label: name }))]}
+        />
+      </Form.Item>
       <Form.Item
         name="public"
         label={t('files.public')}

@@ -114,7 +114,7 @@ export function FileList() {
         </section>
       </div>
       {may('file.list.create') && <DropZone text={into ? t('files.drop.into', { name: groups.name(into) }) : t('files.drop')} onFiles={upload} />}
-      <MoveDialog files={actions.moving} groups={groups} move={actions.moveTo} onClose={() => actions.move([])} />
+      <MoveDialog files={actions.moving} move={actions.moveTo} onClose={() => actions.move([])} />
       <Details actions={actions} groups={groups} rows={rows} preview={setPreviewed} changed={reload} />
       <Preview
         files={rows}

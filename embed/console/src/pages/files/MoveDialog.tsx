@@ -2,14 +2,15 @@ import { Form, Modal, Select } from 'antd'
 import { useEffect, useState } from 'react'
 import type { File } from '../../api/types'
 import { t } from '../../i18n'
-import type { Groups } from './useGroups'
 import { byLabel } from '../../ui/fold'
+import { useChoices } from '../../ui/useChoices'
 
-type Props = { files: File[]; groups: Groups; move: (files: File[], group: number) => Promise<void>; onClose: () => void }
+type Props = { files: File[]; move: (files: File[], group: number) => Promise<void>; onClose: () => void }
 
 // MoveDialog selects the folder to move files to.
-export function MoveDialog({ files, groups, move, onClose }: Props) {
+export function MoveDialog({ files, move, onClose }: Props) {
   const [group, setGroup] = useState<number>()
+  const groups = useChoices('file_group', files.length > 0)
   const [busy, setBusy] = useState(false)
   // biome-ignore lint/correctness/useExhaustiveDependencies: reset for other files
   // biome-ignore lint/nursery/useReactCompiler: reset for other files
@@ -43,7 +44,7 @@ export function MoveDialog({ files, groups, move, onClose }: Props) {
             onChange={setGroup}
             placeholder={t('files.move.choose')}
             showSearch={byLabel}
-            options={[{ value: 0, label: t('files.ungrouped') }, ...groups.all.map(({ id, name }) => ({ value: id, label: name }))]}
+            options={[{ value: 0, label: t('files.ungrouped') }, ...(groups ?? []).map(({ id, name }) => ({ value: id, label: name }))]}
           />
         </Form.Item>
       </Form>

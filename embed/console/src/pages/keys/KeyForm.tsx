@@ -1,13 +1,13 @@
 import { Form, Input, InputNumber, Select, TreeSelect } from 'antd'
 import { useRef } from 'react'
-import type { DeptNode, Role } from '../../api/types'
+import type { ChoiceNode } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAct } from '../../ui/useAct'
+import { useChoices } from '../../ui/useChoices'
 import { useEditor } from '../../ui/useEditor'
-import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { Expiry } from './Expiry'
 import { type ApiKey, all, expiry, type KeyWithToken, type Lifetime, own as ownPath, standardDays, usual } from './key'
@@ -115,13 +115,13 @@ const scopesOf = (key?: ApiKey): ApiKey['data_scope'][] => (key?.data_scope === 
 type RolesProps = { id?: string; value?: number[]; onChange?: (ids: number[]) => void; of?: ApiKey; own: boolean }
 
 // RoleSelect selects roles of a key: of a personal one from one's own, of another from those that the
-// user can see.
+// user can give.
 function RoleSelect({ of, own, ...rest }: RolesProps) {
-  const { info, may } = useAccount()
+  const { info } = useAccount()
   const mine = info.info
-  const roles = useEvery<Role>(!own && may('admin.role.query') ? '/admin/role' : '').rows
+  const roles = useChoices('role', !own)
   const held = mine.role_ids.map((value, i) => ({ value, label: mine.role_names[i] ?? String(value) }))
-  const seen = own ? held : (roles?.map(({ id, name }) => ({ value: id, label: name })) ?? held)
+  const seen = own ? held : (roles ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const options = seen.filter(({ value }) => own || value !== ownerRole)
   const known = new Set(options.map(({ value }) => value))
   of?.role_ids.forEach((value, i) => {
@@ -132,10 +132,9 @@ function RoleSelect({ of, own, ...rest }: RolesProps) {
 
 // Departments selects the departments of the data scope custom.
 function Departments({ id, value, onChange }: { id?: string; value?: number[]; onChange?: (ids: number[]) => void }) {
-  const { may } = useAccount()
-  const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
+  const depts = useChoices('dept')
   return (
-    <TreeSelect<number[], DeptNode>
+    <TreeSelect<number[], ChoiceNode>
       id={id}
       multiple
       disabled={!depts}

@@ -2,12 +2,10 @@ import { Card, Descriptions } from 'antd'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { useLocation, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
-import type { AppRole, AppUser, FieldForm } from '../../api/types'
-import { useAccount } from '../../app/account'
+import type { AppUser, FieldForm } from '../../api/types'
 import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { useAsk } from '../../ui/useAsk'
-import { useEvery } from '../../ui/useEvery'
 import { useNews } from '../../ui/useNews'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
@@ -49,9 +47,7 @@ export function AppPerson() {
 function Shown({ user, part, from, reload }: { user: AppUser; part: string; from: string; reload: () => Promise<void> }) {
   const people = usePeople<AppUser>(app, reload)
   const form = usePanel<true>()
-  const { may } = useAccount()
   const custom = useForms().app_users
-  const roles = useEvery<AppRole>(may('user.role.query') ? '/user/role' : '').rows
   return (
     <>
       <PersonPage
@@ -65,9 +61,7 @@ function Shown({ user, part, from, reload }: { user: AppUser; part: string; from
         onEdit={() => form.show(true)}
       />
       <Suspense>
-        {form.of && (
-          <AppUserForm open={form.open} user={user} roles={roles} custom={custom} onClose={form.hide} onSaved={() => void reload()} onMade={() => {}} />
-        )}
+        {form.of && <AppUserForm open={form.open} user={user} custom={custom} onClose={form.hide} onSaved={() => void reload()} onMade={() => {}} />}
       </Suspense>
     </>
   )

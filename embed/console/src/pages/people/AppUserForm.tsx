@@ -1,6 +1,6 @@
 import { Form, Select, Switch } from 'antd'
 import { useRef } from 'react'
-import type { AppRole, AppUser, FieldForm, NewAppUser } from '../../api/types'
+import type { AppUser, FieldForm, NewAppUser } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
@@ -9,15 +9,15 @@ import { bodyOf, textsOf } from '../fields/values'
 import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { optionsOf } from './roles'
-import { useEditor } from '../../ui/useEditor'
+import { useChoices } from '../../ui/useChoices'
 import { byLabel } from '../../ui/fold'
+import { useEditor } from '../../ui/useEditor'
 
 type Values = { username: string; nickname: string; email: string; mobile: string; role_ids: number[]; status: boolean } & Chosen
 
 type Props = {
   open: boolean
   user?: AppUser // undefined to create one
-  roles?: AppRole[] // undefined without permission to list them
   custom: FieldForm[]
   onClose: () => void
   onSaved: () => void
@@ -25,9 +25,10 @@ type Props = {
 }
 
 // AppUserForm creates or edits an app user.
-export function AppUserForm({ open, user, roles, custom, onClose, onSaved, onMade }: Props) {
+export function AppUserForm({ open, user, custom, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
   const made = useRef<NewAppUser>(undefined)
+  const roles = useChoices('app_role', open)
   const editor = useEditor('/user/list', user, (of: AppUser) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
 
   async function save({ first, password, role_ids, ...rest }: Values) {
@@ -55,8 +56,15 @@ export function AppUserForm({ open, user, roles, custom, onClose, onSaved, onMad
     >
       <PersonFields />
       {!user && <FirstPassword invites={may('user.invite.create')} />}
-      <Form.Item name="role_ids" label={t('people.roles')} extra={!roles && t('people.roles.hidden')}>
-        <Select mode="multiple" disabled={!roles || !may('user.list.role')} showSearch={byLabel} placeholder={t('none')} options={optionsOf(roles, user)} />
+      <Form.Item name="role_ids" label={t('people.roles')}>
+        <Select
+          mode="multiple"
+          loading={!roles}
+          disabled={!may('user.list.role')}
+          showSearch={byLabel}
+          placeholder={t('none')}
+          options={optionsOf(roles, user)}
+        />
       </Form.Item>
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>
         <Switch />

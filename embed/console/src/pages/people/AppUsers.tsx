@@ -128,15 +128,7 @@ function AppUserList() {
       />
       <Suspense>
         {form.of && (
-          <AppUserForm
-            open={form.open}
-            user={form.of.user}
-            roles={roles}
-            custom={custom}
-            onClose={form.hide}
-            onSaved={() => void list.reload()}
-            onMade={people.tell}
-          />
+          <AppUserForm open={form.open} user={form.of.user} custom={custom} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell} />
         )}
       </Suspense>
       <Suspense>{importing.of && <Import realm={app} open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}</Suspense>

@@ -1,10 +1,12 @@
 import { Alert, Form, Modal, Select, TreeSelect } from 'antd'
 import { useCallback, useEffect, useState } from 'react'
 import { Failure, put, type Query } from '../../api/request'
-import type { DeptNode, Role, User } from '../../api/types'
+import type { ChoiceNode, User } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { words } from '../../ui/words'
+import { useChoices } from '../../ui/useChoices'
+import { optionsOf } from './roles'
 import type { Change } from './UserBatch'
 import { byLabel } from '../../ui/fold'
 
@@ -12,15 +14,15 @@ type Asked = { what: 'dept_id' | 'role_ids'; on: User[]; query: Query }
 
 type Props = Asked & {
   open: boolean
-  depts: DeptNode[]
-  roles: Role[]
   apply: (asked: Asked, body: Change) => Promise<void>
   onClose: () => void
 }
 
 // BatchDialog selects the department or roles for many users, and previews how many would
 // change.
-export function BatchDialog({ open, what, on, query, depts, roles, apply, onClose }: Props) {
+export function BatchDialog({ open, what, on, query, apply, onClose }: Props) {
+  const depts = useChoices('dept', open && what === 'dept_id')
+  const roles = useChoices('role', open && what === 'role_ids')
   const [dept, setDept] = useState<number>()
   const [given, setGiven] = useState<number[]>()
   const [found, setFound] = useState<number>() // how many would change
@@ -87,14 +89,15 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
       <Form layout="vertical">
         {what === 'dept_id' ? (
           <Form.Item label={t('people.dept')} htmlFor="batch-dept">
-            <TreeSelect<number, DeptNode>
+            <TreeSelect<number, ChoiceNode>
               id="batch-dept"
               showSearch={{ treeNodeFilterProp: 'name' }}
-              treeDefaultExpandedKeys={depts.map((d) => d.id)}
+              loading={!depts}
+              treeDefaultExpandAll
               placeholder={t('people.batch.move.pick')}
               value={dept}
               onChange={setDept}
-              treeData={[{ id: 0, name: t('people.dept.none') } as DeptNode, ...depts]}
+              treeData={[{ id: 0, parent_id: 0, name: t('people.dept.none'), key: '', status: 1 }, ...(depts ?? [])]}
               fieldNames={{ label: 'name', value: 'id', children: 'children' }}
             />
           </Form.Item>
@@ -107,7 +110,8 @@ export function BatchDialog({ open, what, on, query, depts, roles, apply, onClos
               placeholder={t('people.batch.roles.pick')}
               value={given}
               onChange={setGiven}
-              options={roles.map((role) => ({ value: role.id, label: role.status ? role.name : t('people.roles.off', { name: role.name }) }))}
+              loading={!roles}
+              options={optionsOf(roles)}
             />
           </Form.Item>
         )}

@@ -2,13 +2,11 @@ import { Card, Descriptions, Flex, Skeleton, Tag } from 'antd'
 import { lazy, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
-import type { FieldForm, Role, User } from '../../api/types'
+import type { FieldForm, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, learn, t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { useAsk } from '../../ui/useAsk'
-import { useEvery } from '../../ui/useEvery'
-import { useGet } from '../../ui/useGet'
 import { useNews } from '../../ui/useNews'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
@@ -153,13 +151,9 @@ type EditProps = { open: boolean; user: User; custom: FieldForm[]; own: boolean;
 
 // Edit is the form with its options.
 function Edit(props: EditProps) {
-  const { may } = useAccount()
-  const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
-  const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
-  if ((may('admin.dept.query') && !depts) || (may('admin.role.query') && !roles)) return null
   return (
     <Suspense>
-      <UserForm {...props} depts={depts} roles={roles} dept={0} onMade={() => {}} />
+      <UserForm {...props} dept={0} onMade={() => {}} />
     </Suspense>
   )
 }

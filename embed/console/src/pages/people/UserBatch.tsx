@@ -2,7 +2,7 @@ import { App, Button } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { put, type Query } from '../../api/request'
-import type { DeptNode, Role, User } from '../../api/types'
+import type { User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -20,15 +20,13 @@ type Props = {
   chosen: User[]
   whole?: number // number of matches, if all of them are selected
   params: URLSearchParams // the filters that they match
-  depts?: DeptNode[] // undefined without permission to list them
-  roles?: Role[]
   reload: () => Promise<void>
   people: People<User>
 }
 
 // UserBatch contains the actions on all selected users, each in one request. It never
 // changes the user's own account.
-export function UserBatch({ chosen, whole, params, depts, roles, reload, people }: Props) {
+export function UserBatch({ chosen, whole, params, reload, people }: Props) {
   const { info, may } = useAccount()
   const { sure, done } = useAct()
   const { message } = App.useApp()
@@ -110,12 +108,12 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, people 
           {t('people.disable')}
         </Button>
       )}
-      {may('admin.list.update') && depts && (
+      {may('admin.list.update') && (
         <Button disabled={none} onClick={() => ask('dept_id')}>
           {t('people.batch.move')}
         </Button>
       )}
-      {may('admin.list.update') && roles && (
+      {may('admin.list.update') && (
         <Button disabled={none} onClick={() => ask('role_ids')}>
           {t('people.batch.roles')}
         </Button>
@@ -135,8 +133,6 @@ export function UserBatch({ chosen, whole, params, depts, roles, reload, people 
           <BatchDialog
             open={dialog.open}
             {...dialog.of}
-            depts={depts ?? []}
-            roles={roles ?? []}
             onClose={dialog.hide}
             apply={({ what, on, query: of }, body) =>
               change(

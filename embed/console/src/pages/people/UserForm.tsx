@@ -1,6 +1,6 @@
 import { Form, Select, Switch, TreeSelect } from 'antd'
 import { useRef } from 'react'
-import type { DeptNode, FieldForm, NewUser, Role, User } from '../../api/types'
+import type { ChoiceNode, FieldForm, NewUser, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
@@ -10,8 +10,9 @@ import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
 import { optionsOf } from './roles'
-import { useEditor } from '../../ui/useEditor'
+import { useChoices } from '../../ui/useChoices'
 import { byLabel } from '../../ui/fold'
+import { useEditor } from '../../ui/useEditor'
 
 type Values = {
   username: string
@@ -28,8 +29,6 @@ type Props = {
   open: boolean
   user?: User // undefined to create one
   own: boolean // whether it is the signed-in user
-  depts?: DeptNode[] // undefined without permission to list them
-  roles?: Role[]
   custom: FieldForm[]
   dept: number // department of a new user
   onClose: () => void
@@ -38,9 +37,10 @@ type Props = {
 }
 
 // UserForm creates or edits a user.
-export function UserForm({ open, user, own, depts, roles, custom, dept, onClose, onSaved, onMade }: Props) {
+export function UserForm({ open, user, own, custom, dept, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
   const made = useRef<NewUser>(undefined)
+  const [depts, roles] = [useChoices('dept', open), useChoices('role', open)]
   const editor = useEditor('/admin/list', user, (of: User) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
 
   async function save({ first, password, sex, dept_id, ...rest }: Values) {
@@ -67,19 +67,25 @@ export function UserForm({ open, user, own, depts, roles, custom, dept, onClose,
     >
       <PersonFields />
       {!user && <FirstPassword invites={may('admin.invite.create')} />}
-      <Form.Item name="dept_id" label={t('people.dept')} extra={!depts && t('people.depts.hidden')}>
-        <TreeSelect<number, DeptNode>
+      <Form.Item name="dept_id" label={t('people.dept')}>
+        <TreeSelect<number, ChoiceNode>
           allowClear
-          disabled={!depts}
+          loading={!depts}
           showSearch={{ treeNodeFilterProp: 'name' }}
           treeDefaultExpandedKeys={depts?.map((d) => d.id)}
           placeholder={t('people.dept.none')}
-          treeData={depts ?? known(user)}
+          treeData={[...known(user, depts), ...(depts ?? [])]}
           fieldNames={{ label: 'name', value: 'id', children: 'children' }}
         />
       </Form.Item>
-      <Form.Item name="role_ids" label={t('people.roles')} extra={roles ? t('people.roles.hint') : t('people.roles.hidden')}>
-        <Select mode="multiple" disabled={!roles} showSearch={byLabel} placeholder={t('people.roles.none')} options={optionsOf(roles, user)} />
+      <Form.Item name="role_ids" label={t('people.roles')} extra={t('people.roles.hint')}>
+        <Select
+          mode="multiple"
+          loading={!roles}
+          showSearch={byLabel}
+          placeholder={t('people.roles.none')}
+          options={optionsOf(roles, user)}
+        />
       </Form.Item>
       <Form.Item name="sex" required label={t('people.sex')}>
         <Select options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))} />
@@ -106,8 +112,10 @@ function valuesOf(user: User): Values {
   }
 }
 
-// known is the user's department, whose name is known even without permission to list
-// departments.
-function known(user?: User): DeptNode[] {
-  return user?.dept_id ? [{ id: user.dept_id, name: user.dept_name } as DeptNode] : []
+// known is the user's department if it is not among those to choose from.
+function known(user?: User, depts: ChoiceNode[] = []): ChoiceNode[] {
+  if (!user?.dept_id || holds(depts, user.dept_id)) return []
+  return [{ id: user.dept_id, parent_id: 0, name: user.dept_name, key: '', status: 1 }]
 }
+
+const holds = (nodes: ChoiceNode[], id: number): boolean => nodes.some((node) => node.id === id || holds(node.children ?? [], id))

@@ -110,7 +110,7 @@ function UserList() {
             may('admin.list.status') || may('admin.list.update') || may('admin.list.delete') || may('admin.invite.create')
               ? (chosen, whole) => (
                   <Suspense>
-                    <UserBatch chosen={chosen} whole={whole} params={list.params} depts={depts} roles={roles} reload={list.reload} people={people} />
+                    <UserBatch chosen={chosen} whole={whole} params={list.params} reload={list.reload} people={people} />
                   </Suspense>
                 )
               : undefined
@@ -132,8 +132,6 @@ function UserList() {
             open={form.open}
             user={form.of.user}
             own={form.of.user?.id === own}
-            depts={depts}
-            roles={roles}
             custom={custom}
             dept={Number(dept ?? 0)}
             onClose={form.hide}

@@ -1,15 +1,15 @@
-import { Alert, Form, Input, InputNumber, Switch, Tag, Typography } from 'antd'
+import { Form, Input, InputNumber, Switch, Tag, Typography } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { put } from '../../api/request'
-import type { AppPermissionNode, AppRole } from '../../api/types'
+import type { AppRole, ChoiceNode } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { Marked } from '../../ui/tree/search'
 import { useAct } from '../../ui/useAct'
+import { useChoices } from '../../ui/useChoices'
 import { useEditor } from '../../ui/useEditor'
-import { useGet } from '../../ui/useGet'
 import { useKept } from '../../ui/useKept'
 
 type Values = Pick<AppRole, 'name' | 'description' | 'sort' | 'rule_ids'> & { status: boolean; default: boolean }
@@ -70,15 +70,13 @@ export function AppRoleDrawer({ edits, onClose, saved }: Props) {
 
 // Grants selects the permissions of the role.
 function Grants({ value = [], onChange, fixed }: { value?: number[]; onChange?: (ids: number[]) => void; fixed: boolean }) {
-  const may = useAccount().may('user.rule.query')
-  const { data } = useGet(may ? '/user/rule' : '')
-  if (!may) return <Alert type="info" showIcon title={t('role.missing', { permission: 'user.rule.query' })} />
-  if (!data) return null
-  if (!data.data.length) return <Typography.Text type="secondary">{t('app_rule.empty')}</Typography.Text>
+  const rules = useChoices('app_permission')
+  if (!rules) return null
+  if (!rules.length) return <Typography.Text type="secondary">{t('app_rule.empty')}</Typography.Text>
   return (
-    <CheckTree<AppPermissionNode>
+    <CheckTree<ChoiceNode>
       label={t('role.permissions')}
-      tree={data.data}
+      tree={rules}
       checked={new Set(value)}
       onChange={fixed ? undefined : (ids) => onChange?.([...ids])}
       name={(node) => node.name}

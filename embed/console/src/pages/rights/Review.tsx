@@ -1,10 +1,10 @@
 import { MinusOutlined, PlusOutlined } from '@ant-design/icons'
 import { Alert, Flex, Modal, theme, Typography } from 'antd'
 import { useMemo } from 'react'
-import type { DeptNode, PermissionNode, Role } from '../../api/types'
+import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
-import { type Place, placesOf } from '../../ui/tree/model'
+import { type Place, placesOf, type Titled } from '../../ui/tree/model'
 import { type Changes, type Draft, hiddenPages } from './draft'
 import { few, people, permissionName } from './words'
 
@@ -15,7 +15,7 @@ type Props = {
   draft: Draft
   changes: Changes
   places: Map<number, Place<PermissionNode>>
-  depts: DeptNode[]
+  depts: Titled[]
   roles: Role[]
   onCancel: () => void
   onSave: () => void

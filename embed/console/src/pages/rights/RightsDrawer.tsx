@@ -1,12 +1,13 @@
 import { Alert, Button, Drawer, Empty, Flex, Skeleton, Tabs, Typography } from 'antd'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
-import type { PermissionNode, Role } from '../../api/types'
+import type { ChoiceNode, PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { learn, t } from '../../i18n'
 import { Changed } from '../../ui/Changed'
 import { placesOf } from '../../ui/tree/model'
 import { useAct } from '../../ui/useAct'
+import { useChoices } from '../../ui/useChoices'
 import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
@@ -35,14 +36,18 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   const { sure, done } = useAct()
   const md = useWider('md')
   const { data: role, loading, set: setRole, reload } = useGet(`/admin/role/${id}`, {}, false)
-  const { data: tree } = useGet(may('admin.rule.query') ? '/admin/rule' : '')
+  const { data: whole } = useGet(may('admin.rule.query') ? '/admin/rule' : '')
+  const grants = useChoices('permission', may('admin.role.rule') && !may('admin.rule.query'))
+  const tree = useMemo(() => whole?.data ?? (grants && permissions(grants)), [whole, grants])
   const { rows: roles = [] } = useEvery<Role>('/admin/role')
-  const { data: depts } = useGet(may('admin.dept.query') ? '/admin/dept' : '')
+  const { data: every } = useGet(may('admin.dept.query') ? '/admin/dept' : '')
+  const given = useChoices('dept', may('admin.role.update') && !may('admin.dept.query'))
+  const depts = every?.data ?? given
   const [draft, setDraft] = useState<Draft>()
   const [review, setReview] = useState(false)
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Failure>()
-  const places = useMemo(() => placesOf(tree?.data ?? []), [tree])
+  const places = useMemo(() => placesOf(tree ?? []), [tree])
   if (role && !draft) setDraft(draftOf(role))
 
   const changes = role && draft && changesOf(role, draft)
@@ -158,17 +163,18 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
                   {
                     key: 'permissions',
                     label: counted(t('role.permissions'), draft.rules.size),
-                    children: !may('admin.rule.query')
-                      ? missing('admin.rule.query')
-                      : tree && (
-                          <PermissionTree
-                            tree={tree.data}
-                            rules={draft.rules}
-                            hidden={new Set(hiddenPages(places, draft.rules).map((node) => node.id))}
-                            ceiling={ceiling}
-                            onChange={setsRules ? (rules) => setDraft({ ...draft, rules }) : undefined}
-                          />
-                        ),
+                    children:
+                      !may('admin.rule.query') && !may('admin.role.rule')
+                        ? missing('admin.rule.query')
+                        : tree && (
+                            <PermissionTree
+                              tree={tree}
+                              rules={draft.rules}
+                              hidden={new Set(hiddenPages(places, draft.rules).map((node) => node.id))}
+                              ceiling={ceiling}
+                              onChange={setsRules ? (rules) => setDraft({ ...draft, rules }) : undefined}
+                            />
+                          ),
                   },
                   {
                     key: 'scope',
@@ -178,7 +184,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
                         role={role}
                         draft={draft}
                         onChange={setsDetails ? setDraft : undefined}
-                        depts={depts?.data}
+                        depts={depts}
                         roles={roles}
                         ceiling={ceiling}
                         missing={missing}
@@ -215,7 +221,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
           draft={draft}
           changes={changes}
           places={places}
-          depts={depts?.data ?? []}
+          depts={depts ?? []}
           roles={roles}
           onCancel={() => setReview(false)}
           onSave={() => void save()}
@@ -235,3 +241,7 @@ function lacks(role: Role, ceiling: Ceiling, places: ReturnType<typeof placesOf<
   const names = lacking(role, ceiling).map((id) => places.get(id)?.node.key ?? String(id))
   return t('role.beyond.lacks', { names: names.length ? few(names) : t('role.scope').toLowerCase() })
 }
+
+// permissions are those that the user can give, as far as is known without permission to read them.
+const permissions = (nodes: ChoiceNode[]): PermissionNode[] =>
+  nodes.map(({ children, ...node }) => ({ ...node, type: children ? 1 : 2, show: 1, local: '', children: children && permissions(children) }) as PermissionNode)

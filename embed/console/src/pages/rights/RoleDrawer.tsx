@@ -1,13 +1,12 @@
-import { Alert, Form, Input, InputNumber, Switch } from 'antd'
+import { Form, Input, InputNumber, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
-import type { DeptNode, Role } from '../../api/types'
-import { useAccount } from '../../app/account'
+import type { ChoiceNode, Role } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { useAct } from '../../ui/useAct'
 import { useKept } from '../../ui/useKept'
-import { useGet } from '../../ui/useGet'
+import { useChoices } from '../../ui/useChoices'
 import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
 import { useEditor } from '../../ui/useEditor'
@@ -85,14 +84,12 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
 
 // Departments selects the departments of a custom scope.
 function Departments({ value = [], onChange }: { value?: number[]; onChange?: (ids: number[]) => void }) {
-  const may = useAccount().may('admin.dept.query')
-  const { data } = useGet(may ? '/admin/dept' : '')
-  if (!may) return <Alert type="info" showIcon title={t('role.missing', { permission: 'admin.dept.query' })} />
+  const depts = useChoices('dept')
   return (
-    data && (
-      <CheckTree<DeptNode>
+    depts && (
+      <CheckTree<ChoiceNode>
         label={t('menu.admin.dept')}
-        tree={data.data}
+        tree={depts}
         checked={new Set(value)}
         onChange={(ids) => onChange?.([...ids])}
         name={(node) => node.name}

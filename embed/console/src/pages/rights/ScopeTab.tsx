@@ -1,8 +1,9 @@
 import { Flex, Select, Typography } from 'antd'
 import { type ReactNode, useId } from 'react'
-import type { DeptNode, Role } from '../../api/types'
+import type { Role } from '../../api/types'
 import { t } from '../../i18n'
 import { CheckTree } from '../../ui/tree/CheckTree'
+import type { Titled } from '../../ui/tree/model'
 import type { Draft } from './draft'
 import { ScopeChoice } from './ScopeChoice'
 import { type Ceiling, lacking, ownerRole } from './useCeiling'
@@ -12,7 +13,7 @@ type Props = {
   role: Role
   draft: Draft
   onChange?: (draft: Draft) => void // undefined if read-only
-  depts?: DeptNode[]
+  depts?: Titled[]
   roles: Role[]
   ceiling?: Ceiling
   missing: (permission: string) => ReactNode
@@ -39,7 +40,7 @@ export function ScopeTab({ role, draft, onChange, depts, roles, ceiling, missing
       {draft.scope === 'custom' && (
         <div>
           {depts ? (
-            <CheckTree<DeptNode>
+            <CheckTree<Titled>
               label={t('menu.admin.dept')}
               tree={depts}
               checked={draft.depts}

@@ -2,6 +2,9 @@
 
 export type Branch = { id: number; parent_id: number; children?: Branch[] }
 
+// Titled is a node with a name.
+export type Titled = Branch & { name: string; children?: Titled[] }
+
 // Place is a node's position: its parent, index and number of siblings.
 export type Place<T> = { node: T; parent?: T; level: number; position: number; size: number }
 

@@ -1,0 +1,9 @@
+import { useGet } from './useGet'
+
+type Kind = 'role' | 'dept' | 'permission' | 'app_role' | 'app_permission' | 'file_group'
+
+// useChoices loads what a form offers for the ID of another record; the permission to save the form is enough. No request is
+// made while on is false.
+export function useChoices(of: Kind, on = true) {
+  return useGet(on ? '/admin/choice' : '', { of }).data?.data
+}

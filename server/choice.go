@@ -1,0 +1,163 @@
+package server
+
+import (
+	"slices"
+	"strings"
+
+	"reeve/store"
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
+
+// Choices are what a form offers where the caller chooses a record of another collection. An operation may need such a
+// list although its permission does not include reading those records: the choices have only their names.
+var choiceRoutes = []Route{
+	read("/admin/choice", signedIn, "List choices", listChoices),
+}
+
+// picker is a kind of records that inputs refer to.
+type picker struct {
+	name  string // value of the parameter of
+	query string // permission to read the records themselves
+	under string // beginning of the paths of the operations
+	field []string
+	list  func(tx *store.Tx, a *store.Actor) ([]*choice, error)
+}
+
+var pickers = []picker{
+	{"role", "admin.role.query", "/admin/", []string{"role_ids", "grant_role_ids"}, roleChoices},
+	{"dept", "admin.dept.query", "/admin/", []string{"dept_id", "dept_ids"}, deptChoices},
+	{"permission", "admin.rule.query", "/admin/", []string{"rule_ids"}, permissionChoices},
+	{"app_role", "user.role.query", "/user/", []string{"role_ids"}, appRoleChoices},
+	{"app_permission", "user.rule.query", "/user/", []string{"rule_ids"}, appPermissionChoices},
+	{"file_group", "file.group.query", "/file/", []string{"group_id"}, fileGroupChoices},
+	{"setting_group", "system.setting.group.query", "/system/setting", []string{"group_id"}, settingGroupChoices},
+}
+
+// pickerNames are the values of the parameter of.
+func pickerNames() []string {
+	names := make([]string, len(pickers))
+	for i, p := range pickers {
+		names[i] = p.name
+	}
+	return names
+}
+
+// choosersOf returns, by the name of a picker, the permissions that let a caller list its choices: those of the operations
+// whose input has such a field, signedIn if everyone may use one, and the permission to read the records.
+func choosersOf(all []Route) map[string][]string {
+	choosers := map[string][]string{}
+	for _, p := range pickers {
+		keys := []string{p.query}
+		for _, rt := range all {
+			if rt.Method != "GET" && strings.HasPrefix(rt.Path, p.under) && (!rt.open() || rt.Access == signedIn) && slices.ContainsFunc(p.field, rt.chooses) {
+				keys = append(keys, rt.Access)
+			}
+		}
+		slices.Sort(keys)
+		choosers[p.name] = slices.Compact(keys)
+	}
+	return choosers
+}
+
+// chooses reports whether the input has a field of the body.
+func (rt *Route) chooses(name string) bool {
+	return rt.in != nil && (rt.in.has("json", name) || rt.in.has("form", name))
+}
+
+type choiceIn struct {
+	Of string `query:"of" check:"required,enum=picker" doc:"Kind of the records"`
+}
+
+type choice struct {
+	ID       store.ID   `json:"id"`
+	ParentID store.ID   `json:"parent_id" doc:"ID of the parent; 0 for a root and for records that form no tree"`
+	Name     string     `json:"name"`
+	Key      string     `json:"key" doc:"Key of a permission or a setting group; empty otherwise"`
+	Status   store.Flag `json:"status" doc:"0 if the record is disabled"`
+
+	sort int64
+}
+
+// listChoices returns the records that the caller may choose: roles and permissions within what the caller can grant, and
+// departments in the data scope.
+func listChoices(tx *store.Tx, req *Request, in *choiceIn) (Encoded[tree[choice]], error) {
+	keys := req.s.choosers[in.Of]
+	if !slices.ContainsFunc(keys, func(key string) bool { return key == signedIn || req.Actor.HasPermission(tx, key) }) {
+		return Encoded[tree[choice]]{}, errs.New(errs.Denied, "one of these permissions is required: %s", keys)
+	}
+	i := slices.IndexFunc(pickers, func(p picker) bool { return p.name == in.Of })
+	all, err := pickers[i].list(tx, req.Actor)
+	if err != nil {
+		return Encoded[tree[choice]]{}, err
+	}
+	id, parent := func(c *choice) store.ID { return c.ID }, func(c *choice) store.ID { return c.ParentID }
+	nodes := kv.Tree(all, id, parent, func(c *choice) int64 { return c.sort })
+	b, err := store.TreeData(nodes, func(c *choice) any { return c })
+	return Encoded[tree[choice]]{JSON: b}, err
+}
+
+// choicesOf returns the records of a collection that of does not leave out.
+func choicesOf[T any](tx *store.Tx, records *store.Collection[T], of func(*T) *choice) (all []*choice, err error) {
+	for record, err := range records.All(tx) {
+		if err != nil {
+			return nil, err
+		}
+		if c := of(record); c != nil {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+func roleChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
+	return choicesOf(tx, store.Roles, func(r *store.Role) *choice {
+		if !store.MayGiveRole(tx, r.ID) {
+			return nil
+		}
+		return &choice{ID: r.ID, Name: r.Name, Status: r.Status, sort: r.Sort}
+	})
+}
+
+func deptChoices(tx *store.Tx, a *store.Actor) ([]*choice, error) {
+	scope := a.Scope(tx)
+	return choicesOf(tx, store.Depts, func(d *store.Dept) *choice {
+		if !scope.HasDept(d.ID) {
+			return nil
+		}
+		return &choice{ID: d.ID, ParentID: d.ParentID, Name: d.Name, Status: d.Status, sort: d.Sort}
+	})
+}
+
+func permissionChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
+	return choicesOf(tx, store.Permissions, func(p *store.Permission) *choice {
+		if !store.MayGivePermission(tx, p.ID) {
+			return nil
+		}
+		return &choice{ID: p.ID, ParentID: p.ParentID, Name: p.Name, Key: p.Key, Status: p.Status, sort: p.Sort}
+	})
+}
+
+func appRoleChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
+	return choicesOf(tx, store.AppRoles, func(r *store.AppRole) *choice {
+		return &choice{ID: r.ID, Name: r.Name, Status: r.Status, sort: r.Sort}
+	})
+}
+
+func appPermissionChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
+	return choicesOf(tx, store.AppPermissions, func(p *store.AppPermission) *choice {
+		return &choice{ID: p.ID, ParentID: p.ParentID, Name: p.Name, Key: p.Key, Status: p.Status, sort: p.Sort}
+	})
+}
+
+func fileGroupChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
+	return choicesOf(tx, store.FileGroups, func(g *store.FileGroup) *choice {
+		return &choice{ID: g.ID, Name: g.Name, Status: true, sort: g.Sort}
+	})
+}
+
+func settingGroupChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
+	return choicesOf(tx, store.SettingGroups, func(g *store.SettingGroup) *choice {
+		return &choice{ID: g.ID, Name: g.Title, Key: g.Key, Status: true}
+	})
+}
