@@ -18,6 +18,7 @@ type Attempt struct {
 	Username, Password string
 	Addr               netip.Addr
 	UserAgent          string
+	Program            bool   // is no browser, so that it is no device that the user would recognize
 	Device             string // token of a device that the user has signed in from; "" for none
 	// Observe, if not nil, is called for each operation on the rate-limit counters,
 	// before Login or Register returns.
@@ -316,11 +317,23 @@ func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt, devic
 	return g, err
 }
 
+// familiar reports whether a program signs in from a network of the user's devices.
+func (in *Attempt) familiar(tx *store.Tx, account store.Account, at store.Client) (bool, error) {
+	if !in.Program {
+		return false, nil
+	}
+	return store.KnowsNetwork(tx, account, at)
+}
+
 // open opens a session, registers the device and logs the success. It tells the user of a sign-in on a new device or
 // from a new network, unless it is the first one.
 func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse, first bool) (*Grant, error) {
 	row := logRow(in, store.LoginSucceeded)
 	at := store.Client{Browser: row.Browser, OS: row.OS, IP: row.IP}
+	familiar, err := in.familiar(tx, account, at)
+	if err != nil {
+		return nil, err
+	}
 	known, deviceID, unknown, err := device.succeeded(tx, account, at)
 	if err != nil {
 		return nil, err
@@ -335,7 +348,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse, fi
 	if err != nil {
 		return nil, err
 	}
-	if unknown != "" && !first && !account.App {
+	if unknown != "" && !familiar && !first && !account.App {
 		err = store.TellSignIn(tx, account.ID, store.Notice{Kind: unknown, Browser: at.Browser, OS: at.OS, IP: at.IP, SessionID: session.ID, DeviceID: deviceID}, in.Language)
 		if err != nil {
 			return nil, err

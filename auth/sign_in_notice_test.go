@@ -69,6 +69,20 @@ func TestASignInOnANewDeviceOrFromANewNetworkIsTold(t *testing.T) {
 	}
 }
 
+// TestSignInNotice_Programs signs in without a cookie: from a network of the user's devices this is no news.
+func TestSignInNotice_Programs(t *testing.T) {
+	in := start(t)
+	in.device("admin", "192.0.2.1")
+	for addr, want := range map[string][]string{"192.0.2.9": nil, "198.51.100.1": {"new_device 198.51.100.1"}} {
+		_, err := in.Login(Attempt{Username: "admin", Password: password, Addr: netip.MustParseAddr(addr), Program: true})
+		must(t, err)
+		if got := in.notices(); !slices.Equal(got, want) {
+			t.Errorf("from %s: %q, want %q", addr, got, want)
+		}
+		in.update(func(tx *store.Tx) error { return store.DropNotices(tx, FirstUser, tx.Now(), 0, 0) })
+	}
+}
+
 // TestAFirstSignInAfterAllDevicesEndedIsTold, as after a password reset by somebody who reads the mail.
 func TestAFirstSignInAfterAllDevicesEndedIsTold(t *testing.T) {
 	in := start(t)

@@ -100,6 +100,7 @@ func signIn(req *Request, app bool, username string, in *loginProof) (*loginOut,
 	}
 	a := attempt(req, app, username, in.Password)
 	a.Device = req.deviceToken(app, in.Device)
+	a.Program = req.byProgram(in.Cookie)
 	grant, err := req.auth().Login(a)
 	return req.granted(a, bool(in.Cookie), grant, err)
 }

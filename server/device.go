@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +30,12 @@ func (req *Request) deviceToken(app bool, sent string) string {
 		return ""
 	}
 	return cookie.Value
+}
+
+// byProgram reports whether a program signs in, such as curl or a client library: for a token instead of a cookie, and not from
+// a page.
+func (req *Request) byProgram(cookie store.Flag) bool {
+	return !bool(cookie) && !strings.HasPrefix(req.http.UserAgent(), "Mozilla/")
 }
 
 // keepDevice sets the device token as a cookie that scripts cannot read.

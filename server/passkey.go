@@ -101,6 +101,7 @@ func (req *Request) completeLogin(app bool, cookie store.Flag, device string, lo
 	}
 	a := attempt(req, app, "", "")
 	a.Device = req.deviceToken(app, device)
+	a.Program = req.byProgram(cookie)
 	grant, username, err := login(a)
 	if username == "" {
 		return nil, err // it is not known whose sign-in it is

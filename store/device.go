@@ -147,6 +147,13 @@ func UnknownIn(tx *Tx, a Account, known ID, at Client) (kind string, err error) 
 	return NewNetwork, nil
 }
 
+// KnowsNetwork reports whether a person has used one of its devices in the network of a sign-in.
+func KnowsNetwork(tx *Tx, a Account, at Client) (bool, error) {
+	all, err := devicesOf(tx, a)
+	network := at.network()
+	return network != "" && slices.ContainsFunc(all, func(d *Device) bool { return slices.Contains(d.Networks, network) }), err
+}
+
 // ForgetDevice deletes a device and ends the sessions that were opened there.
 func ForgetDevice(tx *Tx, id ID) error {
 	if err := EndDeviceSessions(tx, id); err != nil {

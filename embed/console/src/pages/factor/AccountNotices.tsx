@@ -1,4 +1,4 @@
-import { Alert } from 'antd'
+import { Alert, Button, Flex } from 'antd'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { Failure, put } from '../../api/request'
@@ -37,6 +37,7 @@ export function AccountNotices(_: { onClose: () => void }) {
   const { info, reload } = useAccount()
   const [closed, setClosed] = useState(closedUntil)
   const [failures, setFailures] = useState(0)
+  const [whole, setWhole] = useState(false)
   const shown = info.notices.filter(({ at }) => at > closed)
   const last = shown.at(-1)
   if (!last) return null
@@ -59,28 +60,37 @@ export function AccountNotices(_: { onClose: () => void }) {
       showIcon
       closable={{ onClose: () => void close(last.at), 'aria-label': t('close') }}
       style={{ marginBottom: 16 }}
-      title={t('notice.title')}
+      title={
+        <Flex wrap align="center" gap="0 8px">
+          <span style={{ overflowWrap: 'anywhere', minWidth: 0 }}>{t('notice.latest', { n: shown.length, text: said(last) })}</span>
+          <Button type="link" size="small" style={{ padding: 0 }} aria-expanded={whole} onClick={() => setWhole(!whole)}>
+            {t(whole ? 'notice.less' : 'notice.more')}
+          </Button>
+        </Flex>
+      }
       description={
-        <>
-          {shown.map((notice) => (
-            <div key={`${notice.at} ${notice.kind} ${notice.device_id}`} style={{ overflowWrap: 'anywhere' }}>
-              {said(notice)}{' '}
-              <span className="second">
-                <Time at={notice.at} />
-              </span>
-            </div>
-          ))}
-          {shown.some(({ dismissible }) => !dismissible) && (
-            <div className="second" style={{ marginTop: 4 }}>
-              {t('notice.stays')}
-            </div>
-          )}
-          {shown.some(({ device_id }) => device_id > 0) && (
-            <Link to="/account/security#devices" style={{ display: 'inline-block', marginTop: 8, textDecoration: 'underline' }}>
-              {t('notice.devices')}
-            </Link>
-          )}
-        </>
+        whole && (
+          <>
+            {shown.map((notice) => (
+              <div key={`${notice.at} ${notice.kind} ${notice.device_id}`} style={{ overflowWrap: 'anywhere' }}>
+                {said(notice)}{' '}
+                <span className="second">
+                  <Time at={notice.at} />
+                </span>
+              </div>
+            ))}
+            {shown.some(({ dismissible }) => !dismissible) && (
+              <div className="second" style={{ marginTop: 4 }}>
+                {t('notice.stays')}
+              </div>
+            )}
+            {shown.some(({ device_id }) => device_id > 0) && (
+              <Link to="/account/security#devices" style={{ display: 'inline-block', marginTop: 8, textDecoration: 'underline' }}>
+                {t('notice.devices')}
+              </Link>
+            )}
+          </>
+        )
       }
     />
   )
