@@ -253,6 +253,25 @@ func menuWords(t *testing.T) (keys []string) {
 	return keys
 }
 
+// TestConsoleWords_EveryPartOfHealth names each part that the server reports, and says what it does.
+func TestConsoleWords_EveryPartOfHealth(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	words := all(t, consoleWords(t, "en"))
+	var health struct{ Parts []struct{ Name string } }
+	must(t, json.Unmarshal([]byte(in.ok("GET", "/system/health", "", "owner").Body), &struct{ Data any }{&health}))
+	if len(health.Parts) == 0 {
+		t.Fatal("no parts")
+	}
+	for _, part := range health.Parts {
+		for _, key := range []string{"info.part." + part.Name, "info.part." + part.Name + ".what"} {
+			if words[key] == "" {
+				t.Errorf("the console has no text %s", key)
+			}
+		}
+	}
+}
+
 func TestEveryMenuHasWords(t *testing.T) {
 	t.Parallel()
 	words := all(t, consoleWords(t, "en"))

@@ -53,7 +53,7 @@ export const pages: Record<string, Page> = {
     'info',
   ),
   '/system/job': page('system.job.query', async () => (await import('../pages/jobs/Jobs')).Jobs, 'jobs'),
-  '/system/audit': page('system.audit.query', async () => (await import('../pages/audit/Activity')).Activity, 'audit', 'actions'),
+  '/system/audit': page('system.audit.query', async () => (await import('../pages/audit/Activity')).Activity, 'audit', 'actions', 'builtins'),
   '/system/webhook': page('system.webhook.query', async () => (await import('../pages/webhooks/Webhooks')).Webhooks, 'webhooks', 'audit'),
   '/system/mail': page('system.mail.query', async () => (await import('../pages/mail/Mail')).MailPage, 'mail'),
   '/system/info': page('system.info', async () => (await import('../pages/SystemInfo')).SystemInfo, 'dashboard', 'info'),

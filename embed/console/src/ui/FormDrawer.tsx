@@ -8,7 +8,7 @@ import { faults } from './faults'
 import { useAct } from './useAct'
 import { useWider } from './useWider'
 
-const History = lazy(async () => ({ default: (await Promise.all([import('./log/History'), learn('audit', 'actions')]))[0].History }))
+const History = lazy(async () => ({ default: (await Promise.all([import('./log/History'), learn('audit', 'actions', 'builtins')]))[0].History }))
 
 type Props<V extends object> = {
   title: string

@@ -50,6 +50,8 @@ export const info = {
   'info.part.texts.what': 'Unique names and addresses that read the same since an update.',
   'info.part.change_log': 'Change log',
   'info.part.change_log.what': 'Records who changed what. Old entries are moved to segments and dropped after audit.max_age.',
+  'info.part.keys': 'API keys',
+  'info.part.keys.what': 'Let programs use the API. Needs attention while a key is paused or has no owner.',
   'info.part.webhooks': 'Webhooks',
   'info.part.webhooks.what': 'Send changes to other programs. Needs attention while one is paused, has no owner or retries.',
   'info.part.mail': 'Mail',

@@ -52,6 +52,8 @@ export const info: Record<keyof typeof en, string> = {
   'info.part.texts.what': '升级后看起来相同的唯一名称和地址。',
   'info.part.change_log': '变更日志',
   'info.part.change_log.what': '记录谁更改了什么。较旧的条目会移入分段文件，并在 audit.max_age 后删除。',
+  'info.part.keys': 'API 密钥',
+  'info.part.keys.what': '供程序使用 API。有密钥已暂停或无所有者时需要关注。',
   'info.part.webhooks': 'Webhook',
   'info.part.webhooks.what': '将变更发送给其他程序。有 Webhook 已暂停、无所有者或正在重试时需要关注。',
   'info.part.mail': '邮件',

@@ -15,7 +15,7 @@ import { Sessions } from './UserSessions'
 import type { People } from './usePeople'
 
 const PersonActivity = lazy(async () => ({
-  default: (await Promise.all([import('../../ui/log/PersonActivity'), learn('audit', 'actions')]))[0].PersonActivity,
+  default: (await Promise.all([import('../../ui/log/PersonActivity'), learn('audit', 'actions', 'builtins')]))[0].PersonActivity,
 }))
 
 export type Tab = { key: string; label: string; children: ReactNode }

@@ -20,7 +20,7 @@ import { ScopeTab } from './ScopeTab'
 import { beyond, type Ceiling, lacking, ownerRole } from './useCeiling'
 import { few } from './words'
 
-const History = lazy(async () => ({ default: (await Promise.all([import('../../ui/log/History'), learn('audit', 'actions')]))[0].History }))
+const History = lazy(async () => ({ default: (await Promise.all([import('../../ui/log/History'), learn('audit', 'actions', 'builtins')]))[0].History }))
 
 type Props = { id?: number; ceiling?: Ceiling; onClose: () => void; saved: () => Promise<void> }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
     vi.stubGlobal('localStorage', { getItem: () => null })
     vi.stubGlobal('navigator', { language, onLine: true })
     const i18n = await import('../../i18n')
-    await i18n.learn('frame', 'audit', 'actions')
+    await i18n.learn('frame', 'audit', 'actions', 'builtins')
     texts[language] = i18n.t
   }
   words = (await import('./words')).words
@@ -41,6 +41,28 @@ const link = (purpose: string): Partial<LogEntry> => ({
 const ben: LogEntry['actor'] = { kind: 'user', id: 5, name: 'ben' }
 
 const cases: [string, Partial<LogEntry>, string, string?][] = [
+  [
+    'a value of a built-in setting',
+    { changes: [change('update', 'setting', 'Idle timeout', field('values', '30', '15'))] },
+    'ada changed the setting Idle timeout: value from 30 to 15',
+    'ada 修改了设置项 空闲超时：值由 30 改为 15',
+  ],
+  [
+    'a value that is too long for a sentence',
+    { changes: [change('update', 'setting', 'Colours', field('values', '["red"]', '["blue"]'))] },
+    'ada changed the setting Colours: value',
+  ],
+  [
+    'a secret value',
+    { changes: [change('update', 'setting', 'SMTP password', { name: 'values', secret: 1 })] },
+    'ada changed the setting SMTP password: value',
+  ],
+  [
+    'a user with the name of a built-in text',
+    { changes: [change('create', 'user', 'Idle timeout')] },
+    'ada created the user Idle timeout',
+    'ada 新建了用户 Idle timeout',
+  ],
   [
     'a change by somebody who acts as a user',
     { as: ben, changes: [change('create', 'dict', 'Colours')] },

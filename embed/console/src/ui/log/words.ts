@@ -27,17 +27,22 @@ export const what = (t: Texts, collection: string): string => some(t, `audit.wha
 export const label = (t: Texts, collection: string, name: string): string =>
   some(t, `audit.field.${collection}.${name}`) ?? some(t, `audit.field.${name}`) ?? name
 
+// named are the collections whose names may be built-in texts, which are translated.
+const named = ['setting', 'setting_group', 'role', 'permission', 'dict']
+
+const nameOf = (t: Texts, collection: string, name: string): string => (named.includes(collection) ? some(t, `given.${name}`) : undefined) ?? name
+
 // thing names a changed record.
 export function thing(t: Texts, { collection, id, name, erased }: Pick<LogChange, 'collection' | 'id' | 'name' | 'erased'>): string {
   const noun = what(t, collection)
   if (erased) return t('audit.one.erased', { what: noun })
-  return name ? t('audit.one', { what: noun, name }) : t('audit.one.number', { what: noun, id })
+  return name ? t('audit.one', { what: noun, name: nameOf(t, collection, name) }) : t('audit.one.number', { what: noun, id })
 }
 
 // title is a name as a heading, without an article.
 export function title(t: Texts, change: Pick<LogChange, 'collection' | 'id' | 'name' | 'erased'>): string {
   const noun = what(t, change.collection)
-  const name = change.erased ? t('audit.diff.erased') : change.name || `#${change.id}`
+  const name = change.erased ? t('audit.diff.erased') : change.name ? nameOf(t, change.collection, change.name) : `#${change.id}`
   return `${noun[0]?.toUpperCase()}${noun.slice(1)} ${name}`
 }
 
@@ -251,5 +256,7 @@ function fieldOf(collection: string, { name, added_count: added = 0, removed_cou
 function short({ labels, truncated, name }: LogField, value: unknown): string {
   const text =
     labels?.[String(value)] ?? (typeof value === 'string' ? value : typeof value === 'number' && !/_ids?$|^(sex|type)$/.test(name) ? String(value) : '')
-  return truncated || text.length > mostText || text.includes('\n') || /^(data_scope|values|icon|.*_at)$/.test(name) ? '' : text
+  return truncated || text.length > mostText || text.includes('\n') || /^(data_scope|icon|.*_at)$/.test(name) || (name === 'values' && /^[[{]/.test(text))
+    ? ''
+    : text
 }
