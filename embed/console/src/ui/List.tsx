@@ -83,7 +83,15 @@ export function List<T extends { id: number }>({ title, list, columns, search, f
         {...list.table}
         columns={columns}
         locale={{ emptyText: list.table.loading ? ' ' : nothing }}
-        rowSelection={batch && { columnTitle: (all) => <InHead>{all}</InHead>, selectedRowKeys: keys, onChange: (_, rows) => choose(rows) }}
+        rowSelection={
+          batch && {
+            columnTitle: (all) => <InHead>{all}</InHead>,
+            selectedRowKeys: keys,
+            onChange: (_, rows) => choose(rows),
+            getTitleCheckboxProps: () => ({ 'aria-label': t('select.all') }) as object,
+            getCheckboxProps: (row) => ({ 'aria-label': t('select.row', { n: 1 + (rows ?? []).indexOf(row) }) }) as object,
+          }
+        }
         {...table}
       />
     </>

@@ -130,6 +130,7 @@ export const frame = {
   'selected.whole': 'All {n} selected',
   'select.whole': 'Select all {n} results',
   'select.all': 'Select all',
+  'select.row': 'Select row {n}',
   'sort.by': 'Sort by',
   'sort.ascend': '{name}, ascending',
   'sort.descend': '{name}, descending',

@@ -1,6 +1,8 @@
 export const invite = {
-  'invite.empty': 'No pending invitations. Invite users from the list of users.',
-  'invite.app.empty': 'No pending invitations. Invite app users from the list of app users.',
+  'invite.empty': 'No pending invitations. To invite users who have no password yet, choose them in the list.',
+  'invite.list': 'Users',
+  'invite.app.empty': 'No pending invitations. To invite app users who have no password yet, choose them in the list.',
+  'invite.app.list': 'App users',
 
   // One link
   'invite.title': 'Invite {name}?',

@@ -47,6 +47,7 @@ export const mail = {
 
   // Test
   'mail.test': 'Send test mail',
+  'mail.test.off': 'Set and save the mail server first.',
   'mail.test.text': 'A mail is sent at once with the saved settings, even while mail is turned off.',
   'mail.test.send': 'Send',
   'mail.test.sent': 'The mail server accepted the mail after {time}.',

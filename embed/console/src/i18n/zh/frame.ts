@@ -132,6 +132,7 @@ export const frame: Record<keyof typeof en, string> = {
   'selected.whole': '已选择全部 {n} 项',
   'select.whole': '选择全部 {n} 项结果',
   'select.all': '全选',
+  'select.row': '选择第 {n} 行',
   'sort.by': '排序',
   'sort.ascend': '{name}，升序',
   'sort.descend': '{name}，降序',

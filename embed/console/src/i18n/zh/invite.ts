@@ -1,8 +1,10 @@
 import type { invite as en } from '../en/invite'
 
 export const invite: Record<keyof typeof en, string> = {
-  'invite.empty': '暂无待接受的邀请。可在用户列表中邀请用户。',
-  'invite.app.empty': '暂无待接受的邀请。可在应用用户列表中邀请应用用户。',
+  'invite.empty': '暂无待接受的邀请。可在列表中选择尚无密码的用户并邀请。',
+  'invite.list': '用户列表',
+  'invite.app.empty': '暂无待接受的邀请。可在列表中选择尚无密码的应用用户并邀请。',
+  'invite.app.list': '应用用户列表',
 
   // One link
   'invite.title': '邀请 {name}？',

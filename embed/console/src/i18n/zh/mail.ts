@@ -49,6 +49,7 @@ export const mail: Record<keyof typeof en, string> = {
 
   // Test
   'mail.test': '发送测试邮件',
+  'mail.test.off': '请先设置并保存邮件服务器。',
   'mail.test.text': '使用已保存的设置立即发送邮件，即使邮件功能已关闭。',
   'mail.test.send': '发送',
   'mail.test.sent': '邮件服务器已接收邮件，用时 {time}。',

@@ -1,5 +1,7 @@
+import { MailOutlined } from '@ant-design/icons'
 import { Button, Flex, Tag, Typography } from 'antd'
 import dayjs from 'dayjs'
+import { Link, useNavigate } from 'react-router'
 import { del, Failure, post } from '../../api/request'
 import type { Invitation } from '../../api/types'
 import { useAccount } from '../../app/account'
@@ -33,6 +35,8 @@ function Pending({ realm }: { realm: Realm }) {
   const [creates, deletes] = admin ? [may('admin.invite.create'), may('admin.invite.delete')] : [may('user.invite.create'), may('user.invite.delete')]
   const list = useTable<Invitation>(path)
   const { again, copy, links, revoke } = useActs(realm, list.reload)
+  const lists = may(admin ? 'admin.list.query' : 'user.list.query')
+  const navigate = useNavigate()
   const mail = useMail()
   usePoll(list.refresh, 3, list.table.dataSource?.some((one) => one.mail_state === 'queued') ?? false)
   const user = Number(list.params.get('user_id')) || undefined
@@ -42,12 +46,28 @@ function Pending({ realm }: { realm: Realm }) {
       <List<Invitation>
         title={t(admin ? 'menu.admin.invite' : 'menu.user.invite')}
         list={list}
-        empty={t(admin ? 'invite.empty' : 'invite.app.empty')}
+        empty={
+          <>
+            {t(admin ? 'invite.empty' : 'invite.app.empty')}{' '}
+            {lists && (
+              <Link to={realm.path} style={{ textDecoration: 'underline' }}>
+                {t(admin ? 'invite.list' : 'invite.app.list')}
+              </Link>
+            )}
+          </>
+        }
+        actions={
+          creates &&
+          may(admin ? 'admin.list.create' : 'user.list.create') &&
+          lists && (
+            <Button type="primary" icon={<MailOutlined />} onClick={() => void navigate(`${realm.path}?new=invite`)}>
+              {t('people.invite')}
+            </Button>
+          )
+        }
         filters={
           <>
-            {may(admin ? 'admin.list.query' : 'user.list.query') && (
-              <Finder path={realm.path} label={t('people.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
-            )}
+            {lists && <Finder path={realm.path} label={t('people.user')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />}
             <LazyRange list={list} name="expires_at[]" label={t('invite.expires')} future />
           </>
         }

@@ -32,7 +32,7 @@ export function MailPage() {
           </Button>
         )}
         {test.button && (
-          <Button type="primary" icon={<SendOutlined />} onClick={test.open}>
+          <Button type="primary" icon={<SendOutlined />} disabled={test.off} title={test.off ? t('mail.test.off') : undefined} onClick={test.open}>
             {t('mail.test')}
           </Button>
         )}

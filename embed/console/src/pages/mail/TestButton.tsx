@@ -7,7 +7,7 @@ export function TestButton() {
   const test = useTest()
   return (
     <>
-      <Button size="small" onClick={test.open}>
+      <Button size="small" disabled={test.off} title={test.off ? t('mail.test.off') : undefined} onClick={test.open}>
         {t('mail.test')}
       </Button>
       {test.panel}

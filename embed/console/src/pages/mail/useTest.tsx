@@ -1,16 +1,22 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import { useAccount } from '../../app/account'
 import { learn } from '../../i18n'
+import { useGet } from '../../ui/useGet'
+import { useMail } from '../../ui/useMail'
 import { usePanel } from '../../ui/usePanel'
 
 const TestMail = lazy(async () => ({ default: (await Promise.all([import('./TestMail'), learn('mail')]))[0].TestMail }))
 
-// useTest is the dialog that sends a test mail; button is false without permission.
-export function useTest(): { button: boolean; open: () => void; panel: ReactNode } {
+// useTest is the dialog that sends a test mail; button is false without permission, and off while no mail server is set.
+export function useTest(): { button: boolean; off: boolean; open: () => void; panel: ReactNode } {
   const { may } = useAccount()
   const panel = usePanel<true>()
+  const on = useMail()
+  const reads = may('system.setting.query')
+  const values = useGet(reads ? '/system/setting-value' : '').data as Record<string, Record<string, unknown>> | undefined
   return {
     button: may('system.mail.test'),
+    off: reads ? values !== undefined && !values.mail?.host : on === false,
     open: () => panel.show(true),
     panel: <Suspense>{panel.of && <TestMail open={panel.open} onClose={panel.hide} />}</Suspense>,
   }

@@ -9,6 +9,7 @@ import { bodyOf, textsOf } from '../fields/values'
 import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { optionsOf } from './roles'
+import { useAct } from '../../ui/useAct'
 import { useChoices } from '../../ui/useChoices'
 import { byLabel } from '../../ui/fold'
 import { useEditor } from '../../ui/useEditor'
@@ -19,14 +20,16 @@ type Props = {
   open: boolean
   user?: AppUser // undefined to create one
   custom: FieldForm[]
+  invite?: boolean // whether to begin with an invitation
   onClose: () => void
   onSaved: () => void
   onMade: (user: NewAppUser) => void // a user with a generated password or an invitation, shown once the drawer is closed
 }
 
 // AppUserForm creates or edits an app user.
-export function AppUserForm({ open, user, custom, onClose, onSaved, onMade }: Props) {
+export function AppUserForm({ open, user, custom, invite, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
+  const { done } = useAct()
   const made = useRef<NewAppUser>(undefined)
   const roles = useChoices('app_role', open)
   const editor = useEditor('/user/list', user, (of: AppUser) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
@@ -36,6 +39,7 @@ export function AppUserForm({ open, user, custom, onClose, onSaved, onMade }: Pr
     const body = may('user.list.role') ? { ...own, role_ids } : own
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
+    done(t('saved'))
     onSaved()
   }
 
@@ -52,7 +56,7 @@ export function AppUserForm({ open, user, custom, onClose, onSaved, onMade }: Pr
       onClose={onClose}
       onClosed={closed}
       save={save}
-      {...editor.form({ status: true, role_ids: [], first: 'generated', ...textsOf(custom) })}
+      {...editor.form({ status: true, role_ids: [], first: invite ? 'link' : 'generated', ...textsOf(custom) })}
     >
       <PersonFields />
       {!user && <FirstPassword invites={may('user.invite.create')} />}

@@ -1,6 +1,6 @@
 import { PlusOutlined } from '@ant-design/icons'
 import { Button, Typography } from 'antd'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useEffect, useEffectEvent } from 'react'
 import type { AppRole, AppUser } from '../../api/types'
 import { useNavigate, useParams } from 'react-router'
 import { useAccount } from '../../app/account'
@@ -36,13 +36,22 @@ export function AppUsers() {
 // AppUserList lists the users of the product behind this backend.
 function AppUserList() {
   const { may } = useAccount()
-  const list = useTable<AppUser>('/user/list')
+  const list = useTable<AppUser>('/user/list', {}, { own: ['new'] })
   const people = usePeople<AppUser>(app, list.reload)
   const importing = usePanel<true>()
   const navigate = useNavigate()
-  const form = usePanel<{ user?: AppUser }>()
+  const form = usePanel<{ user?: AppUser; invite?: boolean }>()
   const custom = useForms().app_users
   const roles = useEvery<AppRole>(may('user.role.query') ? '/user/role' : '').rows
+
+  const asked = list.params.has('new') && may('user.list.create') // from another page, to open the form for a new app user
+  const create = useEffectEvent(() => {
+    form.show({ invite: list.params.get('new') === 'invite' })
+    list.set({ new: undefined })
+  })
+  useEffect(() => {
+    if (asked) create()
+  }, [asked])
 
   return (
     <>
@@ -128,7 +137,15 @@ function AppUserList() {
       />
       <Suspense>
         {form.of && (
-          <AppUserForm open={form.open} user={form.of.user} custom={custom} onClose={form.hide} onSaved={() => void list.reload()} onMade={people.tell} />
+          <AppUserForm
+            open={form.open}
+            user={form.of.user}
+            invite={form.of.invite}
+            custom={custom}
+            onClose={form.hide}
+            onSaved={() => void list.reload()}
+            onMade={people.tell}
+          />
         )}
       </Suspense>
       <Suspense>{importing.of && <Import realm={app} open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}</Suspense>

@@ -10,6 +10,7 @@ import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
 import { optionsOf } from './roles'
+import { useAct } from '../../ui/useAct'
 import { useChoices } from '../../ui/useChoices'
 import { byLabel } from '../../ui/fold'
 import { useEditor } from '../../ui/useEditor'
@@ -31,14 +32,16 @@ type Props = {
   own: boolean // whether it is the signed-in user
   custom: FieldForm[]
   dept: number // department of a new user
+  invite?: boolean // whether to begin with an invitation
   onClose: () => void
   onSaved: () => void
   onMade: (user: NewUser) => void // a user with a generated password or an invitation, shown once the drawer is closed
 }
 
 // UserForm creates or edits a user.
-export function UserForm({ open, user, own, custom, dept, onClose, onSaved, onMade }: Props) {
+export function UserForm({ open, user, own, custom, dept, invite, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
+  const { done } = useAct()
   const made = useRef<NewUser>(undefined)
   const [depts, roles] = [useChoices('dept', open), useChoices('role', open)]
   const editor = useEditor('/admin/list', user, (of: User) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
@@ -47,6 +50,7 @@ export function UserForm({ open, user, own, custom, dept, onClose, onSaved, onMa
     const body = { ...bodyOf(rest, custom, editor.of?.fields), sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
+    done(t('saved'))
     onSaved()
   }
 
@@ -63,7 +67,7 @@ export function UserForm({ open, user, own, custom, dept, onClose, onSaved, onMa
       onClose={onClose}
       onClosed={closed}
       save={save}
-      {...editor.form({ sex: '0', status: true, role_ids: [], dept_id: dept || undefined, first: 'generated', ...textsOf(custom) })}
+      {...editor.form({ sex: '0', status: true, role_ids: [], dept_id: dept || undefined, first: invite ? 'link' : 'generated', ...textsOf(custom) })}
     >
       <PersonFields />
       {!user && <FirstPassword invites={may('admin.invite.create')} />}
@@ -79,13 +83,7 @@ export function UserForm({ open, user, own, custom, dept, onClose, onSaved, onMa
         />
       </Form.Item>
       <Form.Item name="role_ids" label={t('people.roles')} extra={t('people.roles.hint')}>
-        <Select
-          mode="multiple"
-          loading={!roles}
-          showSearch={byLabel}
-          placeholder={t('people.roles.none')}
-          options={optionsOf(roles, user)}
-        />
+        <Select mode="multiple" loading={!roles} showSearch={byLabel} placeholder={t('people.roles.none')} options={optionsOf(roles, user)} />
       </Form.Item>
       <Form.Item name="sex" required label={t('people.sex')}>
         <Select options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))} />

@@ -43,13 +43,13 @@ function UserList() {
   const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   const people = usePeople<User>(backend, list.reload)
   const importing = usePanel<true>()
-  const form = usePanel<{ user?: User }>()
+  const form = usePanel<{ user?: User; invite?: boolean }>()
   const explained = usePanel<Subject>()
   const custom = useForms().users
 
   const asked = list.params.has('new') && may('admin.list.create') // from another page, to open the form for a new user
   const create = useEffectEvent(() => {
-    form.show({})
+    form.show({ invite: list.params.get('new') === 'invite' })
     list.set({ new: undefined })
   })
   useEffect(() => {
@@ -131,6 +131,7 @@ function UserList() {
           <UserForm
             open={form.open}
             user={form.of.user}
+            invite={form.of.invite}
             own={form.of.user?.id === own}
             custom={custom}
             dept={Number(dept ?? 0)}

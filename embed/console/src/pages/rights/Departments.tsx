@@ -147,7 +147,7 @@ function totals(tops: DeptNode[]): Map<number, number> {
 }
 
 function People({ node, all, current, linked }: { node: DeptNode; all: number; current: boolean; linked: boolean }) {
-  const title = t('dept.people.title', { n: node.user_count, all })
+  const title = t('dept.people.title', { n: count(node.user_count), all: count(all) })
   if (!all) return <Typography.Text type="secondary">—</Typography.Text>
   return (
     <span title={title}>

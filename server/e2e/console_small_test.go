@@ -1,0 +1,56 @@
+package e2e
+
+import "testing"
+
+// TestConsoleInvitations_Invite begins with the form of a new user who is invited, of both realms.
+func TestConsoleInvitations_Invite(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	for at, users := range map[string]string{"/admin/invite": "/admin/list", "/user/invite": "/user/list"} {
+		p := signedInAt(t, server, c, at)
+		p.see("No pending invitations.")
+		p.looksGood("invitations" + at[:5][1:])
+		p.click("button", "Invite")
+		p.dialog().fill("Username", "invited")
+		p.at(users)
+		p.do(`(() => { if (css(dialog(), 'input[type=radio]:checked').value !== 'link') throw new Error('it does not begin with an invitation') })()`)
+		p.dialog().click("button", "Save")
+		p.see("Saved.")
+		invited := list[struct{ Username string }](c, at)
+		if len(invited) != 1 {
+			t.Errorf("%s: %v", at, invited)
+		}
+	}
+}
+
+// TestConsoleChineseTable reads the labels of a table's checkboxes.
+func TestConsoleChineseTable(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	p := signedInAt(t, server, c, "/admin/list", inChinese)
+	p.find("checkbox", "选择第 1 行")
+	p.do(`(() => { const e = [...document.querySelectorAll('main [aria-label]')].find((e) => /^(Select|Row) /.test(e.ariaLabel)); if (e) throw new Error(e.outerHTML) })()`)
+	p.shoot("zh-users")
+}
+
+// TestConsoleTestMail_WithoutServer offers no test mail.
+func TestConsoleTestMail_WithoutServer(t *testing.T) {
+	t.Parallel()
+	server := start(t, t.TempDir())
+	p := signedInAt(t, server, signedIn(t, server), "/system/mail")
+	p.until("have the button off", func() error {
+		id, err := locate(p, "Send test mail", "button")
+		if err != nil {
+			return err
+		}
+		return on(p, id, "function () { if (!this.disabled) throw new Error('it is on') }", nil)
+	})
+}
+
+// TestConsoleDepartments_Labels have the text that is visible, also of large numbers.
+func TestConsoleDepartments_Labels(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	p := signedInAt(t, server, c, "/admin/dept")
+	p.find("link", "1 direct, 2 including sub-departments")
+}
