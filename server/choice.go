@@ -6,7 +6,6 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
-	"reeve/store/kv"
 )
 
 // Choices are what a form offers where the caller chooses a record of another collection. An operation may need such a
@@ -92,7 +91,7 @@ func listChoices(tx *store.Tx, req *Request, in *choiceIn) (Encoded[tree[choice]
 		return Encoded[tree[choice]]{}, err
 	}
 	id, parent := func(c *choice) store.ID { return c.ID }, func(c *choice) store.ID { return c.ParentID }
-	nodes := kv.Tree(all, id, parent, func(c *choice) int64 { return c.sort })
+	nodes := store.Tree(all, id, parent, func(c *choice) int64 { return c.sort })
 	b, err := store.TreeData(nodes, func(c *choice) any { return c })
 	return Encoded[tree[choice]]{JSON: b}, err
 }

@@ -1,6 +1,9 @@
 package store
 
-import "reeve/store/errs"
+import (
+	"reeve/store/errs"
+	"reeve/store/kv"
+)
 
 // MayGiveRole reports whether the actor can give a role to a user of the actor's department.
 func MayGiveRole(tx *Tx, role ID) bool {
@@ -11,4 +14,9 @@ func MayGiveRole(tx *Tx, role ID) bool {
 // MayGivePermission reports whether the actor can add a permission to a role.
 func MayGivePermission(tx *Tx, permission ID) bool {
 	return checkRoleChange(tx, &Role{RuleIDs: []ID{permission}, DataScope: ScopeSelf}) == nil
+}
+
+// Tree returns records as a tree, siblings ordered by sort, then ID. A record whose parent is not among them is a root.
+func Tree[T any](records []*T, id, parent func(*T) ID, sort func(*T) int64) []*Node[T] {
+	return kv.Tree(records, id, parent, sort)
 }
