@@ -13,6 +13,7 @@ import (
 // unpicked are the fields with IDs that no form offers a list for, with the reason.
 var unpicked = map[string]string{
 	"/auth/check user_id":                  "programs send it",
+	"/auth/introspect client_id":           "programs send it",
 	"/auth/check app_user_id":              "programs send it",
 	"/system/monitor/trace user_id":        "searched in the list of users",
 	"/system/setting/flag-preview user_id": "searched in the list of users",
