@@ -164,6 +164,7 @@ query GET authenticator WHERE person = ? read index 0 0 0
 query COUNT passkey WHERE user_id = ? read index 0 1 0
 query PUT user write put 1 1 0
 query SCAN device WHERE user_id = ? read index 0 0 0
+query SCAN device WHERE user_id = ? read index 0 0 0
 query PUT device write put 0 1 0
 query SCAN session WHERE user_id = ? read index 1 1 0
 query PUT session write put 0 1 0
