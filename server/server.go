@@ -53,7 +53,8 @@ type Config struct {
 	Listen         string // host:port
 	TLSCert        string // paths of PEM files; both or neither
 	TLSKey         string
-	PublicURL      string // origin at which people reach this server, like https://reeve.example.org; "" if unknown
+	PublicURL      string   // origin at which people reach this server, like https://reeve.example.org; "" if unknown
+	AllowedHosts   []string // host names to answer to besides that of PublicURL
 	TrustedProxies []netip.Prefix
 	MaxConnections int // 0 for as many as the limit of file descriptors allows
 	Monitor        monitor.Config
@@ -176,7 +177,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.monitor.GiveWay)
 	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.textHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.keyHealth, s.mailHealth, s.limitHealth, s.signInHealth, s.passwordHealth, s.permissionsHealth}
-	s.handler = s.headers(s.cors(s.boundStreams(s.router(all))))
+	s.handler = s.headers(s.checkHost(s.cors(s.boundStreams(s.router(all)))))
 	return s, nil
 }
 

@@ -122,7 +122,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	must(t, err)
 	must(t, os.Chmod(dir, 0o700)) // like the program; t.TempDir is readable by everyone
 	su := setup{seed: files, cost: testCost, config: Config{
-		Version: "test", PublicURL: "https://reeve.example.org", Clients: clients, MetricsToken: metricsSecret, Forward: Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
+		Version: "test", PublicURL: "https://reeve.example.org", AllowedHosts: []string{"example.com"}, Clients: clients, MetricsToken: metricsSecret, Forward: Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
 	}}
 	for _, o := range options {
 		o(&su)

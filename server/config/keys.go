@@ -25,6 +25,7 @@ var keys = []key{
 	{"server.public_url", "", "URL at which people reach this server, like https://reeve.example.org; links in mails begin with it, and no mail is sent without it. Passkeys are for its host name.", nil},
 	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted.", nil},
 	{"server.max_connections", int64(0), "Maximum number of connections, half of them from one address; 0 for as many as the limit of open files allows.", nil},
+	{"server.allowed_hosts", []string{}, "Host names that the server answers to besides that of server.public_url; without that URL, it answers to any.", nil},
 	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may call the API from a browser.", nil},
 	{"server.ignored_fields", []string{"rePassword", "autoLogin"}, "Unknown fields that are ignored in a request body; any other unknown field is rejected.", nil},
 	{"data.dir", "./data", "Directory of the database and its keys.", nil},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,10 +23,10 @@ func (c *Config) Server() (server.Config, error) {
 	k := c.values
 	s := server.Config{
 		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
-		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), RedisTargets: k.Strings("monitor.redis.targets"),
+		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), AllowedHosts: k.Strings("server.allowed_hosts"), RedisTargets: k.Strings("monitor.redis.targets"),
 		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
 	}
-	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, c.checkListener, c.setMonitor, c.setProxies, setOrigins, c.setWebhooks, c.setPublicURL, c.setForward} {
+	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, c.checkListener, c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL, c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
 		}
@@ -157,5 +158,17 @@ func (c *Config) setForward(s *server.Config) error {
 		}
 	}
 	s.Forward = f
+	return nil
+}
+
+// hostName matches a host name in lower case or capitals, without a port.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+
+func checkHosts(s *server.Config) error {
+	for _, name := range s.AllowedHosts {
+		if !hostName.MatchString(name) {
+			return fmt.Errorf("server.allowed_hosts: %q is not a host name like reeve.example.org", name)
+		}
+	}
 	return nil
 }

@@ -82,6 +82,7 @@ var generalMessages = []entry{
 
 	{"unknown_field", "unknown field", "", "未知字段"},
 	{"unknown_field_case", "unknown field; did you mean %s?", "known", "未知字段；是否应为 {known}？"},
+	{"unknown_host", "this server does not answer to this host name; add it to server.allowed_hosts in the configuration", "", "本服务器不响应此主机名；请将其加入配置中的 server.allowed_hosts"},
 	{"unknown_parameter", "unknown parameter", "", "未知参数"},
 	{"mistyped_need", "unknown parameter; the one for permissions is need", "", "未知参数；权限参数是 need"},
 	{"unknown_setting", "unknown setting", "", "未知设置"},

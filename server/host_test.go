@@ -1,0 +1,33 @@
+package server
+
+import "testing"
+
+// TestHosts_PublicURL expects answers under the names of the configuration, addresses and names
+// that no other site can have, and at /health under any.
+func TestHosts_PublicURL(t *testing.T) {
+	t.Parallel()
+	in := start(t, func(su *setup) { su.config.AllowedHosts = []string{"Intern.Example.net"} })
+	for host, code := range map[string]int{
+		"reeve.example.org": 200, "REEVE.example.org:443": 200, "reeve.example.org.": 200, "intern.example.net:8080": 200,
+		"127.0.0.1:8080": 200, "10.1.2.3": 200, "[::1]:8080": 200, "[fe80::1]": 200, "localhost:8080": 200, "a.localhost": 200, "reeve": 200, "reeve:8080": 200, "": 200,
+		"evil.example": 400, "reeve.example.org.evil.example": 400, "xreeve.example.org": 400, "127.0.0.1.evil.example:8080": 400, "a b.c": 400, "..": 400,
+	} {
+		r := in.request("GET", "/api/home", "", "nobody")
+		r.Host = host
+		if a := in.send(r); a.Code != code {
+			t.Errorf("%q: %d %s", host, a.Code, a.Body)
+		} else if code == 400 {
+			a.brief(400, `"errorCode":"unknown_host"`)
+		}
+		r = in.request("GET", "/health", "", "nobody")
+		r.Host = host
+		if a := in.send(r); a.Code != 200 {
+			t.Errorf("health at %q: %d", host, a.Code)
+		}
+	}
+	open := start(t, func(su *setup) { su.config.PublicURL, su.config.Forward = "", Forward{} })
+	r := open.request("GET", "/api/home", "", "nobody")
+	if r.Host = "any.example"; open.send(r).Code != 200 {
+		t.Error("without a public URL, a name is refused")
+	}
+}
