@@ -480,7 +480,7 @@ type statusWriter struct {
 	bytes  int64 // size of the body
 	err    error // error of the connection
 
-	headOnly bool // whether the handler ends at the first byte of a body, which nobody gets: it may be long or endless
+	headOnly bool // whether the handler ends at the first byte of a body, which the client does not get: it may be long or endless
 	cut      bool // whether it has ended so
 }
 

@@ -35,7 +35,7 @@ func (in *instance) create(url, body string) uint64 {
 	return record.ID
 }
 
-// The tree grows with each page in embed/seed/permissions.json; -update writes it anew.
+// The tree grows with each page in embed/seed/permissions.json; -update writes it again.
 func TestParentTreeGolden_NewDatabase(t *testing.T) {
 	t.Parallel()
 	golden(t, "parent-tree", start(t).ok("GET", "/admin/rule/parent", "", "owner").Body)

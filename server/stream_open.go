@@ -61,7 +61,7 @@ var (
 )
 
 // comes reports whether the caller can get events of a type, and whether only about some records: those
-// in the data scope, one's own, or the configuration that one may read. missing is the permission
+// in the data scope, the caller's own, or the configuration that the caller may read. missing is the permission
 // that the caller lacks; "" if no permission would do.
 func (v *logView) comes(t eventType) (comes, limited bool, missing string) {
 	config := slices.Contains(configTypes, t.Type)

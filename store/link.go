@@ -20,7 +20,7 @@ type Link struct {
 	UserID    ID          `json:"user_id"`
 	AppUserID ID          `json:"app_user_id"`
 	Email     string      `json:"email" log:"personal" visible:"address"` // address that it confirms; "" for invitations and passwords
-	CreatedBy ID          `json:"created_by"`                             // user who has invited; 0 for the person, or for nobody
+	CreatedBy ID          `json:"created_by"`                             // user who has invited; 0 for the person, or if unknown
 	Tokens    []LinkToken `json:"tokens" log:"secret"`                    // the oldest first
 	ExpiresAt Time        `json:"expires_at"`                             // when the last token expires; 0 without tokens
 	Versioned
@@ -127,7 +127,7 @@ func constrainLink(tx *Tx, _, new *Link) error {
 	if err := mayLink(tx, new); err != nil || new.AppUserID != 0 || !new.SetsPassword() {
 		return err
 	}
-	return RequireSessionProof(tx) // whoever gets the link could sign in with it, which is a proof
+	return RequireSessionProof(tx) // the recipient of the link could sign in with it, which is a proof
 }
 
 func mayLink(tx *Tx, l *Link) error {

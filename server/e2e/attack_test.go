@@ -25,7 +25,7 @@ type besieged struct {
 	process *process
 	reader  *reader
 	calm    time.Duration // 99th percentile of the reader without other load
-	beside  *reader       // of a second server, which nobody attacks
+	beside  *reader       // of a second server, which is not attacked
 }
 
 // reader sends ordinary reads to a server.

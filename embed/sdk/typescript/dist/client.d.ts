@@ -90,7 +90,7 @@ export declare class Reeve {
      * ```
      *
      * A program that signs others in passes on their address, or the limit of failed attempts is one for all of them:
-     * whoever guesses passwords would lock everyone out. Reeve takes the address only from programs in its `server.trusted_proxies`.
+     * one attacker who guesses passwords would lock everyone out. Reeve takes the address only from programs in its `server.trusted_proxies`.
      *
      * ```js
      * await reeve.signIn(username, password, 'app', { address: request.socket.remoteAddress })
