@@ -24,6 +24,8 @@ export const rights = {
   'tree.parent.top': 'Top level',
   'tree.search': 'Search {of}',
   'tree.part': '{n} of {of} below are selected',
+  'tree.part.held': '{n} of {of} below are held',
+  'tree.held': '{n} of {all} held',
   'tree.part.short': '{n} of {of}',
   'tree.whole': '{name} and everything below it',
   'tree.check.hint': 'A parent doesn’t include its children. ▪ means some children are selected. Space toggles one, Shift+Space the whole branch.',

@@ -26,6 +26,8 @@ export const rights: Record<keyof typeof en, string> = {
   'tree.parent.top': '顶层',
   'tree.search': '搜索{of}',
   'tree.part': '下级 {of} 项中已选 {n} 项',
+  'tree.part.held': '拥有下级 {of} 项中的 {n} 项',
+  'tree.held': '拥有全部 {all} 项中的 {n} 项',
   'tree.part.short': '{n} / {of}',
   'tree.whole': '{name} 及其所有下级',
   'tree.check.hint': '选择上级不会自动包含下级，▪ 表示部分下级已选。按空格切换单项，按 Shift + 空格切换整个分支。',

@@ -41,6 +41,7 @@ export function Access({ user }: { user: User }) {
             label={t('people.access')}
             tree={tree}
             checked={checked}
+            only
             name={permissionName}
             texts={(node) => [node.key, node.name]}
             height="min(480px, 60dvh)"

@@ -3,7 +3,8 @@ import { Button, Checkbox, Empty, Flex, Input, Tooltip, Typography } from 'antd'
 import { type KeyboardEvent, type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { t } from '../../i18n'
 import { clear } from '../clear'
-import { below, type Branch, childrenOf, type Row } from './model'
+import { count } from '../format'
+import { below, type Branch, childrenOf, placesOf, pruned, type Row } from './model'
 import { Fold, type Handle, indent, Rows } from './Rows'
 import { Marked, useRows } from './search'
 import { folded } from '../fold'
@@ -12,6 +13,7 @@ type Props<T extends Branch> = {
   label: string
   tree: T[]
   checked: Set<number>
+  only?: boolean // shows only checked nodes and those above them, counted among all
   onChange?: (checked: Set<number>) => void // undefined if read-only
   name: (node: T) => string
   texts?: (node: T) => string[]
@@ -23,9 +25,22 @@ type Props<T extends Branch> = {
 
 // CheckTree selects nodes of a tree. A parent does not include its children. A
 // half-checked box means that the node is not checked but something below is.
-export function CheckTree<T extends Branch>({ label, tree, checked, onChange, name, texts = () => [], tail, free = () => true, locked, height }: Props<T>) {
+export function CheckTree<T extends Branch>({
+  label,
+  tree: all,
+  checked,
+  only = false,
+  onChange,
+  name,
+  texts = () => [],
+  tail,
+  free = () => true,
+  locked,
+  height,
+}: Props<T>) {
   const [search, setSearch] = useState('')
   const wanted = folded(search)
+  const tree = useMemo(() => (only ? pruned(all, checked) : all), [all, checked, only])
   const [open, setOpen] = useState(() => new Set(tree.map((node) => node.id)))
   const [active, setActive] = useState<number>()
   const list = useRef<Handle>(null)
@@ -45,9 +60,9 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
       if (part.of) found.set(node.id, part)
       return part
     }
-    tree.forEach(look)
+    all.forEach(look)
     return found
-  }, [tree, checked])
+  }, [all, checked])
   const partly = (node: T) => !checked.has(node.id) && (parts.get(node.id)?.n ?? 0) > 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: what can be checked does not change while the tree is shown
   const able = useMemo(() => {
@@ -120,7 +135,7 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
         {tail?.(row.node, wanted)}
         <span style={{ flex: 1 }} />
         {!row.leaf && (
-          <Typography.Text type="secondary" style={{ fontSize: 12, flex: 'none' }} title={t('tree.part', parts.get(row.node.id))}>
+          <Typography.Text type="secondary" style={{ fontSize: 12, flex: 'none' }} title={t(only ? 'tree.part.held' : 'tree.part', parts.get(row.node.id))}>
             {t('tree.part.short', parts.get(row.node.id))}
           </Typography.Text>
         )}
@@ -151,7 +166,7 @@ export function CheckTree<T extends Branch>({ label, tree, checked, onChange, na
           onChange={(e) => setSearch(e.target.value)}
         />
         <Typography.Text type="secondary">
-          {t('selected', { n: checked.size })}
+          {only ? t('tree.held', { n: count(checked.size), all: count(placesOf(all).size) }) : t('selected', { n: checked.size })}
           {hits && `, ${t('tree.hits', { n: hits.size })}`}
         </Typography.Text>
       </Flex>

@@ -66,6 +66,14 @@ export function below<T extends Branch>(node: T, ids: number[] = []): number[] {
   return ids
 }
 
+// pruned returns the tree with only the given nodes and those above them.
+export function pruned<T extends Branch>(tops: T[], ids: Set<number>): T[] {
+  return tops.flatMap((node) => {
+    const children = pruned(childrenOf(node), ids)
+    return children.length || ids.has(node.id) ? [{ ...node, children: children.length ? children : undefined }] : []
+  })
+}
+
 // edited returns the tree with some records changed, sharing unchanged parts.
 export function edited<T extends Branch>(tops: T[], changes: Map<number, Partial<T>>): T[] {
   let touched = false

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { below, childrenOf, edited, matching, placesOf, rowsOf } from './model'
+import { below, childrenOf, edited, matching, placesOf, pruned, rowsOf } from './model'
 import { moved, moveOf, type Ordered } from './moves'
 
 type Node = Ordered & { children?: Node[] }
@@ -112,5 +112,20 @@ test('a search keeps what it finds and all that is above', () => {
       const rows = rowsOf(tree, () => true, kept)
       expect(new Set(rows.map((row) => row.node.id))).toEqual(kept)
     }),
+  )
+})
+
+test('a pruned tree has the chosen nodes and those above them', () => {
+  fc.assert(
+    fc.property(
+      trees.chain((tree) => fc.record({ tree: fc.constant(tree), ids: fc.uniqueArray(fc.constantFrom(...all(tree).map(({ node }) => node.id))) })),
+      ({ tree, ids }) => {
+        const chosen = new Set(ids)
+        const wanted = all(tree).filter(({ node }) => [node.id, ...below(node)].some((id) => chosen.has(id)))
+        const left = all(pruned(tree, chosen))
+        expect(left.map(({ node }) => node.id)).toEqual(wanted.map(({ node }) => node.id))
+        for (const { node } of left) expect(node.children?.length).not.toBe(0)
+      },
+    ),
   )
 })
