@@ -184,7 +184,7 @@ func TestConsoleFieldsWithDuplicates(t *testing.T) {
 	p.see("Duplicate values: 1")
 	p.audit()
 	p.shoot("fields-duplicates")
-	p.click("link", fmt.Sprintf("Record %d", joe))
+	p.click("link", fmt.Sprintf("Record #%d", joe))
 	p.see("One")
 	c.want(200, "PUT", fmt.Sprintf("/user/list/%d", joe), object("fields", map[string]any{"card": "two"}))
 	p.open("/system/field")

@@ -42,7 +42,7 @@ export const fields = {
   'fields.state.applying.text': 'Records are being updated. Filters by this field don’t work until that is complete.',
   'fields.state.duplicates': 'Duplicate values: {n}',
   'fields.state.duplicates.text': 'These records have a value that another one has. Change them, then check again.',
-  'fields.state.record': 'Record {id}',
+  'fields.state.record': 'Record #{id}',
   'fields.apply': 'Check again',
   'fields.apply.of': 'Check again: {name}',
 } as const

@@ -43,7 +43,7 @@ export const fields: Record<keyof typeof en, string> = {
   'fields.state.applying.text': '正在更新记录，完成前不能按此字段筛选。',
   'fields.state.duplicates': '重复的值：{n}',
   'fields.state.duplicates.text': '这些记录的值与其他记录相同。请修改后重新检查。',
-  'fields.state.record': '记录 {id}',
+  'fields.state.record': '记录 #{id}',
   'fields.apply': '重新检查',
   'fields.apply.of': '重新检查：{name}',
 }
