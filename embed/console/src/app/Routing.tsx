@@ -1,8 +1,10 @@
-import { Spin } from 'antd'
+import { Spin, Typography } from 'antd'
 import { Component, type ReactNode, Suspense } from 'react'
 import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
 import { useAccount } from './account'
 import { Layout } from './Layout'
+import { places, titleOf } from './menu'
+import { t } from '../i18n'
 import { account, home, manual, pages, password } from './pages'
 import { Forbidden, NotFound, Problem } from './States'
 
@@ -51,8 +53,21 @@ function Guarded({ children }: { children: ReactNode }) {
   const path = useLocation().pathname
   return (
     <Broken key={path.split('/', 3).join('/')}>
-      <Suspense fallback={<Spin />}>{children}</Suspense>
+      <Suspense fallback={<Loading path={path} />}>{children}</Suspense>
     </Broken>
+  )
+}
+
+// Loading is a page whose program is being loaded.
+function Loading({ path }: { path: string }) {
+  const { menus } = useAccount().info
+  return (
+    <>
+      <Typography.Title level={1} style={{ fontSize: 20, margin: '0 0 16px' }}>
+        {titleOf(path, places(menus)) || t('loading')}
+      </Typography.Title>
+      <Spin />
+    </>
   )
 }
 

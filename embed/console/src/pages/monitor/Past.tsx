@@ -1,52 +1,34 @@
-import { Flex, Input } from 'antd'
-import dayjs from 'dayjs'
-import { useState } from 'react'
+import { CalendarOutlined } from '@ant-design/icons'
+import { Button } from 'antd'
+import { lazy, Suspense, useState } from 'react'
 import { t } from '../../i18n'
 import { inAddress, type Span } from './span'
 
+const Range = lazy(async () => ({ default: (await import('../../ui/Range')).Range }))
+
 type Props = { span: Span; set: (values: Record<string, string | undefined>) => void }
 
-const local = (at: number) => dayjs(at).format('YYYY-MM-DDTHH:mm:ss')
-
-// Past selects a period with the browser's own date fields: the component library's
-// calendar is a tenth of the page's size. It applies once both ends are set and the fields
-// lose the focus.
+// Past selects a period. The calendar is a tenth of the page's size, and loaded when a period
+// is wanted.
 export function Past({ span, set }: Props) {
-  const [typed, type] = useState<{ from: string; to: string }>()
-  const shown = typed ?? (span.to === undefined ? { from: '', to: '' } : { from: local(span.from()), to: local(span.to) })
-
-  function apply() {
-    if (!typed) return
-    const [from, to] = [Date.parse(typed.from), Date.parse(typed.to)]
-    if (from < to) set({ ...inAddress(from, to), live: undefined })
-    else if (typed.from || typed.to) return
-    else if (span.to !== undefined) set({ from: undefined, to: undefined })
-    type(undefined)
+  const [wanted, want] = useState(false)
+  if (!wanted && span.to === undefined) {
+    return (
+      <Button icon={<CalendarOutlined />} onClick={() => want(true)}>
+        {t('monitor.past')}
+      </Button>
+    )
   }
-
+  const past = span.to === undefined ? [] : [new Date(span.from()).toISOString(), new Date(span.to).toISOString()]
   return (
-    <Flex
-      gap={8}
-      wrap
-      role="group"
-      aria-label={t('monitor.span')}
-      onBlur={(e) => {
-        if (!e.currentTarget.contains(e.relatedTarget)) apply()
-      }}
-    >
-      {(['from', 'to'] as const).map((end) => (
-        <Input
-          key={end}
-          type="datetime-local"
-          step={1}
-          aria-label={t(`monitor.${end}`)}
-          title={t(`monitor.${end}`)}
-          style={{ width: 216 }}
-          value={shown[end]}
-          onChange={(e) => type({ ...shown, [end]: e.target.value })}
-          onPressEnter={apply}
-        />
-      ))}
-    </Flex>
+    <Suspense fallback={<span style={{ width: 360, height: 32 }} />}>
+      <Range
+        time
+        opens={wanted}
+        label={t('monitor.past')}
+        value={past}
+        onChange={(range) => set(range ? { ...inAddress(Date.parse(range[0]), Date.parse(range[1])), live: undefined } : { from: undefined, to: undefined })}
+      />
+    </Suspense>
   )
 }

@@ -113,7 +113,16 @@ function Profile({ user, custom }: { user: User; custom: FieldForm[] }) {
           { label: t('people.nickname'), children: <bdi>{user.nickname || '—'}</bdi> },
           { label: t('people.email'), children: <Email of={user} /> },
           { label: t('people.mobile'), children: <bdi>{user.mobile || '—'}</bdi> },
-          { label: t('people.dept'), children: <bdi>{user.dept_name || t('people.dept.none')}</bdi> },
+          {
+            label: t('people.dept'),
+            children: user.dept_id ? (
+              <Link to={`/admin/list?dept_id=${user.dept_id}`}>
+                <bdi>{user.dept_name}</bdi>
+              </Link>
+            ) : (
+              t('people.dept.none')
+            ),
+          },
           {
             label: t('people.roles'),
             children: roles.length ? (

@@ -70,6 +70,7 @@ export function AppRoles() {
     await list.reload()
   }
 
+  const opens = may('user.role.update') || may('user.role.rule')
   return (
     <>
       <List<AppRole>
@@ -89,7 +90,11 @@ export function AppRoles() {
             title: t('name'),
             ...list.order('name'),
             width: 280,
-            render: (_, role) => <RoleName role={role}>{role.default === 1 && <Tag variant="filled">{t('app_role.default.tag')}</Tag>}</RoleName>,
+            render: (_, role) => (
+              <RoleName role={role} onOpen={opens ? () => setEdits({ role }) : undefined}>
+                {role.default === 1 && <Tag variant="filled">{t('app_role.default.tag')}</Tag>}
+              </RoleName>
+            ),
           },
           {
             title: t('enabled'),
@@ -115,7 +120,7 @@ export function AppRoles() {
             fixed: 'end',
             render: (_, role) => (
               <Actions
-                first={(may('user.role.update') || may('user.role.rule')) && { label: t('edit'), onClick: () => setEdits({ role }) }}
+                first={opens && { label: t('edit'), onClick: () => setEdits({ role }) }}
                 label={t('tree.more', { name: role.name })}
                 more={[
                   may('system.audit.query') && {

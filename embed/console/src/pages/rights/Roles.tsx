@@ -92,7 +92,7 @@ export function Roles() {
           )
         }
         columns={[
-          { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => <RoleName role={role} /> },
+          { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => <RoleName role={role} to={`/admin/role/${role.id}${search}`} /> },
           {
             title: t('enabled'),
             dataIndex: 'status',

@@ -79,14 +79,15 @@ export function EntryList({ log, open, empty, onClear }: Props) {
 // Row is one entry; the sentence opens it.
 function Row({ entry, open }: { entry: LogEntry; open: (seq: number) => void }) {
   const at = dayjs(entry.at)
+  const said = words(entry, t)
   return (
     <li>
       <time dateTime={entry.at} title={at.format('YYYY-MM-DD HH:mm:ss')}>
         {at.format('HH:mm')}
       </time>
       <div>
-        <button type="button" data-seq={entry.seq} dir="auto" aria-haspopup="dialog" onClick={() => open(entry.seq)}>
-          {words(entry, t)}
+        <button type="button" data-seq={entry.seq} dir="auto" title={said} aria-haspopup="dialog" onClick={() => open(entry.seq)}>
+          {said}
         </button>
         {(entry.reason || entry.part) && (
           <div className="second" dir="auto">

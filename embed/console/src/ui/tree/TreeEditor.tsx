@@ -43,6 +43,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   const search = folded(params.get('keywordSearch') ?? '')
   const tops = useMemo(() => tree ?? [], [tree])
   const md = useWider('md')
+  const lg = useWider('lg')
   const [chosen, setOpen] = useState<Set<number>>()
   const open = useMemo(() => chosen ?? new Set(tops.map((node) => node.id)), [chosen, tops])
   const [active, setActive] = useState<number>()
@@ -153,7 +154,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
     ]
   }
 
-  const shown = columns.filter((column) => md || !column.wide)
+  const shown = columns.filter((column) => lg || !column.wide)
   const acts = Boolean(edit || create || movable || remove)
   const template = ['minmax(0, 1fr)', ...shown.map((column) => `${column.width}px`), ...(acts ? ['32px'] : [])].join(' ')
   const target = drag?.target
