@@ -341,12 +341,12 @@ func operationTexts(t *testing.T) map[string]bool {
 	return texts
 }
 
-// builtinTexts are those of the settings that every installation has.
+// builtinTexts are those of the settings and of the role that every installation has.
 func builtinTexts(t *testing.T) map[string]bool {
 	t.Helper()
 	var words names
 	seedFile(t, "names.json", &words)
-	texts := map[string]bool{}
+	texts := map[string]bool{words.OwnerRole.Description: true}
 	for _, group := range words.Groups {
 		texts[group.Title], texts[group.Remark] = true, true
 	}
@@ -377,6 +377,7 @@ var formerTexts = []string{
 	"List sign-ins and decisions about permissions", "List operations of the store", "List what happened to the caches",
 	"List what happened at Redis servers, and in the memory that stands for one", "Read counts and times of requests",
 	"List who is signed in", "Force a session out", "List everyone's sign-ins",
+	"Holds every permission, present and future",
 	"What everybody may know of this installation",
 	"How people sign in and how long they stay",
 	"The users of the product behind this backend",

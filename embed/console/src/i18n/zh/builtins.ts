@@ -1,6 +1,7 @@
-// The texts of built-in settings and groups, by the texts that are stored. A changed text
+// The texts of built-in settings, groups and roles, by the texts that are stored. A changed text
 // stays as it is. The English console shows the stored texts.
 export const builtins: Record<string, string> = {
+  'given.Has every permission, including future ones': '拥有全部权限，包括今后新增的权限',
   'given.Site': '站点',
   'given.Public site information': '公开的站点信息',
   'given.Security': '安全',
@@ -125,6 +126,7 @@ export const builtins: Record<string, string> = {
   'given.Reply to': '回复地址',
   'given.Email address for replies; empty for the sender': '接收回复的邮箱地址；留空则回复给发件人',
   // Stored by installations of earlier versions.
+  'given.Holds every permission, present and future': '拥有全部权限，包括今后新增的权限',
   'given.What everybody may know of this installation': '公开的站点信息',
   'given.How people sign in and how long they stay': '登录、会话和密码',
   'given.The users of the product behind this backend': '应用用户的注册和会话',

@@ -1,7 +1,7 @@
 import { Flex, Tag, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import { t } from '../../i18n'
+import { given, t } from '../../i18n'
 
 type Props = {
   role: { name: string; description: string; status: number }
@@ -32,8 +32,8 @@ export function RoleName({ role, to, onOpen, children }: Props) {
         {children}
       </Flex>
       {role.description && (
-        <Typography.Text type="secondary" ellipsis style={{ fontSize: 12 }} title={role.description}>
-          {role.description}
+        <Typography.Text type="secondary" ellipsis style={{ fontSize: 12 }} title={given(role.description)}>
+          {given(role.description)}
         </Typography.Text>
       )}
     </Flex>
