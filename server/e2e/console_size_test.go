@@ -24,7 +24,7 @@ var scriptLimits = map[string]int{
 	"/system/field":     268_000,
 	"/system/session":   269_000,
 	"/system/loginlog":  298_000,
-	"/system/monitor":   327_000,
+	"/system/monitor":   328_000,
 	"/system/job":       273_000,
 	"/system/audit":     307_000,
 	"/system/webhook":   275_000,

@@ -83,7 +83,7 @@ func TestConsoleSaysWhyASessionEnded(t *testing.T) {
 	p.click("button", "Reload")
 	p.see("Your session works only in the network in which you signed in.")
 	p.gone("Your session expired.")
-	p.looksGood("sign-in-network")
+	p.shoot("sign-in-network")
 	p.signIn("admin", password)
 	p.at("/admin/role")
 }

@@ -44,7 +44,9 @@ func isDirection(r rune) bool {
 const (
 	nonJoiner = '\u200C'
 	joiner    = '\u200D'
-	blackFlag = '\U0001F3F4'
+	// graphemeJoiner keeps combining marks in order. Normal form C puts one behind each 30 of them.
+	graphemeJoiner = '\u034F'
+	blackFlag      = '\U0001F3F4'
 )
 
 // isTag reports whether a character is one of those that follow a flag to name a region.
@@ -70,6 +72,7 @@ func HasInvisible(s string) bool {
 		case unicode.Is(unicode.Variation_Selector, r) && !isSpace(before) && !isIgnorable(before):
 		case (r == joiner || r == nonJoiner) && areJoined(before, at(i+1)):
 		case r == joiner && isPictograph(before) && isPictograph(at(i+1)):
+		case r == graphemeJoiner && isMark(before) && isMark(at(i+1)) && !isIgnorable(before) && !isIgnorable(at(i+1)):
 		case isTag(r) && (before == blackFlag || isTag(before)):
 		default:
 			return true
