@@ -10,7 +10,7 @@ import (
 // instead of domains are accepted. The expressions mean the same in JavaScript.
 const (
 	atom   = `[^\x00-\x20"(),.:;<>@\[\\\]\x7f]+`
-	letter = `[^\x00-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]`       // or digit
+	letter = `[^\x00-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]`         // or digit
 	inside = `[^\x00-\x2c\x2e\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]` // or hyphen
 	label  = letter + `(` + inside + `{0,61}` + letter + `)?`
 )

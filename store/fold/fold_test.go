@@ -158,7 +158,7 @@ func TestClean(t *testing.T) {
 }
 
 func TestHasInvisible(t *testing.T) {
-	for _, ordinary := range []string{Normal("Z" + strings.Repeat("\u0335\u0348", 40)), 
+	for _, ordinary := range []string{Normal("Z" + strings.Repeat("\u0335\u0348", 40)),
 		"", "Support", "Müller", "می\u200cخواهم", "क्\u200dष", "ශ්\u200dරී", "❤\ufe0f", "👨\u200d👩\u200d👧", "👩🏽\u200d⚕\ufe0f", "🏳\ufe0f\u200d🌈",
 		"葛\U000E0100城", "🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "שָׁלוֹם", "กิน", "1\ufe0f\u20e3",
 	} {
