@@ -43,7 +43,7 @@ type user struct {
 }
 
 // userOf returns a stored user in the form of responses, with the custom fields that an audience may read.
-func userOf(tx *store.Tx, who store.FieldAudience, u *store.User) (*user, error) {
+func (req *Request) userOf(tx *store.Tx, who store.FieldAudience, u *store.User) (*user, error) {
 	factor, err := store.HasFactor(tx, store.Account{ID: u.ID})
 	out := &user{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile,
@@ -55,7 +55,7 @@ func userOf(tx *store.Tx, who store.FieldAudience, u *store.User) (*user, error)
 		out.RoleIDs = []store.ID{}
 	}
 	if u.AvatarKey != "" {
-		out.AvatarURL = mediaURL(u.AvatarKey)
+		out.AvatarURL = req.s.url(mediaPath + u.AvatarKey)
 	}
 	rules := store.PolicyCache.Get(tx)
 	out.DeptName = rules.DeptName(u.DeptID)
@@ -138,7 +138,7 @@ func readInfo(tx *store.Tx, req *Request, _ *none) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := userOf(tx, ownAudience(req), u)
+	own, err := req.userOf(tx, ownAudience(req), u)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func changeInfo(req *Request, in *infoIn) (out *user, err error) {
 			return in.userFieldsIn.assign(tx, store.FieldSelf, false, u)
 		})
 		if err == nil {
-			out, err = userOf(tx, store.FieldSelf, u)
+			out, err = req.userOf(tx, store.FieldSelf, u)
 		}
 		return err
 	})

@@ -35,7 +35,7 @@ func home(tx *store.Tx, req *Request, _ *none) (*homeOut, error) {
 		return nil, err
 	}
 	return &homeOut{
-		Title: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Time: tx.Now(),
+		Title: store.SiteTitle.Get(tx), Logo: req.s.url(store.SiteLogo.Get(tx)), Time: tx.Now(),
 		Forgot: store.Flag(req.s.mailOff(tx).Empty()), Contact: store.SiteContact.Get(tx),
 		Settings: Encoded[map[string]map[string]any]{JSON: values.Public},
 		Password: store.PasswordLength.Get(tx), First: store.Flag(req.s.auth.HasInitial()),

@@ -138,7 +138,7 @@ func (req *Request) sendAppPage(w http.ResponseWriter, p *htmlPage) error {
 // seeOther sends a browser to another page of this server.
 func (req *Request) seeOther(path string) {
 	h := req.w.Header()
-	h.Set("Location", path)
+	h.Set("Location", req.s.url(path))
 	h.Set("X-Request-Id", req.ID)
 	h.Set("Cache-Control", "no-store")
 	req.w.WriteHeader(http.StatusSeeOther)

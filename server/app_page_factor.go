@@ -67,8 +67,8 @@ func (req *Request) keepPending(token string) {
 	if token == "" {
 		seconds = -1
 	}
-	cookie := hiddenCookie(pendingCookie, token, seconds, req.secure())
-	cookie.Path, cookie.SameSite = codePath, http.SameSiteStrictMode
+	cookie := req.s.hiddenCookie(pendingCookie, token, seconds, req.secure())
+	cookie.Path, cookie.SameSite = req.s.url(codePath), http.SameSiteStrictMode
 	http.SetCookie(&req.w, cookie)
 }
 

@@ -50,7 +50,7 @@ func setAvatar(req *Request, _ *none, data []byte) (*avatarOut, error) {
 	return out, req.db.Update(req.Actor, func(tx *store.Tx) error {
 		u, err := store.SetAvatar(tx, req.Actor.ID, &store.Avatar{Key: rand.Text(), MIME: media, Digest: digest})
 		if err == nil {
-			*out = avatarOut{u.AvatarID, mediaURL(u.AvatarKey)}
+			*out = avatarOut{u.AvatarID, req.s.url(mediaPath + u.AvatarKey)}
 		}
 		return err
 	})

@@ -62,16 +62,23 @@ func (req *Request) readReason() error {
 	return nil
 }
 
-// logUse logs the use of a route that is declared as logged. The route is not run if this fails.
+// logUse logs the use of a route that is declared as logged. The route is not run if this fails, except for
+// want of space: a full disk must not prevent a backup. The program's log has the use then.
 func (req *Request) logUse(rt *Route) error {
 	details := map[string]string{}
 	for _, p := range req.params {
 		details[p.Key] = p.Value
 	}
-	return req.db.Update(req.Actor, func(tx *store.Tx) error {
+	err := req.db.Essential().Update(req.Actor, func(tx *store.Tx) error {
 		tx.LogAction(rt.logs, details)
 		return nil
 	})
+	if errs.Is(err, errs.Full) {
+		req.s.log.Warn().Str("request", req.ID).Str("operation", rt.name()).Str("user", req.Actor.Username).Stringer("address", req.Addr).
+			Msg("the disk is full: this operation is not in the change log")
+		return nil
+	}
+	return err
 }
 
 // entryHeader names the entry of a write in the change log, for a client that offers to undo it.

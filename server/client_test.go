@@ -189,7 +189,7 @@ type compiled struct {
 }
 
 var documentSchemas = sync.OnceValue(func() *compiled {
-	doc, err := newDocument(routes(), "test")
+	doc, err := (&Server{config: Config{Version: "test"}}).newDocument(routes())
 	if err != nil {
 		panic(err)
 	}

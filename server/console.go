@@ -37,7 +37,7 @@ func (s *Server) console(router *httprouter.Router) {
 	}
 	enter := func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 		documentHeaders(w.Header())
-		to := url.URL{Path: "/console/", RawQuery: r.URL.RawQuery} // a page keeps its state in the query
+		to := url.URL{Path: s.url("/console/"), RawQuery: r.URL.RawQuery} // a page keeps its state in the query
 		http.Redirect(w, r, to.String(), http.StatusFound)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -61,14 +61,26 @@ func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	nonce := rand.Text()
+	text := s.atBase(strings.ReplaceAll(string(page), "__NONCE__", nonce))
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Security-Policy", strings.ReplaceAll(consolePolicy, "NONCE", nonce))
 	h.Set("Referrer-Policy", "same-origin")
-	body, _ := compressed(r, h, []byte(strings.ReplaceAll(string(page), "__NONCE__", nonce)))
+	body, _ := compressed(r, h, []byte(text))
 	sendWhole(w, body)
 	return true
+}
+
+// atBase returns index.html for a console below the base path: its URLs begin with that path, and the
+// scripts, which find one another by relative URLs, read it from the element html.
+func (s *Server) atBase(page string) string {
+	base := s.config.BasePath
+	if base == "" {
+		return page
+	}
+	page = strings.ReplaceAll(page, `"/console/`, `"`+base+`/console/`)
+	return strings.Replace(page, "<html ", `<html data-base="`+base+`" `, 1)
 }
 
 // encodings lists how assets are stored, best first.

@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +24,8 @@ type deadlines struct {
 	mu    sync.Mutex
 	conns map[*timedConn]struct{}
 	now   atomic.Int64 // Unix nanoseconds, at the last check
+
+	stopping atomic.Bool // whether clients that read nothing are cut off
 }
 
 func newDeadlines(l net.Listener, g *gate) *deadlines {
@@ -51,6 +55,9 @@ func (d *deadlines) check(now time.Time) {
 	for c := range d.conns {
 		c.read.check(now)
 		c.write.check(now)
+		if since := c.writing.Load(); since != 0 && d.stopping.Load() && now.UnixNano()-since >= int64(stuckTime) {
+			c.write.expire(now)
+		}
 	}
 }
 
@@ -84,6 +91,17 @@ type timedConn struct {
 	owner       *deadlines
 	leave       func() // releases the connection's place at the gate
 	read, write deadline
+	writing     atomic.Int64 // Unix nanoseconds at which the current Write has begun; 0 for none
+}
+
+// stuckTime is how long a write waits for its client while the server stops.
+const stuckTime = 2 * time.Second
+
+// Write notes since when it waits for the client.
+func (c *timedConn) Write(b []byte) (int, error) {
+	c.writing.Store(c.owner.now.Load())
+	defer c.writing.Store(0)
+	return c.Conn.Write(b)
 }
 
 func (c *timedConn) Close() error {
@@ -140,7 +158,24 @@ func (d *deadline) move(t time.Time, now int64) error {
 // check fires an expired deadline.
 func (d *deadline) check(now time.Time) {
 	if at := d.at.Load(); at != 0 && at <= now.UnixNano() && d.at.CompareAndSwap(at, 0) {
-		d.past.Store(true)
-		d.set(now) // fails only on a connection that is being closed
+		d.expire(now)
 	}
+}
+
+// expire fires the deadline now.
+func (d *deadline) expire(now time.Time) {
+	d.past.Store(true)
+	d.set(now) // fails only on a connection that is being closed
+}
+
+// shutdown lets requests in flight finish, and cuts off those that take too long.
+func (s *Server) shutdown(srv *http.Server) error {
+	deadline, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	err := srv.Shutdown(deadline)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn().Msgf("requests were still running after %s and were cut off", shutdownTimeout)
+		err = srv.Close()
+	}
+	return err
 }

@@ -40,7 +40,7 @@ func (req *Request) byProgram(cookie store.Flag) bool {
 
 // keepDevice sets the device token as a cookie that scripts cannot read.
 func (req *Request) keepDevice(app bool, token string) {
-	cookie := hiddenCookie(deviceCookie(app), token, int(store.DeviceLife/time.Second), req.secure())
+	cookie := req.s.hiddenCookie(deviceCookie(app), token, int(store.DeviceLife/time.Second), req.secure())
 	cookie.SameSite = http.SameSiteStrictMode
 	http.SetCookie(&req.w, cookie)
 }

@@ -37,14 +37,14 @@ type file struct {
 	store.Versioned
 }
 
-func fileOf(f *store.File) *file {
+func (req *Request) fileOf(f *store.File) *file {
 	out := &file{
 		Ident: f.Ident, GroupID: f.GroupID, Name: f.Name, Ext: f.Ext, Kind: f.Kind, MIME: f.MIME, Size: f.Size, SHA256: f.Digest,
-		Public: store.Flag(f.Public()), Unclean: store.Flag(keepsMetadata(f)), URL: "/file/list/" + f.ID.String() + "/content",
+		Public: store.Flag(f.Public()), Unclean: store.Flag(keepsMetadata(f)), URL: req.s.url("/file/list/" + f.ID.String() + "/content"),
 		UploaderID: f.UploaderID, UploaderName: f.UploaderName, Versioned: f.Versioned,
 	}
 	if f.Public() {
-		out.URL = mediaURL(f.Key)
+		out.URL = req.s.url(mediaPath + f.Key)
 	}
 	return out
 }
@@ -59,7 +59,7 @@ var fileColumns = []diskColumn[store.File]{
 var fileList = Resource[store.File, *file]{
 	of: store.Files, keywords: []string{"name"}, order: "id, descending", descending: true, scope: ofUploaders, telling: true,
 	only: func() store.Condition { return store.FileByState.AnyOf(store.FileLive) },
-	out:  func(_ *store.Tx, _ *Request, f *store.File) (*file, error) { return fileOf(f), nil },
+	out:  func(_ *store.Tx, req *Request, f *store.File) (*file, error) { return req.fileOf(f), nil },
 	columns: append([]diskColumn[store.File]{
 		{name: "group_id", uses: filtered | param, numbers: folders},
 		{name: "kind", uses: filtered | param, texts: anyText(store.FileByKind)},
@@ -92,12 +92,12 @@ func seenFile(tx *store.Tx, id store.ID, trashed bool) (*store.File, error) {
 	return f, err
 }
 
-func getFile(tx *store.Tx, _ *Request, in *byID) (*file, error) {
+func getFile(tx *store.Tx, req *Request, in *byID) (*file, error) {
 	f, err := seenFile(tx, in.ID, false)
 	if err != nil {
 		return nil, err
 	}
-	return fileOf(f), nil
+	return req.fileOf(f), nil
 }
 
 type fileForm struct {
@@ -145,7 +145,7 @@ func uploadFiles(req *Request, in *fileForm, form *form) (*files, error) {
 			if err := store.Files.Create(tx, &f); err != nil {
 				return err
 			}
-			out.Data = append(out.Data, fileOf(&f))
+			out.Data = append(out.Data, req.fileOf(&f))
 		}
 		return nil
 	})
@@ -213,7 +213,8 @@ func publish(f *store.File, public bool) error {
 	return nil
 }
 
-func mediaURL(key string) string { return "/media/" + key }
+// mediaPath is the path of public files and avatars, before the key.
+const mediaPath = "/media/"
 
 type fileIn struct {
 	GroupID *store.ID   `json:"group_id" doc:"ID of the file group; 0 for none"`
@@ -252,7 +253,7 @@ func changeFile(tx *store.Tx, req *Request, in *fileChange) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fileOf(f), nil
+	return req.fileOf(f), nil
 }
 
 type filesChange struct {
@@ -260,7 +261,7 @@ type filesChange struct {
 	fileIn
 }
 
-func changeFiles(tx *store.Tx, _ *Request, in *filesChange) (*files, error) {
+func changeFiles(tx *store.Tx, req *Request, in *filesChange) (*files, error) {
 	out := &files{Data: []*file{}}
 	return out, each(tx, in.IDs, func(id store.ID) error {
 		if _, err := seenFile(tx, id, false); err != nil {
@@ -270,7 +271,7 @@ func changeFiles(tx *store.Tx, _ *Request, in *filesChange) (*files, error) {
 			return in.apply(f)
 		})
 		if err == nil {
-			out.Data = append(out.Data, fileOf(f))
+			out.Data = append(out.Data, req.fileOf(f))
 		}
 		return err
 	})

@@ -59,7 +59,7 @@ type linkIn struct {
 }
 
 type linkOut struct {
-	URL       string     `json:"url" doc:"URL of the file, relative to the server"`
+	URL       string     `json:"url" doc:"URL of the file, relative to the origin of the server"`
 	ExpiresAt store.Time `json:"expires_at" doc:"Time at which the link expires"`
 }
 
@@ -76,8 +76,8 @@ func linkFile(tx *store.Tx, req *Request, in *linkIn) (*linkOut, error) {
 	signed := signedLinkIn{}
 	signed.ID, signed.Session, signed.Expires = f.ID, req.Session.ID, strconv.FormatInt(int64(expires), 10)
 	signature := req.s.links.sign(signed.texts(req.Session.Actor.ID)...) // also of somebody who acts as another user
-	url := "/file/signed/" + f.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature
-	return &linkOut{url, expires}, nil
+	path := "/file/signed/" + f.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature
+	return &linkOut{req.s.url(path), expires}, nil
 }
 
 type signedLinkIn struct {

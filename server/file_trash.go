@@ -19,15 +19,15 @@ var fileTrash = Resource[store.File, *trashedFile]{
 	of: store.Files, keywords: []string{"name"}, order: "trashed_at, descending", scope: ofUploaders, telling: true,
 	first: store.FileByTrashed.Order(), descending: true,
 	only: func() store.Condition { return store.FileByState.AnyOf(store.FileTrashed) },
-	out: func(_ *store.Tx, _ *Request, f *store.File) (*trashedFile, error) {
-		return &trashedFile{*fileOf(f), f.TrashedAt}, nil
+	out: func(_ *store.Tx, req *Request, f *store.File) (*trashedFile, error) {
+		return &trashedFile{*req.fileOf(f), f.TrashedAt}, nil
 	},
 	columns: append([]diskColumn[store.File]{
 		{name: "trashed_at", uses: sorted, order: store.FileByTrashed.Order()},
 	}, fileColumns...),
 }
 
-func restoreFile(tx *store.Tx, _ *Request, in *byID) (*file, error) {
+func restoreFile(tx *store.Tx, req *Request, in *byID) (*file, error) {
 	if _, err := seenFile(tx, in.ID, true); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func restoreFile(tx *store.Tx, _ *Request, in *byID) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fileOf(f), nil
+	return req.fileOf(f), nil
 }
 
 func removeFile(tx *store.Tx, _ *Request, in *byID) (nothing, error) {

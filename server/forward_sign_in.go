@@ -214,8 +214,8 @@ func (req *Request) showForwardFault(w http.ResponseWriter, e *errs.Error, to *s
 	if err != nil {
 		return err
 	}
-	req.shown = e // so that it is counted and recorded
-	p.Logo = ""   // it is on another origin
+	req.shown = e           // so that it is counted and recorded
+	p.Logo, p.base = "", "" // the page is on the origin of the program
 	p.Status, p.Title, p.Texts = status[errs.Denied].code, p.Words.Refused, []string{sentence(e, req.language())}
 	if to != nil {
 		p.Title, p.Next = p.Words.Unfinished, pageLink{*to, p.Words.Continue}

@@ -83,18 +83,21 @@ func TestForwardSignIn_StateLastsAsLongAsTheBrowser(t *testing.T) {
 	}
 }
 
-// TestForwardSignIn_WithoutCookies ends at a page with a link, instead of going round in circles.
+// TestForwardSignIn_WithoutCookies ends at a page with a link, instead of going round in circles. The link is for the origin of the program, also
+// if this server is below a path.
 func TestForwardSignIn_WithoutCookies(t *testing.T) {
 	t.Parallel()
-	v := newVisitor(start(t))
-	callback := v.callback(v.tab("/orders?a=1&b=2"), "owner")
-	clear(v.cookies)
-	w := v.visit("", callback)
-	callback = v.callback(w.Header().Get("Location"), "owner")
-	clear(v.cookies)
-	w = v.visit("", callback, "Accept-Language", "zh-CN", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
-	if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), `href="/orders?a=1&amp;b=2"`) || !strings.Contains(w.Body.String(), "登录未完成") {
-		t.Errorf("%d %s", w.Code, w.Body)
+	for _, in := range []*instance{start(t), belowBase(t)} {
+		v := newVisitor(in)
+		callback := v.callback(v.tab("/orders?a=1&b=2"), "owner")
+		clear(v.cookies)
+		w := v.visit("", callback)
+		callback = v.callback(w.Header().Get("Location"), "owner")
+		clear(v.cookies)
+		w = v.visit("", callback, "Accept-Language", "zh-CN", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), `href="/orders?a=1&amp;b=2"`) || !strings.Contains(w.Body.String(), "登录未完成") {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
 	}
 }
 

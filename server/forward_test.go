@@ -62,7 +62,7 @@ func (v *visitor) callback(page, as string) string {
 	v.in.t.Helper()
 	to, err := url.Parse(page)
 	must(v.in.t, err)
-	if to.Host != "reeve.example.org" || to.Path != "/console/open" {
+	if to.Host != "reeve.example.org" || to.Path != v.in.server.url("/console/open") {
 		v.in.t.Fatalf("sent to %s", to)
 	}
 	q := to.Query()

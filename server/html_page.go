@@ -66,7 +66,7 @@ func newPages(files fs.FS) (*pages, error) {
 // htmlPage is what a page shows, in this order. Everything but the title may be empty.
 type htmlPage struct {
 	Language, Site, Contact string
-	Logo                    string // URL; "" for none
+	Logo                    string // path; "" for none
 	Words                   *pageTexts
 	Hosted                  bool // whether there are pages for app users
 	Status                  int  // of the response; 0 means 200
@@ -82,6 +82,7 @@ type htmlPage struct {
 	Next                    pageLink // shown as a button
 	Links                   []pageLink
 
+	base   string // base path of the server, which precedes the paths of links and forms
 	done   string // what has just been done, as the address says
 	script string // script of the page; "" for none
 }
@@ -120,6 +121,7 @@ type htmlField struct {
 // newPage returns a page with what all pages have.
 func (req *Request) newPage(tx *store.Tx) *htmlPage {
 	return &htmlPage{
+		base:     req.s.config.BasePath,
 		Language: req.language().Tag(), Words: req.s.pages.texts[req.mailLanguage()],
 		Site: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Contact: store.SiteContact.Get(tx),
 		Hosted: store.AppPages.Get(tx),

@@ -12,13 +12,13 @@ func (p *htmlPage) html(frame, nonce string) string {
 	var b strings.Builder
 	p.writeTexts(&b)
 	for i := range p.Forms {
-		p.Forms[i].write(&b, fmt.Sprint("form", i), p.FaultField)
+		p.Forms[i].write(&b, p.base, fmt.Sprint("form", i), p.FaultField)
 	}
 	if p.Next.Path != "" {
-		b.WriteString(p.Next.html(` class="button"`) + "\n")
+		b.WriteString(p.Next.html(p.base, ` class="button"`) + "\n")
 	}
 	for _, link := range p.Links {
-		b.WriteString(`<p class="link">` + link.html("") + "</p>\n")
+		b.WriteString(`<p class="link">` + link.html(p.base, "") + "</p>\n")
 	}
 	if p.Contact != "" {
 		writeParagraph(&b, ` class="soft"`, p.Words.Contact+" "+p.Contact)
@@ -28,7 +28,7 @@ func (p *htmlPage) html(frame, nonce string) string {
 	}
 	logo := ""
 	if p.Logo != "" {
-		logo = `<img src="` + html.EscapeString(p.Logo) + `" alt="">`
+		logo = `<img src="` + html.EscapeString(p.base+p.Logo) + `" alt="">`
 	}
 	return strings.NewReplacer("{language}", html.EscapeString(p.Language), "{nonce}", nonce, "{logo}", logo,
 		"{site}", html.EscapeString(p.Site), "{title}", html.EscapeString(p.Title), "{content}", b.String()).Replace(frame)
@@ -68,7 +68,7 @@ func (p *htmlPage) writeTexts(b *strings.Builder) {
 	if len(p.Menu) > 0 {
 		b.WriteString("<nav><ul>\n")
 		for _, link := range p.Menu {
-			b.WriteString("<li>" + link.html("") + "</li>\n")
+			b.WriteString("<li>" + link.html(p.base, "") + "</li>\n")
 		}
 		b.WriteString("</ul></nav>\n")
 	}
@@ -78,12 +78,12 @@ func writeParagraph(b *strings.Builder, attributes, text string) {
 	b.WriteString("<p" + attributes + ">" + html.EscapeString(text) + "</p>\n")
 }
 
-func (l pageLink) html(attributes string) string {
-	return "<a" + attributes + ` href="` + html.EscapeString(l.Path) + `">` + html.EscapeString(l.Text) + "</a>"
+func (l pageLink) html(base, attributes string) string {
+	return "<a" + attributes + ` href="` + html.EscapeString(base+l.Path) + `">` + html.EscapeString(l.Text) + "</a>"
 }
 
 // write writes the form. The field with a fault, or else the first that is empty, gets the focus.
-func (form *htmlForm) write(b *strings.Builder, id, fault string) {
+func (form *htmlForm) write(b *strings.Builder, base, id, fault string) {
 	if len(form.Lines) > 0 {
 		b.WriteString(`<div class="item"><div id="` + id + `-about">` + "\n")
 		for _, line := range form.Lines {
@@ -98,7 +98,11 @@ func (form *htmlForm) write(b *strings.Builder, id, fault string) {
 	if form.Scripts != "" {
 		b.WriteString(`<noscript><p class="fault">` + html.EscapeString(form.Scripts) + "</p></noscript>\n")
 	}
-	b.WriteString(`<form method="post"` + attribute("action", form.Action) + `><input type="hidden" name="confirm" value="1">` + "\n") // a form without fields would have no body
+	action := form.Action
+	if action != "" {
+		action = base + action
+	}
+	b.WriteString(`<form method="post"` + attribute("action", action) + `><input type="hidden" name="confirm" value="1">` + "\n") // a form without fields would have no body
 	focused := fault
 	for i := range form.Fields {
 		f := &form.Fields[i]

@@ -12,7 +12,7 @@ var manualRoutes = []Route{
 	withETag(read("/system/manual", signedIn, "Read the manual", readManual)),
 }
 
-// manualPages is the URL of a topic in the console, before the topic's key.
+// manualPages is the path of a topic in the console, before the topic's key.
 const manualPages = "/console/help/"
 
 // manualTopic is a topic in the response.
@@ -26,8 +26,8 @@ type manualAnswer struct {
 	Data []manualTopic `json:"data" doc:"Topics in reading order"`
 }
 
-// newManual renders the manual in files; without files it is empty.
-func newManual(files fs.FS) (answer Encoded[manualAnswer], err error) {
+// newManual renders the manual in files; without files it is empty. pages is the URL of a topic, before its key.
+func newManual(files fs.FS, pages string) (answer Encoded[manualAnswer], err error) {
 	whole := manualAnswer{Data: []manualTopic{}}
 	var topics []*manual.Topic
 	if files != nil {
@@ -36,7 +36,7 @@ func newManual(files fs.FS) (answer Encoded[manualAnswer], err error) {
 		}
 	}
 	for _, t := range topics {
-		html, err := t.HTML(manualPages)
+		html, err := t.HTML(pages)
 		if err != nil {
 			return answer, err
 		}

@@ -39,7 +39,7 @@ func TestWithoutAManualThereAreNoTopics(t *testing.T) {
 }
 
 func TestABadManualIsRefusedAtStart(t *testing.T) {
-	if _, err := newManual(fstest.MapFS{"bad.md": {Data: []byte("no title")}}); err == nil {
+	if _, err := newManual(fstest.MapFS{"bad.md": {Data: []byte("no title")}}, manualPages); err == nil {
 		t.Error("it is taken")
 	}
 }

@@ -29,7 +29,7 @@ var linkRoutes = []Route{
 // linkPath is the path of links, before the token.
 const linkPath = "/link/"
 
-// publicURL returns the origin of links for the caller: that of the configuration, or else the one at
+// publicURL returns the start of links for the caller: that of the configuration, or else the one at
 // which the caller has reached this server.
 func (req *Request) publicURL() string {
 	if url := req.s.config.PublicURL; url != "" {
@@ -39,7 +39,7 @@ func (req *Request) publicURL() string {
 	if req.secure() {
 		scheme = "https://"
 	}
-	return scheme + req.http.Host
+	return scheme + req.http.Host + req.s.config.BasePath
 }
 
 type forgotIn struct {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -33,7 +34,7 @@ const tolerance = "Bodies may deviate from the schemas in form. Numbers and flag
 // titleHere marks the place of the title; no other text contains it.
 const titleHere = "\u2020title\u2020"
 
-func newDocument(all []Route, version string) (document, error) {
+func (s *Server) newDocument(all []Route) (document, error) {
 	types := &schemas{named: object{}, seen: map[string]string{}}
 	paths := object{}
 	for i := range all {
@@ -51,19 +52,19 @@ func newDocument(all []Route, version string) (document, error) {
 	doc, err := json.Marshal(object{
 		"openapi": "3.1.0",
 		"info": object{
-			"title": titleHere, "version": version,
+			"title": titleHere, "version": s.config.Version,
 			"description": "An administration backend. Every JSON response is an envelope: data, success, msg and showType; an error response adds errorCode, requestId and, for invalid values, errors by field.\n\n" + tolerance,
 			"contact":     object{"name": "Reeve"},
 			"license":     object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
-		"servers": []any{object{"url": "/", "description": "This server"}},
+		"servers": []any{object{"url": cmp.Or(s.config.BasePath, "/"), "description": "This server"}},
 		"paths":   paths,
 		"tags":    tags(all),
 		"components": object{
 			"schemas": types.named, "responses": failures(), "parameters": object{"ActAsHeader": actAsParameter},
 			"securitySchemes": object{
 				"bearer":  object{"type": "http", "scheme": "bearer", "description": "Token of POST /admin/login"},
-				"cookie":  object{"type": "apiKey", "in": "cookie", "name": sessionCookie(false, true), "description": "Set by a sign-in with cookie=1. App users have " + sessionCookie(true, true) + "; over plain HTTP the names have no prefix. Requests that change something are accepted only from pages of this server"},
+				"cookie":  object{"type": "apiKey", "in": "cookie", "name": s.sessionCookie(false, true), "description": "Set by a sign-in with cookie=1. App users have " + s.sessionCookie(true, true) + "; over plain HTTP the names have no prefix. Requests that change something are accepted only from pages of this server"},
 				"basic":   object{"type": "http", "scheme": "basic", "description": "An API key as the password, with any username, for clients of OAuth 2.0"},
 				"metrics": object{"type": "http", "scheme": "bearer", "description": "metrics.token of the configuration; without one the endpoint does not exist"},
 			},

@@ -47,7 +47,7 @@ func trustedOrigins(urls ...string) (*http.CrossOriginProtection, error) {
 		if url == "" {
 			continue
 		}
-		if err := protection.AddTrustedOrigin(url); err != nil {
+		if err := protection.AddTrustedOrigin(originOf(url)); err != nil {
 			return nil, err
 		}
 	}

@@ -46,8 +46,8 @@ func listClients(_ *store.Tx, req *Request, _ *none) (*clientsOut, error) {
 	}
 	npm := files.ByPath[files.NPM]
 	return &clientsOut{files.Version,
-		npmClient{sdk.Package, sdkPath + files.NPM, int64(len(npm.Content)), npm.SHA256},
-		goClient{sdk.Module, "v" + files.Version, sdkPath + "go"},
+		npmClient{sdk.Package, req.s.url(sdkPath + files.NPM), int64(len(npm.Content)), npm.SHA256},
+		goClient{sdk.Module, "v" + files.Version, req.s.url(sdkPath + "go")},
 	}, nil
 }
 

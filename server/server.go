@@ -53,7 +53,8 @@ type Config struct {
 	Listen         string // host:port
 	TLSCert        string // paths of PEM files; both or neither
 	TLSKey         string
-	PublicURL      string   // origin at which people reach this server, like https://reeve.example.org; "" if unknown
+	BasePath       string   // path below which a proxy serves this server, like /admin-tool; "" for the root of its host
+	PublicURL      string   // URL at which people reach this server, like https://reeve.example.org, with BasePath; "" if unknown
 	AllowedHosts   []string // host names to answer to besides that of PublicURL
 	TrustedProxies []netip.Prefix
 	MaxConnections int // 0 for as many as the limit of file descriptors allows
@@ -83,7 +84,7 @@ const (
 	headerTimeout   = 5 * time.Second
 	idleTimeout     = 60 * time.Second
 	writeTimeout    = 60 * time.Second // from the end of the header to the end of the response; streams set their own
-	shutdownTimeout = 20 * time.Second // for requests in flight
+	shutdownTimeout = 7 * time.Second  // for requests in flight; Docker kills a container after 10 s
 	maxHeaderBytes  = 64 << 10
 	unwritten       = 20 * time.Second // until a connection is closed whose client reads nothing
 	streamBuffer    = 256 << 10        // bytes that an HTTP/2 connection buffers for requests that do not read
@@ -160,9 +161,9 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	if err := checkRoutes(all); err != nil {
 		return nil, err
 	}
-	s.openapi = newDocuments(func() (document, error) { return newDocument(all, config.Version) })
+	s.openapi = newDocuments(func() (document, error) { return s.newDocument(all) })
 	s.clients = sync.OnceValues(func() (*sdk.Files, error) { return packClients(config.Clients, config.Version) })
-	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual) })
+	s.manual = sync.OnceValues(func() (Encoded[manualAnswer], error) { return newManual(config.Manual, s.url(manualPages)) })
 	s.routes, s.choosers, s.monitor = all, choosersOf(all), monitor.New(config.Monitor, config.RedisTargets, db, log)
 	s.jobs, s.links, s.streams = newJobs(s), newLinkSigner(), newStreams(s)
 	s.sender, s.reads, s.fields = newSender(s), newSecretReads(s), newFieldKeeper(s)
@@ -177,7 +178,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.monitor.GiveWay)
 	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.textHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.keyHealth, s.mailHealth, s.limitHealth, s.signInHealth, s.passwordHealth, s.permissionsHealth}
-	s.handler = s.headers(s.checkHost(s.cors(s.boundStreams(s.router(all)))))
+	s.handler = s.belowBase(s.headers(s.checkHost(s.cors(s.boundStreams(s.router(all))))))
 	return s, nil
 }
 
@@ -301,12 +302,8 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	case err = <-served:
 	case <-ctx.Done():
 		s.streams.end()
-		deadline, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
-		err = srv.Shutdown(deadline)
-		cancel()
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = errors.Join(fmt.Errorf("requests were still running after %s and were cut off", shutdownTimeout), srv.Close())
-		}
+		timed.stopping.Store(true)
+		err = s.shutdown(srv)
 	}
 	stopTidying()
 	wg.Wait()

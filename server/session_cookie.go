@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -17,8 +18,8 @@ import (
 // a header. Other sites can make a browser send it, so requests that change something are accepted only
 // from pages of this server.
 
-// sessionCookie returns the name of a realm's cookie. Browsers accept the prefix only from the host itself,
-// over HTTPS; over plain HTTP they refuse it.
+// sessionCookie returns the name of a realm's cookie on a server with a host of its own. Browsers accept the
+// prefix only from the host itself, over HTTPS; over plain HTTP they refuse it.
 func sessionCookie(app, secure bool) string {
 	name := "reeve_session"
 	if app {
@@ -26,6 +27,15 @@ func sessionCookie(app, secure bool) string {
 	}
 	if secure {
 		return "__Host-" + name
+	}
+	return name
+}
+
+// sessionCookie returns the name of a realm's cookie. Browsers accept the prefix __Host- only for the whole host.
+func (s *Server) sessionCookie(app, secure bool) string {
+	name := sessionCookie(app, secure)
+	if s.config.BasePath != "" {
+		name = strings.Replace(name, "__Host-", "__Secure-", 1)
 	}
 	return name
 }
@@ -48,14 +58,14 @@ func (req *Request) secure() bool {
 	if scheme, _, ok := strings.Cut(req.http.Header.Get("Origin"), "://"); ok {
 		return scheme == "https"
 	}
-	return strings.HasPrefix(req.s.config.PublicURL, "https://") && canonicalOrigin("https://"+req.http.Host) == req.s.config.PublicURL
+	return strings.HasPrefix(req.s.config.PublicURL, "https://") && canonicalOrigin("https://"+req.http.Host) == originOf(req.s.config.PublicURL)
 }
 
 // sentSessions returns the cookies with a session of a realm that the client has sent, the one to use first. Browsers send the one with the
 // prefix over HTTPS only; the other one is not accepted there, since other hosts of the site can set it.
 func (req *Request) sentSessions(app bool) (sent []*http.Cookie) {
 	for _, secure := range []bool{true, false} {
-		if c, err := req.http.Cookie(sessionCookie(app, secure)); err == nil && (secure || !req.encrypted()) {
+		if c, err := req.http.Cookie(req.s.sessionCookie(app, secure)); err == nil && (secure || !req.encrypted()) {
 			sent = append(sent, c)
 		}
 	}
@@ -89,13 +99,20 @@ func (req *Request) endFormer(app bool, token string) {
 // setSession sets the cookie of a session, instead of any that the client has sent.
 func (req *Request) setSession(app bool, token string, expires store.Time) {
 	secure := req.secure()
-	name := sessionCookie(app, secure)
+	name := req.s.sessionCookie(app, secure)
 	for _, c := range req.sentSessions(app) {
 		if c.Name != name {
 			req.dropCookie(c.Name)
 		}
 	}
-	http.SetCookie(&req.w, hiddenCookie(name, token, int(time.Until(expires.Std())/time.Second), secure))
+	http.SetCookie(&req.w, req.s.hiddenCookie(name, token, int(time.Until(expires.Std())/time.Second), secure))
+}
+
+// hiddenCookie returns a cookie of this server, which browsers do not send to other programs of its host.
+func (s *Server) hiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
+	cookie := hiddenCookie(name, value, seconds, secure)
+	cookie.Path = cmp.Or(s.config.BasePath, "/")
+	return cookie
 }
 
 // hiddenCookie returns a cookie that scripts cannot read, and that other sites cannot make a browser send
@@ -112,7 +129,7 @@ func (req *Request) dropSession(app bool) {
 }
 
 func (req *Request) dropCookie(name string) {
-	deletion := hiddenCookie(name, "", -1, strings.HasPrefix(name, "__Host-")).String()
+	deletion := req.s.hiddenCookie(name, "", -1, strings.HasPrefix(name, "__")).String()
 	if !slices.Contains(req.w.Header()["Set-Cookie"], deletion) { // a request can be authorized twice
 		req.w.Header().Add("Set-Cookie", deletion)
 	}

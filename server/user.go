@@ -36,7 +36,7 @@ var users = Resource[store.User, *user]{
 		return req.Actor.Scope(tx).Users()
 	},
 	out: func(tx *store.Tx, req *Request, u *store.User) (*user, error) {
-		return userOf(tx, audienceOf(req.Actor), u)
+		return req.userOf(tx, audienceOf(req.Actor), u)
 	},
 	columns: []diskColumn[store.User]{
 		{name: "id", uses: sorted},
@@ -133,7 +133,7 @@ func createUser(req *Request, in *userCreation) (*newUser, error) {
 		if u, err = store.Users.Get(tx, u.ID); err != nil {
 			return err
 		}
-		made, err := userOf(tx, audienceOf(req.Actor), u)
+		made, err := req.userOf(tx, audienceOf(req.Actor), u)
 		if err == nil {
 			out.user = *made
 		}
@@ -165,7 +165,7 @@ func editUser(tx *store.Tx, req *Request, id store.ID, apply func(*store.User) e
 	if err != nil {
 		return nil, err
 	}
-	return userOf(tx, audienceOf(req.Actor), u)
+	return req.userOf(tx, audienceOf(req.Actor), u)
 }
 
 func enableUser(tx *store.Tx, req *Request, in *statusIn) (*user, error) {

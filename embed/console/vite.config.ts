@@ -37,6 +37,9 @@ const { inBuild, inServer } = replace(replacements)
 
 export default defineConfig({
   base: '/console/',
+  // Scripts find one another by relative URLs: the server may be below a path of its host. The
+  // server changes the URLs in the page.
+  experimental: { renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }) },
   html: { cspNonce: '__NONCE__' }, // which the server replaces in each page
   plugins: [inBuild, react(), packages(), compressed()],
   optimizeDeps: { rolldownOptions: { plugins: [inServer] } },

@@ -75,7 +75,7 @@
     if (button.disabled) return;
     busy(progress.dataset.wait);
     try {
-      const response = await fetch("/api/challenge", { credentials: "omit", cache: "no-store" });
+      const response = await fetch("../api/challenge", { credentials: "omit", cache: "no-store" });
       const made = await response.json();
       if (response.status === 403) return form.submit(); // no challenge is needed any more, or the registration was closed
       if (!response.ok) return fail(made.msg);

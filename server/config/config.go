@@ -26,7 +26,6 @@ import (
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
 
-	"reeve/server"
 	"reeve/store"
 )
 
@@ -69,10 +68,7 @@ func Load(path string, flags map[string]string) (*Config, error) {
 		return nil, err
 	}
 	c.DataDir, c.LogLevel = c.values.String("data.dir"), c.values.String("log.level")
-	c.PublicURL = strings.TrimSuffix(c.values.String("server.public_url"), "/")
-	if origin, ok := server.ParseOrigin(c.PublicURL); ok { // Server reports any other
-		c.PublicURL = origin
-	}
+	c.PublicURL = canonicalURL(c.values.String("server.public_url")) // Server reports any other
 	c.BcryptCost, c.Breached = c.values.Int("auth.bcrypt_cost"), c.values.String("auth.breached_passwords")
 	c.LoginLogDays, c.LoginLogRows = c.values.Int("security.login_log_days"), c.values.Int("security.login_log_rows")
 	return c, errors.Join(c.setChangeLog(), c.check())

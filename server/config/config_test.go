@@ -215,6 +215,37 @@ func TestFile_ByteOrderMark(t *testing.T) {
 	}
 }
 
+// TestBasePath_PublicURL: the base path and the URLs of this server agree, or the error says how.
+func TestBasePath_PublicURL(t *testing.T) {
+	t.Chdir(t.TempDir()) // without a config.toml
+	for _, c := range []struct{ base, public, forward, want string }{
+		{"/a", "https://x.example/a", "", ""},
+		{"/a/", "https://x.example/a/", "https://x.example/a", ""},
+		{"/a.b/c-d_~", "", "", ""},
+		{"", "https://x.example", "", ""},
+		{"", "https://x.example/a", "", `server.public_url: "https://x.example/a" has a path, below which a proxy must serve this server: set server.base_path to it`},
+		{"/a", "https://x.example", "", `server.public_url: "https://x.example" must end with server.base_path: https://x.example/a`},
+		{"/a", "https://x.example/b", "", `server.public_url: "https://x.example/b" is not a URL like https://reeve.example.org/a`},
+		{"/a", "https://x.example/a", "https://x.example", `forward_auth.url: "https://x.example" must end with server.base_path: https://x.example/a`},
+		{"a", "", "", `server.base_path: "a" is not a path like /admin-tool, of letters, digits and ._~-`},
+		{"/a//b", "", "", `server.base_path: "/a//b" is not a path like /admin-tool, of letters, digits and ._~-`},
+		{"/../a", "", "", `server.base_path: "/../a" is not a path like /admin-tool, of letters, digits and ._~-`},
+		{`/"a`, "", "", `server.base_path: "/\"a" is not a path like /admin-tool, of letters, digits and ._~-`},
+	} {
+		flags := map[string]string{"server.base_path": c.base, "server.public_url": c.public}
+		if c.forward != "" {
+			flags["forward_auth.url"], flags["forward_auth.origins"] = c.forward, "https://app.example"
+		}
+		config, err := Load("", flags)
+		if err == nil {
+			_, err = config.Server()
+		}
+		if err == nil && c.want != "" || err != nil && err.Error() != c.want {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
 func TestUnknownKeysOfAFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"[server]\nlisen = \"x\"":  "unknown key server.lisen; did you mean server.listen?",

@@ -23,6 +23,7 @@ var keys = []key{
 	{"server.tls_cert", "", "Path of a PEM certificate; together with server.tls_key it turns on HTTPS.", nil},
 	{"server.tls_key", "", "Path of the private key of server.tls_cert.", nil},
 	{"server.public_url", "", "URL at which people reach this server, like https://reeve.example.org; links in mails begin with it, and no mail is sent without it. Passkeys are for its host name.", nil},
+	{"server.base_path", "", "Path below which a proxy serves this server, like /admin-tool; empty for the root of its host.", nil},
 	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted.", nil},
 	{"server.max_connections", int64(0), "Maximum number of connections, half of them from one address; 0 for as many as the limit of open files allows.", nil},
 	{"server.allowed_hosts", []string{}, "Host names that the server answers to besides that of server.public_url; without that URL, it answers to any.", nil},

@@ -25,6 +25,12 @@ func TestOrigins_CanonicalForm(t *testing.T) {
 	if _, s := load(t, "", nil); s.Forward.URL != "https://sign-in.example.org" {
 		t.Errorf("%q", s.Forward.URL)
 	}
+	t.Setenv("REEVE_SERVER__BASE_PATH", "/Tool")
+	t.Setenv("REEVE_SERVER__PUBLIC_URL", "https://Reeve.example.org:443/Tool/")
+	t.Setenv("REEVE_FORWARD_AUTH__URL", "https://SIGN-IN.example.org/Tool/")
+	if c, s := load(t, "", nil); c.PublicURL != "https://reeve.example.org/Tool" || s.PublicURL != c.PublicURL || s.Forward.URL != "https://sign-in.example.org/Tool" {
+		t.Errorf("%q %q %q", c.PublicURL, s.PublicURL, s.Forward.URL)
+	}
 }
 
 func TestOrigins_Invalid(t *testing.T) {

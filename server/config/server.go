@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,19 +122,57 @@ func (c *Config) setWebhooks(s *server.Config) (err error) {
 	return nil
 }
 
+// basePath matches a path that needs no encoding, without a slash at its end.
+var basePath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
+
+// setPublicURL sets the base path, and the public URL, which must end with it.
 func (c *Config) setPublicURL(s *server.Config) error {
-	s.PublicURL = c.PublicURL
-	if _, ok := server.ParseOrigin(s.PublicURL); s.PublicURL != "" && !ok {
-		return fmt.Errorf("server.public_url: %q is not an origin like https://reeve.example.org", s.PublicURL)
+	s.BasePath = strings.TrimSuffix(c.values.String("server.base_path"), "/")
+	if s.BasePath != "" && (len(s.BasePath) > 100 || !basePath.MatchString(s.BasePath)) {
+		return fmt.Errorf("server.base_path: %q is not a path like /admin-tool, of letters, digits and ._~-", s.BasePath)
 	}
-	return nil
+	s.PublicURL = c.PublicURL
+	return checkPublic("server.public_url", s.PublicURL, s.BasePath)
+}
+
+// checkPublic checks a URL of this server: an origin, and the base path after it.
+func checkPublic(name, text, base string) error {
+	origin, path, ok := splitURL(text)
+	switch {
+	case text == "" || ok && path == base:
+		return nil
+	case ok && path == "":
+		return fmt.Errorf("%s: %q must end with server.base_path: %s%s", name, text, origin, base)
+	case ok && base == "" && basePath.MatchString(path):
+		return fmt.Errorf("%s: %q has a path, below which a proxy must serve this server: set server.base_path to it", name, text)
+	}
+	return fmt.Errorf("%s: %q is not a URL like https://reeve.example.org%s", name, text, base)
+}
+
+// canonicalURL returns a URL with its origin in the canonical form, and without a slash at its end.
+func canonicalURL(text string) string {
+	text = strings.TrimSuffix(text, "/")
+	if origin, path, ok := splitURL(text); ok {
+		return origin + path
+	}
+	return text // checkPublic reports it
+}
+
+// splitURL returns the canonical origin of a URL, and its path. ok is false if it has something else.
+func splitURL(text string) (origin, path string, ok bool) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", "", false
+	}
+	origin, ok = server.ParseOrigin(strings.TrimSuffix(text, u.Path))
+	return origin, u.Path, ok
 }
 
 // setForward sets the origins of forward authentication. The URL of this server is server.public_url
 // by default.
 func (c *Config) setForward(s *server.Config) error {
 	f := server.Forward{
-		URL:         strings.TrimSuffix(c.values.String("forward_auth.url"), "/"),
+		URL:         canonicalURL(c.values.String("forward_auth.url")),
 		Origins:     c.values.Strings("forward_auth.origins"),
 		CrossOrigin: c.values.Strings("forward_auth.cross_origin"),
 	}
@@ -142,12 +181,8 @@ func (c *Config) setForward(s *server.Config) error {
 			return errors.New("forward_auth.origins needs forward_auth.url or server.public_url, to which browsers are sent to sign in")
 		}
 	}
-	if f.URL != "" {
-		url := []string{f.URL}
-		if err := parseOrigins("forward_auth.url", url); err != nil {
-			return err
-		}
-		f.URL = url[0]
+	if err := checkPublic("forward_auth.url", f.URL, s.BasePath); err != nil {
+		return err
 	}
 	if err := errors.Join(parseOrigins("forward_auth.origins", f.Origins), parseOrigins("forward_auth.cross_origin", f.CrossOrigin)); err != nil {
 		return err

@@ -45,6 +45,15 @@ func newWitness(base string) *witness {
 	return &witness{base: base, answered: map[network.RequestID]asked{}, under: map[network.RequestID]cdp.LoaderID{}}
 }
 
+// basePath returns the path of the server's URL, "" for a server with a host of its own.
+func (w *witness) basePath() string {
+	u, err := url.Parse(w.base)
+	if err != nil {
+		return ""
+	}
+	return u.Path
+}
+
 // tellViolations logs every violation of the content security policy with its location,
 // which the browser's own message lacks.
 const tellViolations = `addEventListener('securitypolicyviolation', (v) => {
@@ -132,8 +141,9 @@ func (w *witness) request(e *network.EventRequestWillBeSent) {
 			w.fault("the header %s in %s %s", name, e.Request.Method, u.Path)
 		}
 	}
-	w.answered[e.RequestID] = asked{e.Request.Method, u.Path}
-	if e.Type != network.ResourceTypeEventSource && u.Path != eventPath { // whose response never ends
+	path := strings.TrimPrefix(u.Path, w.basePath())
+	w.answered[e.RequestID] = asked{e.Request.Method, path}
+	if e.Type != network.ResourceTypeEventSource && path != eventPath { // whose response never ends
 		w.under[e.RequestID] = e.LoaderID
 	}
 }

@@ -74,12 +74,22 @@ const (
 // are replaced. Each must occur.
 func codeBlock(t *testing.T, language string, which int, replace ...string) string {
 	t.Helper()
-	chapter, err := os.ReadFile(repository + "/embed/manual/forward-auth.md")
+	return blockIn(t, "forward-auth.md", "# ", language, which, replace...)
+}
+
+// blockIn returns a block of code of a section of the manual, in which some texts are replaced.
+func blockIn(t *testing.T, page, heading, language string, which int, replace ...string) string {
+	t.Helper()
+	chapter, err := os.ReadFile(repository + "/embed/manual/" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(chapter), -1)
-	if len(blocks) != 2 {
+	_, section, _ := strings.Cut(string(chapter), heading)
+	if strings.HasPrefix(heading, "## ") {
+		section, _, _ = strings.Cut(section, "\n## ")
+	}
+	blocks := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(section, -1)
+	if which >= len(blocks) {
 		t.Fatalf("%d blocks of %s", len(blocks), language)
 	}
 	text := blocks[which][1]
@@ -121,9 +131,14 @@ func runProxy(t *testing.T, address, dir string, words ...string) {
 
 // runCaddy starts Caddy with the manual's configuration, over plain HTTP.
 func runCaddy(t *testing.T, which int, address, reeve, program string) {
+	startCaddy(t, address, codeBlock(t, "caddyfile", which, "shop.example.org", "http://"+address, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program))
+}
+
+// startCaddy starts Caddy with the configuration of a site.
+func startCaddy(t *testing.T, address, site string) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "Caddyfile")
-	text := "{\n\tadmin off\n\tauto_https off\n}\n" + codeBlock(t, "caddyfile", which, "shop.example.org", "http://"+address, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program)
+	text := "{\n\tadmin off\n\tauto_https off\n}\n" + site
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +147,6 @@ func runCaddy(t *testing.T, which int, address, reeve, program string) {
 
 // runNginx starts nginx with the manual's configuration, with TLS if there is a certificate.
 func runNginx(t *testing.T, which int, address, reeve, program, cert, key string) {
-	dir := t.TempDir()
 	listen := "listen " + address + ";"
 	if cert != "" {
 		listen = fmt.Sprintf("listen %s ssl; ssl_certificate %s; ssl_certificate_key %s;", address, cert, key)
@@ -141,7 +155,12 @@ func runNginx(t *testing.T, which int, address, reeve, program, cert, key string
 	if which == onePermission {
 		more = codeBlock(t, "nginx", which, "127.0.0.1:3000", program)
 	}
-	server := codeBlock(t, "nginx", oneProgram, "listen 443 ssl;", listen, "shop.example.org;", "127.0.0.1;\n"+more, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program)
+	startNginx(t, address, codeBlock(t, "nginx", oneProgram, "listen 443 ssl;", listen, "shop.example.org;", "127.0.0.1;\n"+more, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program))
+}
+
+// startNginx starts nginx with the configuration of a server.
+func startNginx(t *testing.T, address, server string) {
+	dir := t.TempDir()
 	text := "daemon off;\nerror_log " + dir + "/error.log;\npid " + dir + "/nginx.pid;\nevents {}\nhttp {\naccess_log off;\n"
 	for _, name := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		text += name + "_temp_path " + dir + "/" + name + ";\n"

@@ -48,6 +48,12 @@ func TestAFullDiskLetsAdministratorsInAndDelete(t *testing.T) {
 		}
 	}
 	inAndOut("full", 1)
+	copies := signedIn(t, p)
+	for _, path := range []string{"/system/backup", "/admin/list-export", "/system/audit-export"} {
+		if a := copies.call("GET", path, ""); a.status != 200 || len(a.raw) == 0 {
+			t.Errorf("%s on a full disk: %d %s", path, a.status, a.raw)
+		}
+	}
 	p.kill()
 	p = start(t, dir)
 	inAndOut("after a restart", 11)

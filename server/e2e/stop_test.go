@@ -83,3 +83,45 @@ func TestAStopAnswersWhatIsInFlight(t *testing.T) {
 		})
 	}
 }
+
+// TestStop_StuckClients: neither a download that its client does not read nor a request that never
+// arrives keeps a stop from being orderly.
+func TestStop_StuckClients(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		send func(t *testing.T, c *client, conn net.Conn)
+		cut  bool // whether the request is cut off at the end of the time for all
+	}{
+		"a download that nobody reads": {func(t *testing.T, c *client, conn net.Conn) {
+			fmt.Fprintf(conn, "GET /file/list/%d/content HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", c.put("big.bin", payload{1, 48 << 20}).ID, c.token)
+			if line, err := bufio.NewReaderSize(conn, 16).ReadString('\n'); err != nil || !strings.Contains(line, " 200 ") {
+				t.Fatalf("%q, %v", line, err)
+			}
+		}, false},
+		"a body that never arrives": {func(t *testing.T, c *client, conn net.Conn) {
+			fmt.Fprintf(conn, "PUT /system/setting HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", c.token)
+			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
+				t.Fatalf("%q, %v", line, err)
+			}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			p := start(t, dir)
+			c := signedIn(t, p)
+			conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(patience))
+			tc.send(t, c, conn)
+			p.stop() // with exit code 0
+			if cut := strings.Contains(p.log.String(), "were cut off"); cut != tc.cut {
+				t.Errorf("cut off at the end: %t\n%s", cut, &p.log)
+			}
+			sound(t, dir)
+		})
+	}
+}

@@ -100,9 +100,18 @@ func (b *Backup) copyRecords(db *DB) (refs []blobRef, err error) {
 	return b.copyData(db)
 }
 
-// copyData makes and verifies the copy of data.db and returns the references to blobs in it.
+// copyData makes and verifies the copy of data.db and returns the references to blobs in it. Without
+// space in the data directory, the copy is in the directory for temporary files.
 func (b *Backup) copyData(db *DB) (refs []blobRef, err error) {
-	f, err := os.CreateTemp(db.dir, backupPattern)
+	refs, err = b.copyDataIn(db, db.dir)
+	if disk.IsFull(err) {
+		refs, err = b.copyDataIn(db, os.TempDir())
+	}
+	return refs, err
+}
+
+func (b *Backup) copyDataIn(db *DB, dir string) (refs []blobRef, err error) {
+	f, err := os.CreateTemp(dir, backupPattern)
 	if err != nil {
 		return nil, err
 	}

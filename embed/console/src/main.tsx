@@ -1,6 +1,7 @@
 // Entry point. Users who are not signed in get the sign-in page only; the rest is many
 // times larger.
 import { createRoot } from 'react-dom/client'
+import { consoleURL } from './api/base'
 import { askEarly } from './api/early'
 import { isPending, mark } from './api/session'
 import { finishSignOut } from './api/sign-out'
@@ -12,7 +13,7 @@ document.documentElement.lang = language
 localStorage.removeItem('reeve.token') // of versions that kept the session there
 const root = createRoot(document.getElementById('root')!)
 
-if (mark() && location.pathname === '/console/open') {
+if (mark() && location.pathname === consoleURL('open')) {
   void import('./pages/Open').then(({ Open }) => root.render(<Open />), unreachable)
 } else if (mark()) {
   askEarly()

@@ -1655,7 +1655,7 @@ export type KeyWithToken = {
 export type Link = {
   /** Time at which the link expires */
   expires_at: string
-  /** URL of the file, relative to the server */
+  /** URL of the file, relative to the origin of the server */
   url: string
 }
 

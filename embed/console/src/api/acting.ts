@@ -2,6 +2,8 @@
 // other tabs of the browser stay the user's own. A page keeps what it began with: beginning and
 // stopping load another one.
 
+import { consoleURL } from './base'
+
 const key = 'reeve.acting'
 const endedKey = 'reeve.acting_over'
 
@@ -19,14 +21,14 @@ export const actingHeaders = (path: string): Record<string, string> => (actingAs
 // beginActing opens the console as a user.
 export function beginActing(id: number): void {
   sessionStorage.setItem(key, String(id))
-  location.assign('/console/')
+  location.assign(consoleURL())
 }
 
 // stopActing opens the console as oneself. With `told`, it says so, since the server has ended it.
 export function stopActing(told = false): void {
   forgetActing()
   if (told) sessionStorage.setItem(endedKey, '1')
-  location.replace('/console/')
+  location.replace(consoleURL())
 }
 
 export const forgetActing = (): void => globalThis.sessionStorage?.removeItem(key)

@@ -1,6 +1,7 @@
 // Every response of the API has the same envelope; it is opened here.
 
 import { actingHeaders, stopActing } from './acting'
+import { base } from './base'
 import { begin } from './changes'
 import type { Answer, Body, Method, Path } from './paths'
 import type { Info } from './types'
@@ -104,7 +105,7 @@ async function send(method: Method, path: Path, o: Options, why: string): Promis
   const ended = method === 'GET' ? undefined : begin()
   let entry: string | null = null
   try {
-    const response = await fetch(address(path, o.query), {
+    const response = await fetch(base + address(path, o.query), {
       method,
       headers,
       signal: o.signal,

@@ -1,4 +1,5 @@
 import { actingAs, forgetActing } from './acting'
+import { base, consoleURL } from './base'
 
 // The session is in a cookie that scripts cannot read, so a script that gets into a page cannot
 // carry it away. Only the server sets and deletes it. The browser stores a mark beside it: the time
@@ -10,8 +11,8 @@ import { actingAs, forgetActing } from './acting'
 // the sign-in page, and the next sign-in replaces its cookie: asking the server first would be an
 // error in the browser's console and in monitoring for everybody who is just not signed in.
 
-const key = 'reeve.signed_in'
-const pending = 'reeve.sign_out'
+const key = `reeve.signed_in${base}` // another server can be below another path of this host
+const pending = `reeve.sign_out${base}`
 const why = 'reeve.ended'
 
 // mark identifies this browser's session among its sessions; '' if there is none: it is stored empty when the session has
@@ -32,7 +33,7 @@ export function end(back: boolean, code = ''): void {
   localStorage.removeItem(key)
   forgetActing()
   const here = location.pathname + location.search
-  location.replace(back && here !== '/console/' ? `/console/?back=${encodeURIComponent(here)}` : '/console/')
+  location.replace(back && here !== consoleURL() ? `${consoleURL()}?back=${encodeURIComponent(here)}` : consoleURL())
 }
 
 // Ask lets the user of the page sign in without leaving it, and resolves once this user has.
@@ -98,5 +99,5 @@ export function follow(): void {
 // the one whose link was opened.
 export function back(): string {
   const to = new URLSearchParams(location.search).get('back') ?? location.pathname + location.search
-  return to.startsWith('/console/') && to !== '/console/password' ? to : '/console/'
+  return to.startsWith(consoleURL()) && to !== consoleURL('password') ? to : consoleURL()
 }

@@ -1,3 +1,4 @@
+import { base } from './base'
 import { actingHeaders } from './acting'
 import { failureIn, language } from './request'
 import { type Message, parser } from './sse'
@@ -30,7 +31,7 @@ export async function read(last: string, signal: AbortSignal, tell: (message: Me
   try {
     const headers: Record<string, string> = { Accept: 'text/event-stream', 'Accept-Language': language(), ...actingHeaders('/system/event') }
     if (last) headers['Last-Event-ID'] = last
-    const response = await fetch('/system/event', { headers, cache: 'no-store', signal: control.signal })
+    const response = await fetch(`${base}/system/event`, { headers, cache: 'no-store', signal: control.signal })
     const { status } = response
     if (status === 401 || status === 403) return { status, code: failureIn(status, await response.text()).code }
     if (!response.ok || !response.body) {

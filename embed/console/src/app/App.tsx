@@ -1,3 +1,4 @@
+import { consoleURL } from '../api/base'
 import { nonce } from './nonce'
 import { App as Ant, ConfigProvider, type ConfigProviderProps } from 'antd'
 import enUS from 'antd/locale/en_US'
@@ -66,8 +67,8 @@ function Notices() {
           void message.error(words(failure))
       }
     }
-    hooks.mustChange = () => location.replace('/console/password')
-    hooks.mustAddFactor = () => location.replace('/console/') // whose layout asks for it
+    hooks.mustChange = () => location.replace(consoleURL('password'))
+    hooks.mustAddFactor = () => location.replace(consoleURL()) // whose layout asks for it
     hooks.fault = faultText
     if (!actingAs && takeEnded()) void message.info(t('acting.over'), 8)
   }, [message, notification])

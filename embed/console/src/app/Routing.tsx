@@ -1,4 +1,5 @@
 import { Spin, Typography } from 'antd'
+import { base } from '../api/base'
 import { Component, type ReactNode, Suspense } from 'react'
 import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
 import { useAccount } from './account'
@@ -12,7 +13,7 @@ import { Forbidden, NotFound, Problem } from './States'
 // ID.
 export function Routing() {
   return (
-    <BrowserRouter basename="/console">
+    <BrowserRouter basename={`${base}/console`}>
       <Routes>
         <Route
           path="password"

@@ -1,3 +1,4 @@
+import { consoleURL } from '../api/base'
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
 import type { Access } from '../api/types'
 import { type Area, learn } from '../i18n'
@@ -68,5 +69,5 @@ export const manual = own(async () => (await import('../pages/help/Manual')).Man
 export const account = own(async () => (await import('../pages/account/Account')).AccountPage)
 
 // Load the current page in parallel with the first requests of the frame.
-const here = `/${location.pathname.split('/').slice(2, 4).join('/')}`
+const here = `/${location.pathname.slice(consoleURL().length).split('/').slice(0, 2).join('/')}`
 ;(here === '/' ? home : here.startsWith('/help') ? manual : pages[here])?.begin()

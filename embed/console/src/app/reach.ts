@@ -1,3 +1,4 @@
+import { base, consoleURL } from '../api/base'
 import { hooks } from '../api/request'
 import { store } from '../ui/store'
 import { tellBack } from '../ui/useBack'
@@ -20,7 +21,7 @@ const become = reach.set
 // reads.
 async function answers(): Promise<boolean> {
   try {
-    const response = await fetch('/health', { cache: 'no-store', signal: AbortSignal.timeout(5000) })
+    const response = await fetch(`${base}/health`, { cache: 'no-store', signal: AbortSignal.timeout(5000) })
     return response.ok || ((await response.json()) as { errorCode?: string }).errorCode === 'not_healthy'
   } catch {
     return false
@@ -32,7 +33,7 @@ async function sameVersion(): Promise<boolean> {
   const ours = document.querySelector('script[type=importmap]')?.textContent // lists all files
   if (!ours) return true
   try {
-    return (await (await fetch('/console/', { cache: 'no-store' })).text()).includes(ours)
+    return (await (await fetch(consoleURL(), { cache: 'no-store' })).text()).includes(ours)
   } catch {
     return true // checked again after the next interruption
   }

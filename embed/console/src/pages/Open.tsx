@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { consoleURL } from '../api/base'
 import { Failure, post } from '../api/request'
 import { t } from '../i18n'
 import { said } from './SignIn'
@@ -15,7 +16,7 @@ export function Open() {
       ({ url }) => location.replace(url),
       (cause) => {
         if (cause instanceof Failure && cause.code === 'password_change_required')
-          location.replace(`/console/password?back=${encodeURIComponent(location.pathname + location.search)}`)
+          location.replace(`${consoleURL('password')}?back=${encodeURIComponent(location.pathname + location.search)}`)
         else setProblem(said(cause))
       },
     )

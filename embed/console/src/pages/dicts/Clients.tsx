@@ -1,3 +1,4 @@
+import { base, serverURL } from '../../api/base'
 import { Drawer, Flex, theme, Typography } from 'antd'
 import { type ReactNode, useEffect, useState } from 'react'
 import { get } from '../../api/request'
@@ -20,9 +21,9 @@ export function Clients({ dict, onClose }: { dict: Dict; onClose: () => void }) 
     ) // already shown
   }, [dict.code])
 
-  const curl = `curl -H "Authorization: Bearer $TOKEN" ${location.origin}/admin/dict`
+  const curl = `curl -H "Authorization: Bearer $TOKEN" ${serverURL()}/admin/dict`
   const js = [
-    `const answer = await fetch('/admin/dict', { headers: { Authorization: \`Bearer \${token}\` } })`,
+    `const answer = await fetch('${base}/admin/dict', { headers: { Authorization: \`Bearer \${token}\` } })`,
     'const { data } = await answer.json()',
     `const { items } = data[${JSON.stringify(dict.code)}]`,
     'const labels = new Map(items.map((item) => [item.value, item.label]))',

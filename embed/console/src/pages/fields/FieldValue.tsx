@@ -1,3 +1,4 @@
+import { base } from '../../api/base'
 import { Flex, theme } from 'antd'
 import type { FieldForm } from '../../api/types'
 import type { ReactNode } from 'react'
@@ -17,7 +18,8 @@ export function FieldValue({ of, value, short = false }: Props) {
   if (!text) return <>—</>
   const words = short ? <Cell>{text}</Cell> : <bdi style={{ whiteSpace: 'pre-wrap' }}>{text}</bdi>
   if (of.type === 'color') return <Swatch color={text}>{words}</Swatch>
-  if (of.type === 'image' && text.startsWith('/media/')) return <img src={text} alt={of.title} style={{ maxWidth: '100%', maxHeight: short ? 32 : 96 }} />
+  if (of.type === 'image' && text.startsWith('/media/'))
+    return <img src={base + text} alt={of.title} style={{ maxWidth: '100%', maxHeight: short ? 32 : 96 }} />
   return words
 }
 

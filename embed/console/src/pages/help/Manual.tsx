@@ -1,3 +1,4 @@
+import { consoleURL } from '../../api/base'
 import { Empty, Flex, Spin, Typography } from 'antd'
 import { lazy, type MouseEvent, Suspense, useEffect, useMemo } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
@@ -74,9 +75,9 @@ function Page({ topic }: { topic: Topic }) {
   function open(e: MouseEvent) {
     const link = e.target instanceof Element ? e.target.closest('a') : null
     const to = link?.getAttribute('href') ?? ''
-    if (!to.startsWith('/console/') || e.ctrlKey || e.metaKey || e.shiftKey) return
+    if (!to.startsWith(consoleURL()) || e.ctrlKey || e.metaKey || e.shiftKey) return
     e.preventDefault()
-    void navigate(to.slice('/console'.length))
+    void navigate(to.slice(consoleURL().length - 1))
   }
   return (
     // The server renders the manual that is compiled into it, without raw HTML and scripts.

@@ -1,3 +1,4 @@
+import { serverURL } from '../../api/base'
 import { Flex, Table, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
@@ -58,10 +59,10 @@ export function OperationPage({ doc, operation: o }: { doc: OpenAPI; operation: 
         </ul>
       </Part>
       <Part title="curl">
-        <Code text={curlOf(doc, o, location.origin)} />
+        <Code text={curlOf(doc, o, serverURL())} />
       </Part>
       <Part title="TypeScript">
-        <Code text={typescriptOf(doc, o, location.origin)} />
+        <Code text={typescriptOf(doc, o, serverURL())} />
       </Part>
       <Part title={t('manual.try')}>
         <TryIt doc={doc} operation={o} />

@@ -1,3 +1,4 @@
+import { base } from '../../api/base'
 import { Alert, Button, Flex, Form, Input, Tag } from 'antd'
 import { useState } from 'react'
 import { actingHeaders } from '../../api/acting'
@@ -76,7 +77,7 @@ async function call(o: Operation, values: Record<string, string | undefined>): P
   if (values.body) headers['Content-Type'] = 'application/json'
   const since = performance.now()
   try {
-    const response = await fetch(address(filled(o.path, of('path')), of('query')), { method: o.method, headers, credentials, body: values.body ?? null })
+    const response = await fetch(base + address(filled(o.path, of('path')), of('query')), { method: o.method, headers, credentials, body: values.body ?? null })
     const content = await response.blob()
     return { status: response.status, took: performance.now() - since, text: await shown(content) }
   } catch (cause) {

@@ -1,3 +1,4 @@
+import { serverURL } from '../../api/base'
 import dayjs from 'dayjs'
 import type { ApiKey, KeyWithToken } from '../../api/types'
 
@@ -40,4 +41,4 @@ export function expiry(lifetime: Lifetime, most: number, now = new Date()): stri
 }
 
 // example is a command that uses a key.
-export const example = (token: string): string => `curl -H "Authorization: Bearer ${token}" ${location.origin}/admin/dict`
+export const example = (token: string): string => `curl -H "Authorization: Bearer ${token}" ${serverURL()}/admin/dict`

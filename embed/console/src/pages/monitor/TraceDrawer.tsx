@@ -1,5 +1,6 @@
 import { Alert, AutoComplete, Form, Input, InputNumber } from 'antd'
 import { useEffect, useState } from 'react'
+import { base } from '../../api/base'
 import { post } from '../../api/request'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
@@ -17,7 +18,7 @@ function useRoutes(wanted: boolean): string[] {
   useEffect(() => {
     if (!wanted) return
     const control = new AbortController()
-    fetch('/openapi.json', { signal: control.signal })
+    fetch(`${base}/openapi.json`, { signal: control.signal })
       .then(async (answer) => {
         const { paths } = (await answer.json()) as Document
         setRoutes(

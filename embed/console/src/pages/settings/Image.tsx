@@ -1,3 +1,4 @@
+import { base } from '../../api/base'
 import { UploadOutlined } from '@ant-design/icons'
 import { Button, Flex, Input, theme } from 'antd'
 import { useRef, useState } from 'react'
@@ -7,7 +8,7 @@ import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
 import type { ControlProps } from './Control'
 
-// Image is the URL of a public file. Users with permission can upload one here; the file
+// Image is the path of a public file, below the server's base path. Users with permission can upload one here; the file
 // stays even if the setting is not saved.
 export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
   const { may } = useAccount()
@@ -22,7 +23,7 @@ export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
     setBusy(true)
     try {
       const { data } = await post('/file/list', undefined, { form })
-      onChange?.(data[0]!.url)
+      onChange?.(data[0]!.url.slice(base.length))
     } finally {
       setBusy(false)
     }
@@ -32,7 +33,7 @@ export function Image({ of: _, value = '', onChange, ...rest }: ControlProps) {
     <Flex vertical gap={8} align="start">
       {value.startsWith('/media/') && (
         <img
-          src={value}
+          src={base + value}
           alt={t('settings.image.preview')}
           style={{
             maxWidth: '100%',
