@@ -24,6 +24,6 @@ var notice string
 func main() {
 	if err := cli.Run(cli.Release{Version: version, Notice: notice}, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "reeve:", err)
-		os.Exit(1)
+		os.Exit(cli.ExitCode(err))
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/netip"
@@ -230,6 +231,7 @@ func (q *logQuery) read(req *Request, page *logPage) (countable bool, err error)
 					shown += len(row.Text)
 				}
 			}
+			page.Damaged = page.Damaged || store.Flag(view.log.Damaged())
 			return nil
 		})
 		left -= used
@@ -334,6 +336,9 @@ type entryIn struct {
 // readEntry returns an entry that the caller may read.
 func (req *Request) readEntry(seq uint64) (*audit.Entry, *logEntry, error) {
 	row, err := req.db.DB.LogEntry(seq)
+	if store.IsDamage(err) {
+		err = errs.New(errs.Busy, "entry %d of the change log is damaged; the system's health names the damage", seq).Coded("damaged").Because(err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -358,7 +363,7 @@ type exportIn struct {
 }
 
 // exportLog sends entries exactly as they are stored, one per line, so that the chain of hashes can
-// be verified. Personal values are sealed.
+// be verified. Personal values are sealed. A damaged entry has a line that says so.
 func exportLog(req *Request, in *exportIn, w http.ResponseWriter) error {
 	last := req.db.DB.LogHead().Seq
 	if in.To != 0 {
@@ -368,7 +373,7 @@ func exportLog(req *Request, in *exportIn, w http.ResponseWriter) error {
 		return err
 	}
 	from := max(uint64(in.From), 1)
-	rows, err := req.db.DB.ReadLog(from, logExport)
+	rows, next, err := req.exportRows(from, last)
 	if err != nil {
 		return err
 	}
@@ -387,9 +392,55 @@ func exportLog(req *Request, in *exportIn, w http.ResponseWriter) error {
 				return err
 			}
 		}
-		if rows, err = req.db.DB.ReadLog(rows[len(rows)-1].Seq+1, logExport); err != nil {
+		if rows, next, err = req.exportRows(next, last); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// exportRows reads the next entries of an export, and returns the number at which it continues. A damaged
+// entry is replaced by a line that names it.
+func (req *Request) exportRows(from, last uint64) (rows []audit.Row, next uint64, err error) {
+	for ; ; from++ {
+		rows, err = req.db.DB.ReadLog(from, logExport)
+		if n := len(rows); n > 0 && (err == nil || store.IsDamage(err)) {
+			if err != nil {
+				rows = req.withDamaged(rows, from)
+			}
+			return rows, rows[len(rows)-1].Seq + 1, nil
+		}
+		if !store.IsDamage(err) || from > last {
+			return nil, from, err
+		}
+		row, err := req.db.DB.LogEntry(from)
+		if store.IsDamage(err) {
+			row, err = damagedRow(from), nil
+		}
+		if !errs.Is(err, errs.NotFound) { // removed by retention
+			return []audit.Row{row}, from + 1, err
+		}
+	}
+}
+
+// damagedRow returns the line of an export in place of a damaged entry.
+func damagedRow(seq uint64) audit.Row {
+	return audit.Row{Seq: seq, Text: fmt.Appendf(nil, `{"damaged":%d}`, seq)}
+}
+
+// withDamaged adds the lines of damaged entries to the rows of an export, which lack them.
+func (req *Request) withDamaged(rows []audit.Row, from uint64) (all []audit.Row) {
+	next := from
+	if segments := req.db.DB.LogSegments(); len(segments) > 0 {
+		next = max(next, segments[0].First) // what is before it, retention has removed
+	}
+	for _, row := range rows {
+		for ; next < row.Seq; next++ {
+			if _, err := req.db.DB.LogEntry(next); store.IsDamage(err) {
+				all = append(all, damagedRow(next))
+			}
+		}
+		all, next = append(all, row), row.Seq+1
+	}
+	return all
 }

@@ -234,6 +234,10 @@ func (s *Server) logStart() error {
 func (s *Server) changeLogHealth() part {
 	entries := int64(s.db.LogHead().Seq)
 	figures := map[string]int64{"entries": entries}
+	if found := s.db.FoundDamage().Log; len(found) > 0 {
+		figures["damaged"] = int64(len(found))
+		return part{Name: "change_log", State: degraded, message: errs.Say("parts of the change log are damaged (%d found): %s; everything else can be read; keep the file as evidence, and restore a backup to get the entries back", len(found), found[0]), Figures: figures}
+	}
 	if problem := s.db.LogProblem(); problem != "" {
 		return part{Name: "change_log", State: degraded, message: errs.Say("entries cannot be moved or dropped: %s", problem), Figures: figures}
 	}

@@ -117,6 +117,10 @@ func (s *Server) databaseHealth() part {
 	if err := s.db.MarkHealthy(); err != nil {
 		p.State, p.message = degraded, errs.Of(err).Msg
 	}
+	if found := s.db.FoundDamage().Data; len(found) > 0 {
+		p.State, p.Figures["damaged"] = degraded, int64(len(found))
+		p.message = errs.Say("records are damaged (%d found): %s; everything else works; stop the server and restore a backup, or copy what is intact with `reeve salvage NEWDIR`", len(found), found[0])
+	}
 	if lost > 0 {
 		p.State, p.Since = degraded, lostAt
 		p.message = errs.Say("the last changes before this start are missing (%d lost): data.db was damaged or replaced by an older file; "+

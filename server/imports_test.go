@@ -16,7 +16,7 @@ import (
 var mayImport = map[string][]string{
 	"reeve":                            {"reeve/server/cli"},
 	"reeve/server":                     {"reeve/store/audit", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/picture", "reeve/server/manual", "reeve/server/sdk", "reeve/server/mail", "reeve/server/webhook", "reeve/auth", "reeve/store", "reeve/store/errs", "reeve/store/feature", "reeve/store/jsontext", "reeve/store/fold"},
-	"reeve/server/cli":                 {"reeve/server/config", "reeve/server", "reeve/server/manual", "reeve/auth", "reeve/auth/breached", "reeve/store", "reeve/store/audit", "reeve/embed"},
+	"reeve/server/cli":                 {"reeve/server/config", "reeve/server", "reeve/server/manual", "reeve/auth", "reeve/auth/breached", "reeve/store", "reeve/store/audit", "reeve/store/errs", "reeve/embed"},
 	"reeve/server/config":              {"reeve/server", "reeve/server/monitor", "reeve/server/webhook", "reeve/store"},
 	"reeve/server/manual":              {},
 	"reeve/server/monitor":             {"reeve/server/redact", "reeve/server/redis", "reeve/store", "reeve/store/journal", "reeve/store/errs", "reeve/store/fold"},
@@ -66,7 +66,7 @@ var mustNotKnow = map[string][]string{
 	"reeve/server/manual":  {"net", "log", "flag", "os", "go.etcd.io", "golang.org"},
 	"reeve":                {"net", "log", "os/signal", "go.etcd.io", "github.com", "golang.org", "filippo.io"},
 	"reeve/server/cli":     {"net/http", "log", "go.etcd.io", "golang.org"},
-	"reeve/server/config":  {"net/http", "log", "go.etcd.io", "golang.org", "github.com/rs/zerolog"},
+	"reeve/server/config":  {"net/http", "log", "go.etcd.io", "golang.org/x/crypto", "github.com/rs/zerolog"},
 	"reeve/server/sdk":     {"net", "log", "flag", "os", "go.etcd.io", "golang.org"},
 	"reeve/embed/sdk/go":   {"flag", "os", "go.etcd.io", "github.com", "golang.org"},
 	"reeve/server/redact":  {"log", "flag", "go.etcd.io", "github.com", "golang.org"},

@@ -70,6 +70,32 @@ func TestWhoMayEvaluateAFlag(t *testing.T) {
 	in.call("POST", oneFlag+"open.banner", `{}`, "wrong").brief(401, `{"key":"open.banner","errorCode":"GENERAL"`)
 }
 
+// TestOFREP_KeysWithSlashes: a key that no flag can have is a flag that does not exist, in the form of the
+// protocol, on each of its routes with a key at the end of the path.
+func TestOFREP_KeysWithSlashes(t *testing.T) {
+	t.Parallel()
+	in := start(t)
+	in.flag(in.flagGroup("open", true), "banner", onFor(`"name":"all"`))
+	for _, rt := range in.server.routes {
+		at := strings.LastIndexByte(rt.Path, '/') + 1
+		if rt.protocol == nil || rt.protocol.form || !strings.HasPrefix(rt.Path[at:], ":") {
+			continue
+		}
+		for sent, key := range map[string]string{"a%2Fb": "a/b", "..%2F..": "../..", "%2F": "/", "open.banner%2F": "open.banner/", "a%2Fb%2F%2Fc": "a/b//c"} {
+			for _, as := range []string{"nobody", "owner"} {
+				r := in.request(rt.Method, rt.Path[:at]+sent, `{}`, as)
+				w := httptest.NewRecorder()
+				in.server.Handler().ServeHTTP(w, r)
+				var body ofrepFailure
+				if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != 404 || body.Key != key || body.Code != "FLAG_NOT_FOUND" || body.Details == "" {
+					t.Errorf("%s as %s: %d %s", sent, as, w.Code, w.Body)
+				}
+			}
+		}
+	}
+	in.call("GET", oneFlag+"a%2Fb", "", "owner").brief(404, `"errorCode":"not_found"`)
+}
+
 // Identity comes from the record of a session's user, whatever the context says, and from nowhere
 // without a token.
 func TestIdentityCannotBeClaimed(t *testing.T) {

@@ -177,6 +177,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	s.metrics.counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.monitor.GiveWay)
+	db.OnDamage(func(text string) { s.log.Error().Msg(text) })
 	s.parts = []func() part{s.databaseHealth, s.secretsHealth, s.diskHealth, s.filesHealth, s.searchHealth, s.textHealth, s.cacheHealth, s.clockHealth, s.monitorHealth, s.changeLogHealth, s.webhookHealth, s.keyHealth, s.mailHealth, s.limitHealth, s.signInHealth, s.passwordHealth, s.permissionsHealth}
 	s.handler = s.belowBase(s.headers(s.checkHost(s.cors(s.boundStreams(s.router(all))))))
 	return s, nil
@@ -199,7 +200,7 @@ func (s *Server) router(all []Route) *httprouter.Router {
 			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
 		}
 	}
-	router.NotFound = s.refuse(errUnknownPath)
+	router.NotFound = s.keysWithSlashes(all, s.refuse(errUnknownPath))
 	badMethod := s.refuse(errs.New(errs.BadMethod, "this path does not support this method; see the Allow header"))
 	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.hides(r.URL.Path) {
@@ -215,6 +216,33 @@ func (s *Server) router(all []Route) *httprouter.Router {
 	s.console(router)
 	s.serveClients(router)
 	return router
+}
+
+// keysWithSlashes serves the routes of protocols whose path ends with a key, also for keys that contain an
+// encoded slash, which the router takes for another path. Their clients understand no other answer than the
+// protocol's.
+func (s *Server) keysWithSlashes(all []Route, unknown http.Handler) http.Handler {
+	type keyed struct {
+		rt           *Route
+		prefix, name string
+		handle       httprouter.Handle
+	}
+	var routes []keyed
+	for i := range all {
+		rt := &all[i]
+		if at := strings.LastIndexByte(rt.Path, '/') + 1; rt.protocol != nil && !rt.protocol.form && strings.HasPrefix(rt.Path[at:], ":") {
+			routes = append(routes, keyed{rt, rt.Path[:at], rt.Path[at+1:], s.serve(rt)})
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, k := range routes {
+			if key, ok := strings.CutPrefix(r.URL.Path, k.prefix); ok && r.Method == k.rt.Method {
+				k.handle(w, r, httprouter.Params{{Key: k.name, Value: key}})
+				return
+			}
+		}
+		unknown.ServeHTTP(w, r)
+	})
 }
 
 // errUnknownPath is the answer to a path without a route, and to one that a setting hides.

@@ -88,6 +88,7 @@ type setup struct {
 	cost   int
 	file   string // file with the first user's generated password; "" for none
 	leaked *breached.List
+	drain  uint64 // entries of the change log from which they are moved to a segment; 0 for the default
 }
 
 // start returns an instance with one signed-in user, "owner". Cleanup verifies the
@@ -132,7 +133,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	seed := &Seed{Files: su.seed, Username: "admin", Password: ownerPassword, Cost: testCost, MustChange: su.must}
 	pages, err := seed.Pages()
 	must(t, err)
-	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Confirmed: ConfirmedKeys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade})
+	in.db, err = store.Open(dir, store.Options{Version: "test", Keys: Keys(), Confirmed: ConfirmedKeys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade}.DrainingFrom(su.drain))
 	must(t, err)
 	t.Cleanup(in.close)
 	in.auth, err = auth.New(in.db, auth.Options{Cost: su.cost, Common: commonPasswords(), Breached: su.leaked, InitialFile: su.file, PublicURL: su.config.PublicURL})

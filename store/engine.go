@@ -116,6 +116,12 @@ type Options struct {
 	drainFrom uint64      // see kv.Options.DrainingFrom, in tests
 }
 
+// DrainingFrom is kv.Options.DrainingFrom.
+func (o Options) DrainingFrom(entries uint64) Options {
+	o.drainFrom = entries
+	return o
+}
+
 // program is what constraints have to know of the program.
 type program struct {
 	keys      map[string]bool // Options.Keys

@@ -114,6 +114,13 @@ func (w *logWriter) cipher(person Account) (cipher.AEAD, error) {
 		}
 		return key.cipher()
 	})
+	if IsDamage(err) { // sealed for nobody: writes about this person continue
+		w.tx.NoteDamage(err)
+		if aead, err = newPersonKey(person).cipher(); err == nil {
+			w.remember(person, aead)
+		}
+		return aead, err
+	}
 	if errs.Is(err, errs.NotFound) {
 		key := newPersonKey(person)
 		if aead, err = key.cipher(); err == nil && (person.exists(w.tx) || w.deletes(person)) {
@@ -153,8 +160,14 @@ func ReadLogged(tx *Tx, v audit.Value) (text json.RawMessage, known bool, err er
 // entries are about a few of them, so it must not outlive its transaction.
 type LogReader struct {
 	tx      *Tx
-	ciphers map[string]cipher.AEAD // nil for somebody who was erased
+	ciphers map[string]cipher.AEAD // nil for somebody who was erased, and for a damaged key
+
+	damaged bool
 }
+
+// Damaged reports whether values could not be read because the key of a person is damaged. They are
+// shown like those of a person who was erased.
+func (r *LogReader) Damaged() bool { return r.damaged }
 
 // NewLogReader returns a LogReader for a transaction that erases nobody.
 func NewLogReader(tx *Tx) *LogReader { return &LogReader{tx: tx} }
@@ -182,6 +195,10 @@ func (r *LogReader) cipher(person string) (aead cipher.AEAD, err error) {
 	key, err := KeyByPerson.Get(r.tx, person)
 	if err == nil {
 		aead, err = key.cipher()
+	}
+	if IsDamage(err) {
+		r.tx.NoteDamage(err)
+		r.damaged, err = true, nil
 	}
 	if err = ignoreMissing(err); err != nil {
 		return nil, err

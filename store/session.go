@@ -79,7 +79,7 @@ func ReplaceToken(tx *Tx, session ID, hash string) error {
 // Sessions, their tokens and indexes. A session is deleted with its user, a token with its
 // session.
 var (
-	Sessions         = kv.NewCollection[Session]("session")
+	Sessions         = kv.NewCollection[Session]("session").Disposable()
 	SessionByUser    = kv.NewRef(Sessions, "user_id", Users, func(s *Session) ID { return s.UserID }, kv.Cascade)
 	SessionByAppUser = kv.NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID { return s.AppUserID }, kv.Cascade)
 	SessionByDevice  = kv.NewRef(Sessions, "device_id", Devices, func(s *Session) ID { return s.DeviceID }, kv.Dangle)
@@ -88,7 +88,7 @@ var (
 	SessionByUse    = kv.NewMany(Sessions, "last_used", func(s *Session) []Time { return lastUse(s, false) }, "app_user_id")
 	AppSessionByUse = kv.NewMany(Sessions, "app_last_used", func(s *Session) []Time { return lastUse(s, true) }, "app_user_id")
 
-	SessionTokens  = kv.NewCollection[SessionToken]("session_token")
+	SessionTokens  = kv.NewCollection[SessionToken]("session_token").Disposable()
 	TokenByHash    = kv.NewUnique(SessionTokens, "hash", func(t *SessionToken) string { return t.Hash })
 	TokenBySession = kv.NewRef(SessionTokens, "session_id", Sessions, func(t *SessionToken) ID { return t.SessionID }, kv.Cascade)
 )

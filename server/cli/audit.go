@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,15 +23,17 @@ func (p *program) verifyLog() error {
 	} else {
 		result, inUse, err = store.VerifyLog(p.config.DataDir, known, p.storeOptions())
 	}
+	if altered := (*audit.Altered)(nil); errors.As(err, &altered) || store.IsDamage(err) {
+		return exit{fmt.Errorf("the change log is not as it was written: %w", err), alteredCode}
+	}
 	if err != nil {
-		return fmt.Errorf("the change log is not as it was written: %w", err)
+		return fmt.Errorf("the change log could not be verified: %w", err)
 	}
 	if inUse {
 		fmt.Fprintln(p.out, "a server is using the data: only the segments were verified; stop it to verify the newest entries, too")
 	}
 	if result.Entries == 0 {
-		_, err = fmt.Fprintln(p.out, "no entries")
-		return err
+		return errors.New("the change log has no entries, which proves nothing")
 	}
 	_, err = fmt.Fprintf(p.out, "%d entries from %d to %d are intact, head %s:%d:%s\n", result.Entries, result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq, result.Head.Hash)
 	return err

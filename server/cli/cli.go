@@ -8,7 +8,7 @@
 // method.
 //
 // Results go to out, and the log to errOut. A command returns its error, which main
-// prints once and turns into exit code 1. Environment variables with passwords are
+// prints once, with the exit code of ExitCode. Environment variables with passwords are
 // removed before the configuration is read. Commands that need the open database share
 // open, so that all of them seed and upgrade it in the same way.
 //
@@ -31,6 +31,7 @@ import (
 	"reeve/auth"
 	"reeve/auth/breached"
 	"reeve/server/config"
+	"reeve/store/errs"
 )
 
 // command is a row of the table of commands.
@@ -116,7 +117,28 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 			return err
 		}
 	}
-	return cmd.run(p)
+	return errs.ForOperator(cmd.run(p))
+}
+
+// exit is an error with an exit code of its own.
+type exit struct {
+	error
+	code int
+}
+
+// alteredCode is the exit code of a check that has found the change log altered or damaged.
+const alteredCode = 2
+
+// ExitCode returns the exit code of the program for the error of Run.
+func ExitCode(err error) int {
+	var e exit
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return e.code
+	}
+	return 1
 }
 
 // findCommand returns the command that args begin with, and the arguments after it.

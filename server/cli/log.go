@@ -7,6 +7,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/rs/zerolog"
+
+	"reeve/store/errs"
 )
 
 // newLog returns a log in a readable format if out is a terminal, else in JSON.
@@ -15,6 +17,7 @@ func newLog(out io.Writer, level string) (zerolog.Logger, error) {
 	if err != nil {
 		return zerolog.Logger{}, err
 	}
+	zerolog.ErrorMarshalFunc = func(err error) any { return errs.ForOperator(err) }
 	if isTerminal(out) {
 		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly}
 	}

@@ -90,6 +90,9 @@ func (p *program) authOptions() auth.Options {
 // firstPassword sets the first user's password: the one in the environment, else a
 // generated one, which must be changed.
 func (p *program) firstPassword(seed *server.Seed) (err error) {
+	if p.first != "" && p.firstFile != "" {
+		return fmt.Errorf("%s and %s are both set: set one of them", passwordVariable, passwordFileVariable)
+	}
 	from := passwordVariable
 	if seed.Password = p.first; seed.Password == "" && p.firstFile != "" {
 		from = passwordFileVariable
@@ -104,13 +107,13 @@ func (p *program) firstPassword(seed *server.Seed) (err error) {
 	return p.announce(seed.Password)
 }
 
-// readPassword reads a password file. It ignores a line break at the end.
+// readPassword reads a password file. It ignores a byte order mark and a line break at the end.
 func readPassword(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
-	password := strings.TrimRight(string(b), "\r\n")
+	password := strings.TrimRight(strings.TrimPrefix(string(b), "\ufeff"), "\r\n")
 	if password == "" {
 		return "", fmt.Errorf("the file %s is empty", path)
 	}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -63,10 +64,14 @@ func belowAPath(t *testing.T, server *process, c *client) {
 	p.confirm("Save")
 	p.see("Saved.")
 	p.until("show the picture", func() error {
-		return evaluate(p, `(() => { const shown = [...document.images].some((i) => i.src.includes('/admin-tool/media/') && i.complete && i.naturalWidth > 0); if (!shown) throw new Error('no picture') })()`, new(any))
+		shown := false
+		if err := evaluate(p, `[...document.images].some((i) => i.src.includes('/admin-tool/media/') && i.complete && i.naturalWidth > 0)`, &shown); err != nil || shown {
+			return err
+		}
+		return errors.New("there is no picture")
 	})
 	p.open("/help/operations")
-	p.in("article").find("link", "Configuration")
+	p.in("article").see("Below a path")
 	p.open("/help/getting-started")
 	p.in("article").see("Getting started")
 	p.open("/account")

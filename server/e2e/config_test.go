@@ -178,7 +178,7 @@ func TestEnvironmentNobodyKnows(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(),
 		"REEVE_SERVER__LISEN=x", "REEVE_PORT=tcp://10.0.0.1:80", // platforms inject variables such as the second
-		"REEVE_TEST_LONG=0", "REEVE_TEST_ANYTHING=1", "REEVE_ADMIN_PASSWORD_FILE=/nowhere", "REEVE_DATA__DIR=elsewhere")
+		"REEVE_TEST_LONG=0", "REEVE_TEST_ANYTHING=1", "REEVE_ADMIN_USERNAME=admin", "REEVE_DATA__DIR=elsewhere")
 	p.stop()
 	warnings := p.log.messages(t, "warn")
 	slices.Sort(warnings)

@@ -81,8 +81,8 @@ func TestFirstPasswordIsGenerated(t *testing.T) {
 
 func TestFirstPasswordFromTheEnvironment(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(file, []byte("from a file äöü\r\n"), 0o600); err != nil {
+	file, marked := filepath.Join(t.TempDir(), "password"), filepath.Join(t.TempDir(), "marked")
+	if err := errors.Join(os.WriteFile(file, []byte("from a file äöü\r\n"), 0o600), os.WriteFile(marked, []byte("\ufefffrom Windows\r\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
@@ -93,7 +93,7 @@ func TestFirstPasswordFromTheEnvironment(t *testing.T) {
 		"exactly 8 bytes":   {[]string{"REEVE_ADMIN_PASSWORD=1a7z:q-K"}, "1a7z:q-K"},
 		"1024 bytes":        {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1024)}, strings.Repeat("x", 1024)},
 		"in a file":         {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + file}, "from a file äöü"},
-		"given and a file":  {[]string{"REEVE_ADMIN_PASSWORD=given to it", "REEVE_ADMIN_PASSWORD_FILE=" + file}, "given to it"},
+		"in a marked file":  {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + marked}, "from Windows"},
 		"with spaces in it": {[]string{"REEVE_ADMIN_PASSWORD= with spaces "}, " with spaces "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,6 +128,7 @@ func TestFirstPasswordThatCannotBe(t *testing.T) {
 		"common, in a file":           {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + common}, "REEVE_ADMIN_PASSWORD_FILE: is too common; choose another password"},
 		"too long":                    {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1025)}, "must be 8 to 1024 bytes"},
 		"in a file that is not there": {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=/nowhere/password"}, "/nowhere/password"},
+		"given and in a file":         {[]string{"REEVE_ADMIN_PASSWORD=given to it", "REEVE_ADMIN_PASSWORD_FILE=" + common}, "REEVE_ADMIN_PASSWORD and REEVE_ADMIN_PASSWORD_FILE are both set"},
 		"in an empty file":            {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + empty}, "REEVE_ADMIN_PASSWORD_FILE"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -177,12 +177,19 @@ func (v *Verifier) Finish() error {
 	return nil
 }
 
+// Altered is the error of a log that is not as it was written, unlike one that could not be read.
+type Altered struct{ Err error }
+
+func (a *Altered) Error() string { return a.Err.Error() }
+func (a *Altered) Unwrap() error { return a.Err }
+
 // fail records the first error. where may be empty.
 func (v *Verifier) fail(where, format string, args ...any) error {
-	v.err = fmt.Errorf(format, args...)
+	err := fmt.Errorf(format, args...)
 	if where != "" {
-		v.err = fmt.Errorf("%s: %w", where, v.err)
+		err = fmt.Errorf("%s: %w", where, err)
 	}
+	v.err = &Altered{err}
 	return v.err
 }
 

@@ -45,8 +45,12 @@ func VerifyFiles(paths []string, heads []Head) (Result, error) {
 		if f.segment {
 			verify = VerifySegment
 		}
+		before := v.entries
 		if err := verify(f.path, &v); err != nil {
 			return v.Result(), err
+		}
+		if v.entries == before {
+			return v.Result(), fmt.Errorf("%s has no entries, which proves nothing", f.path)
 		}
 	}
 	v.source = ""

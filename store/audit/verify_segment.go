@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -19,6 +20,9 @@ import (
 func VerifySegment(path string, v *Verifier) error {
 	v.source = path
 	m, _, err := peekMeta(path)
+	if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+		return err
+	}
 	if err != nil {
 		return damaged(path, err)
 	}

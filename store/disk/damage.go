@@ -49,7 +49,7 @@ func (d *Damaged) Unwrap() error { return d.Err }
 
 // OneLine returns the text of an error for a list of damage: one line, without Do.
 func OneLine(err error) string {
-	text := err.Error()
+	text := errs.ForOperator(err).Error()
 	if d := (*Damaged)(nil); errors.As(err, &d) {
 		text = fmt.Sprintf("%s is damaged: %v", d.Where, d.Err)
 	}

@@ -219,7 +219,7 @@ func (b *blobs) belongs(instance string) error {
 		case err != nil:
 			return &disk.Damaged{Where: b.path + " " + string(disk.MetaKey), Err: err}
 		case meta.Format > blobFormat:
-			return fmt.Errorf("%s was written by a newer program (format %d, this one knows %d)", b.path, meta.Format, blobFormat)
+			return fmt.Errorf("%s was written by a newer program (format %d, this one knows %d): use that version, or restore a backup with `reeve restore FILE`", b.path, meta.Format, blobFormat)
 		case instance != "" && meta.Instance != instance:
 			return fmt.Errorf("%s belongs to another installation than %s beside it; put the right one back, or restore a backup, which has both", b.path, dataName)
 		}

@@ -173,7 +173,7 @@ func (db *DB) ReadLog(from uint64, limit int) (rows []audit.Row, err error) {
 	for again := true; again; { // entries can be moved to a segment between the two reads
 		again = false
 		if err := db.log.segments.Oldest(from, add); err != nil || full {
-			return rows, err
+			return rows, db.noteDamage(err)
 		}
 		next := from
 		if len(rows) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"reeve/store/audit"
 	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // The change log grows in data.db, which only compacting makes smaller, and would be copied by each
@@ -64,6 +65,9 @@ func (db *DB) openLog() error {
 		return err
 	}
 	l.segments = segments
+	for _, text := range warnings {
+		db.found.add(text, true)
+	}
 	db.warnings = append(db.warnings, warnings...)
 	db.log = l
 	return nil
@@ -116,7 +120,7 @@ func (l *changeLog) report(err error) {
 		l.warn.Store(nil)
 		return
 	}
-	text := forOperator{err}.Error()
+	text := errs.ForOperator(err).Error()
 	l.warn.Store(&text)
 }
 

@@ -41,7 +41,7 @@ func (db *DB) SearchLog(q audit.Query, before uint64, yield func(audit.Row) bool
 			}
 		}
 	}
-	return errors.Join(faults, db.log.segments.Newest(q, min(before, firstOf(tail)), yield))
+	return db.noteDamage(errors.Join(faults, db.log.segments.Newest(q, min(before, firstOf(tail)), yield)))
 }
 
 // CountLog returns the number of entries that meet q. It skips what cannot be read and returns an
@@ -58,7 +58,7 @@ func (db *DB) CountLog(q audit.Query) (int, error) {
 		}
 	}
 	older, err := db.log.segments.Count(q, firstOf(tail))
-	return n + older, err
+	return n + older, db.noteDamage(err)
 }
 
 // tailSearch searches entries in data.db, the newest first.
@@ -134,7 +134,8 @@ func (db *DB) LogEntry(seq uint64) (row audit.Row, err error) {
 	if err != nil || row.Text != nil {
 		return row, err
 	}
-	return db.log.segments.Get(seq)
+	row, err = db.log.segments.Get(seq)
+	return row, db.noteDamage(err)
 }
 
 // LogCheckpoint returns the checkpoint of the segment that begins with an entry, as the schema's

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -26,6 +27,7 @@ type backgroundCheck struct {
 	stopped  atomic.Bool
 	done     chan struct{}
 	warnings []string // complete once done is closed
+	discard  []Table  // with broken records to delete
 }
 
 // runCheck verifies the totals of the small collections and starts verifying the others. A
@@ -61,16 +63,43 @@ func (db *DB) runCheck() error {
 		if len(broken[t]) > 0 && slices.ContainsFunc(db.schema.Caches, func(c AnyCache) bool { return c.reads(t) }) {
 			return broken[t][0]
 		}
-		db.warnings = append(db.warnings, brokenTexts(broken[t])...)
+		if err := db.tellBroken(t, broken[t]); err != nil {
+			return err
+		}
 	}
 	db.checkInBackground(later)
 	return nil
 }
 
-// brokenTexts returns the warnings about the broken records of one collection.
-func brokenTexts(broken []error) (texts []string) {
+// tellBroken adds warnings about the broken records of one collection, and keeps them for the health
+// report. Those of a disposable collection are deleted.
+func (db *DB) tellBroken(t Table, broken []error) error {
+	if len(broken) == 0 {
+		return nil
+	}
+	if t.table().disposable {
+		db.warnings = append(db.warnings, removedText(t, broken))
+		return db.Update(engine{}, t.table().discardBroken)
+	}
+	db.warnings = append(db.warnings, db.brokenTexts(broken)...)
+	return nil
+}
+
+// removedText is the warning about broken records that were deleted.
+func removedText(t Table, broken []error) string {
+	text := disk.OneLine(broken[0]) + "; it was removed"
+	if n := len(broken) - 1; n > 0 {
+		text += fmt.Sprintf(", and so were %d others of %s", n, t.Name())
+	}
+	return text
+}
+
+// brokenTexts returns the warnings about the broken records of one collection, and keeps them for
+// the health report.
+func (db *DB) brokenTexts(broken []error) (texts []string) {
 	for _, err := range broken[:min(len(broken), maxWarnings)] {
-		texts = append(texts, err.Error())
+		texts = append(texts, disk.OneLine(err))
+		db.noteDamage(err)
 	}
 	return texts
 }
@@ -155,8 +184,11 @@ func (db *DB) checkInBackground(tables []Table) {
 			}
 			return nil
 		})
+		for _, t := range c.discard {
+			err = errors.Join(err, db.Update(engine{}, t.table().discardBroken))
+		}
 		if err != nil && !c.stopped.Load() {
-			c.warnings = append(c.warnings, forOperator{err}.Error())
+			c.warnings = append(c.warnings, errs.ForOperator(err).Error())
 			reason := errs.New(errs.Busy, "writes have stopped: %s; restore a backup", disk.OneLine(err)).
 				Coded("writing_stopped").Because(err)
 			db.failed.CompareAndSwap(nil, &writeFailure{reason, time.Now()})
@@ -180,7 +212,12 @@ func (c *backgroundCheck) table(tx *Tx, t Table) error {
 	if c.stopped.Load() {
 		return nil
 	}
-	c.warnings = append(c.warnings, brokenTexts(broken)...)
+	if t.table().disposable && len(broken) > 0 {
+		c.discard = append(c.discard, t)
+		c.warnings = append(c.warnings, removedText(t, broken))
+	} else {
+		c.warnings = append(c.warnings, tx.db.brokenTexts(broken)...)
+	}
 	return checkTotals(tx, t.Name(), sum, broken)
 }
 

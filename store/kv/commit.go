@@ -116,7 +116,7 @@ func (db *DB) update(j *job) error {
 	db.jobs <- j
 	db.gate.RUnlock()
 	<-j.done
-	return j.err
+	return db.noteDamage(j.err)
 }
 
 // write is the writer goroutine. It ends when the queue is closed and empty.

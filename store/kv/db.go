@@ -134,6 +134,7 @@ type DB struct {
 	onFull    func() bool     // frees disk space; nil for none
 	reserve   *reserve        // nil for none
 	warnings  []string
+	found     damageFound
 	files     *files // nil for a schema without blobs
 	marker    *marker
 	indexer   *indexer
@@ -171,7 +172,7 @@ func (db *DB) view(watch *Recorder, actor Principal, fn func(*Tx) error) (err er
 			err = errors.Join(err, disk.RecoverDamage(db.path, tx.bolt.Rollback))
 		}
 	}()
-	return disk.RecoverDamage(db.path, func() error { return fn(tx) })
+	return db.noteDamage(disk.RecoverDamage(db.path, func() error { return fn(tx) }))
 }
 
 // Close rejects new writes, finishes those that are queued, and closes the files.

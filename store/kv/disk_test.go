@@ -49,8 +49,12 @@ func TestFullDisk(t *testing.T) {
 	disktest.Equal(t, "names after a start", namesOf(t, open(t, filepath.Join(at, "data"), Options{Schema: zoo()})), stored)
 }
 
+// TestBackupOnFullDisk makes a backup in the directory for temporary files, and is refused only if that is
+// full, too.
 func TestBackupOnFullDisk(t *testing.T) {
+	elsewhere := t.TempDir()
 	at := disktest.SmallDisk(t, "1m")
+	t.Setenv("TMPDIR", at)
 	dir := filepath.Join(at, "data")
 	db := open(t, dir, Options{Schema: zoo()})
 	update(t, db, createLarge(1))
@@ -59,6 +63,11 @@ func TestBackupOnFullDisk(t *testing.T) {
 	_, err := db.Backup(true)
 	disktest.Equal(t, "backup", refusalOf(t, err), refusal{errs.Full, "disk_full", ""})
 	sameFiles(t, disktest.Snapshot(t, dir), before)
+	t.Setenv("TMPDIR", elsewhere)
+	archiveOf(t, db)
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 0 {
+		t.Errorf("a backup left %v, %v", left, err)
+	}
 	removed()
 	archiveOf(t, db)
 }

@@ -11,7 +11,7 @@ import (
 	"reeve/store/disk"
 )
 
-// VerifyDir verifies the databases of a data directory. No server may be using it. It changes
+// VerifyDir verifies the databases and the change log of a data directory. No server may be using it. It changes
 // nothing, except that it completes an interrupted restore. A file that cannot be opened is a
 // fault in the report; a file with another schema is an error.
 func VerifyDir(dir string, options Options) (report *Report, err error) {
@@ -19,17 +19,20 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 	if _, err := os.Stat(path); err != nil && !restorePending(dir) {
 		return nil, err
 	}
-	lock, _, err := takeDir(dir)
+	unlock, err := takeDirToRead(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	defer func() { err = errors.Join(err, unlock()) }()
 	report, refs, instance, err := inspect(path, options)
 	if err == nil {
 		err = verifyMark(dir, instance, report)
 	}
 	if err == nil {
 		err = verifySecrets(dir, instance, options, report)
+	}
+	if err == nil {
+		err = reportLog(dir, options, report)
 	}
 	if err == nil && options.Schema.hasFiles() {
 		err = inspectBlobs(filepath.Join(dir, blobsName), instance, refs, report)

@@ -83,6 +83,9 @@ func (db *DB) migrate(keep bool) error {
 func (s *Schema) knows(meta fileMeta, path, version string) error {
 	if meta.Schema > s.Version() {
 		dir := filepath.Dir(path)
+		if filepath.Base(dir) == stagingName { // of a restore
+			dir = filepath.Dir(dir)
+		}
 		copies, err := keptCopies(dir)
 		if err != nil {
 			return err
@@ -98,7 +101,7 @@ func (s *Schema) knows(meta fileMeta, path, version string) error {
 			path, meta.Version, meta.Schema, version, s.Version(), back)
 	}
 	if meta.Schema < 1 {
-		return fmt.Errorf("%s has schema %d, which does not exist", path, meta.Schema)
+		return fmt.Errorf("%s has schema %d, which does not exist: it is damaged or of another program; restore a backup with `reeve restore FILE`", path, meta.Schema)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"go.etcd.io/bbolt"
@@ -73,19 +72,10 @@ func Open(dir string, options Options) (*DB, error) {
 	}
 	go db.write()
 	if err := db.start(); err != nil {
-		return nil, errors.Join(forOperator{err}, db.Close())
+		return nil, errors.Join(errs.ForOperator(err), db.Close())
 	}
 	return db, nil
 }
-
-// forOperator is an error without the text that replaces internal errors for clients.
-type forOperator struct{ error }
-
-func (e forOperator) Error() string {
-	return strings.ReplaceAll(e.error.Error(), errs.Of(errors.New("")).Msg.String()+": ", "")
-}
-
-func (e forOperator) Unwrap() error { return e.error }
 
 // HasDatabase reports whether a database was ever created in dir.
 func HasDatabase(dir string) bool {

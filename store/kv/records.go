@@ -30,6 +30,7 @@ type collection struct {
 	sealed      []sealedField
 	names       []visibleField
 	incoming    []incoming // references to this collection
+	disposable  bool       // see Collection.Disposable
 }
 
 func (c *collection) noun() string { return strings.ReplaceAll(c.name, "_", " ") }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -106,6 +107,10 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 		broken[i] = 0
 	}
 	disktest.WriteFile(t, path("broken"), broken)
+	newerDir, newerSchema := filepath.Join(t.TempDir(), "newer"), office
+	newerSchema.Migrations = append(slices.Clone(office.Migrations), Migration{Title: "of a newer program", Run: func(*Tx) error { return nil }})
+	shut(t, open(t, newerDir, Options{Schema: &newerSchema, Version: "9.0"}))
+	disktest.WriteFile(t, path("newer"), disktest.ReadFile(t, filepath.Join(newerDir, dataName)))
 	const noBackup = "it is not a backup: neither an archive"
 	for name, want := range map[string]string{
 		path("letter"): noBackup, path("zeros"): noBackup, path("random"): noBackup, path("sparse"): noBackup,
@@ -113,6 +118,7 @@ func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
 		"/dev/zero": "neither a file nor a directory", path("dir of devices"): "neither a file nor a directory",
 		path("dir of zeros"): "its data.db is damaged: it is not a database", path("nowhere"): "no such file",
 		path("broken"): "its data.db is damaged",
+		path("newer"):  "was written by reeve 9.0",
 	} {
 		done, err := Restore(dir, name, nil, Options{Schema: &office})
 		kept := done.Kept

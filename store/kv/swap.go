@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -145,6 +146,19 @@ func takeDir(dir string) (lock *flock.Flock, warnings []string, err error) {
 		warnings = append(warnings, text)
 	}
 	return lock, warnings, nil
+}
+
+// takeDirToRead is takeDir for a command that only reads. A file system that is mounted read-only, such as
+// a snapshot, cannot be locked, and need not be.
+func takeDirToRead(dir string) (unlock func() error, err error) {
+	lock, _, err := takeDir(dir)
+	if errors.Is(err, syscall.EROFS) && !restorePending(dir) {
+		return func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lock.Unlock, nil
 }
 
 // restorePending reports whether a restore is valid but not all its moves are made.
