@@ -79,7 +79,7 @@ func worksBeside(t *testing.T, p *process, name, record string) {
 func someOfAll(c *client) {
 	dept := c.create("/admin/dept", "name", "Sales")
 	role := c.create("/admin/role", "name", "Clerk")
-	user := c.create("/admin/list", "username", "zoe", "password", "a good password", "dept_id", dept, "role_ids", []int64{role})
+	c.create("/admin/list", "username", "zoe", "password", "a good password", "dept_id", dept, "role_ids", []int64{role})
 	c.create("/user/list", "username", "ann", "password", "a good password")
 	c.define(c.group("filled"), "known", "input", "a value")
 	dict := c.create("/system/dict", "code", "colors", "name", "Colors")
@@ -90,7 +90,7 @@ func someOfAll(c *client) {
 	c.create("/user/role", "name", "Customer")
 	c.create("/system/field", "realm", "admin", "key", "size", "title", "Size", "type", "number")
 	c.want(200, "POST", "/admin/login", object("username", "zoe", "password", "a good password"))
-	c.want(200, "POST", fmt.Sprintf("/admin/list/%d/invite", user), `{}`)
+	c.create("/admin/list", "username", "bob", "invite", "link")
 }
 
 // lastRecords returns the last ID of each collection in data.db that has records.

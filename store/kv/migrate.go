@@ -83,8 +83,8 @@ func (db *DB) migrate(keep bool) error {
 func (s *Schema) knows(meta fileMeta, path, version string) error {
 	if meta.Schema > s.Version() {
 		dir := filepath.Dir(path)
-		if filepath.Base(dir) == stagingName { // of a restore
-			dir = filepath.Dir(dir)
+		if filepath.Base(dir) == stagingName { // a restore names the backup
+			dir, path = filepath.Dir(dir), "its "+dataName
 		}
 		copies, err := keptCopies(dir)
 		if err != nil {
