@@ -22,7 +22,7 @@ const (
 	maxBuffer          = 64 << 10         // capacity of a buffer from which a short response is copied
 	streamCost         = 16 << 10         // memory of an HTTP/2 request in bytes: two goroutines, buffers, headers
 	answerGrace        = 10 * time.Second // for a response that counts, in addition to its time at the minimum rate
-	exportMemory       = 1 << 20          // bytes that an export keeps while its client reads
+	exportMemory       = 512 << 10        // bytes that an export keeps while its client reads
 	maxRefusals        = 128              // HTTP/2 requests being told that the limit is reached
 	maxStreams         = 32               // concurrent requests on an HTTP/2 connection
 	refusalsPerAddress = maxRefusals / 2

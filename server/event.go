@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"reeve/store"
 	"reeve/store/audit"
@@ -181,7 +182,9 @@ var loggedActions = []string{
 }
 
 // eventTypes returns all types of events, in alphabetical order.
-func eventTypes() []eventType {
+func eventTypes() []eventType { return allEventTypes() }
+
+var allEventTypes = sync.OnceValue(func() []eventType {
 	collections := map[string]string{}
 	for name := range logSubjects {
 		for _, kind := range changeKinds {
@@ -200,7 +203,7 @@ func eventTypes() []eventType {
 		types = append(types, eventType{kind, collections[kind]})
 	}
 	return types
-}
+})
 
 // eventTypeList is a list without pages.
 type eventTypeList struct {

@@ -83,7 +83,7 @@ func verifyForwarded(req *Request, in *verifyIn, w http.ResponseWriter) error {
 	switch {
 	case errs.Is(err, errs.Unauthenticated) && req.opensPage():
 		return req.sendToSignIn(origin, in, w)
-	case errs.Is(err, errs.Denied) && req.opensPage() && req.http.Header.Get("Sec-Fetch-Mode") != "": // older clients want JSON
+	case errs.Is(err, errs.Denied) && req.opensPage() && navigates(req.http.Header): // older clients want JSON
 		return req.showForwardFault(w, errs.Of(err), nil)
 	case err != nil:
 		return err

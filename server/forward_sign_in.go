@@ -68,12 +68,25 @@ func (req *Request) forwardOrigin() (string, error) {
 }
 
 // opensPage reports whether a browser opens a page: requests of scripts can accept HTML, too, and follow redirects.
-// Older browsers, and those over plain HTTP, don't send Sec-Fetch-Mode.
 func (req *Request) opensPage() bool {
 	h := req.http.Header
-	method, mode, dest := firstForwarded(h, "X-Forwarded-Method"), h.Get("Sec-Fetch-Mode"), h.Get("Sec-Fetch-Dest")
+	method, page := firstForwarded(h, "X-Forwarded-Method"), navigates(h)
 	return (method == "" || method == http.MethodGet) && strings.Contains(h.Get("Accept"), htmlMedia) && h.Get("X-Requested-With") == "" &&
-		(mode == "" || mode == "navigate") && (dest == "" || dest == "document")
+		(page || !saysHow(h))
+}
+
+// saysHow reports whether a browser says how it has made a request. Older browsers, and those over plain HTTP, don't.
+// A program behind which Node.js asks has Sec-Fetch-Mode alone, which is about its own request.
+func saysHow(h http.Header) bool {
+	return h.Get("Sec-Fetch-Dest") != "" || h.Get("Sec-Fetch-Site") != ""
+}
+
+// navigates reports whether a browser says that it opens a page.
+func navigates(h http.Header) bool {
+	if dest := h.Get("Sec-Fetch-Dest"); dest != "" {
+		return dest == "document"
+	}
+	return h.Get("Sec-Fetch-Mode") == "navigate"
 }
 
 // sendToSignIn sends a browser that opens a page without a valid token to the sign-in page.

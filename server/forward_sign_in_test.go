@@ -106,7 +106,7 @@ func TestForwardSignIn_FailedForPrograms(t *testing.T) {
 	t.Parallel()
 	v := newVisitor(start(t))
 	for name, header := range map[string][]string{
-		"JSON": {"Accept", "application/json"}, "a script": {"Sec-Fetch-Mode", "cors"}, "an old script": {"X-Requested-With", "XMLHttpRequest"},
+		"JSON": {"Accept", "application/json"}, "a script": {"Sec-Fetch-Mode", "cors", "Sec-Fetch-Dest", "empty"}, "an old script": {"X-Requested-With", "XMLHttpRequest"},
 	} {
 		w := v.visit("", "/.reeve/callback?to=/x&code_token=rv_c_x", header...)
 		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), `"errorCode":"forward_code_expired"`) {
@@ -181,7 +181,8 @@ func TestForward_OnlyPagesAreRedirected(t *testing.T) {
 		{"a page of a browser that says less", nil, 302},
 		{"a list of methods", []string{"X-Forwarded-Method", "GET, GET"}, 302},
 		{"fetch", []string{"Sec-Fetch-Mode", "cors", "Sec-Fetch-Dest", "empty"}, 401},
-		{"fetch on the same origin", []string{"Sec-Fetch-Mode", "same-origin"}, 401},
+		{"fetch on the same origin", []string{"Sec-Fetch-Mode", "same-origin", "Sec-Fetch-Site", "same-origin"}, 401},
+		{"a program whose Node.js adds its own header", []string{"Sec-Fetch-Mode", "cors"}, 302},
 		{"XMLHttpRequest", []string{"X-Requested-With", "XMLHttpRequest"}, 401},
 		{"a frame", []string{"Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}, 401},
 		{"a picture", []string{"Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"}, 401},

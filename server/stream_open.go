@@ -3,6 +3,7 @@ package server
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"reeve/store"
 	"reeve/store/errs"
@@ -25,10 +26,15 @@ type unsent struct {
 	Reason     string `json:"reason"`
 }
 
+// streamTypes returns all types of events that a stream can have.
+var streamTypes = sync.OnceValue(func() []eventType {
+	return append(slices.Clip(eventTypes()), eventType{Type: accessChanged})
+})
+
 // opened returns what a stream with a filter can send to the caller.
 func (v *logView) opened(id string, filter eventFilter, l errs.Language) *opened {
 	out := &opened{ID: id, Types: []string{}, Limited: []string{}, Missing: []unsent{}, Scope: store.Flag(v.scope.All)}
-	for _, t := range append(eventTypes(), eventType{Type: accessChanged}) {
+	for _, t := range streamTypes() {
 		if !filter.wants(t.Type) {
 			continue
 		}

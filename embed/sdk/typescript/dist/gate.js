@@ -71,7 +71,7 @@ function forward(reeve, origin, path, {method, path: uri, header}) {
 		'X-Forwarded-Method': method,
 		Accept: header('accept') ?? '*/*'
 	}
-	for (const name of ['Accept-Language', 'Sec-Fetch-Mode', 'Sec-Fetch-Dest', 'X-Requested-With']) {
+	for (const name of ['Accept-Language', 'Sec-Fetch-Dest', 'X-Requested-With']) {
 		const value = header(name.toLowerCase())
 		if (value) headers[name] = value
 	}

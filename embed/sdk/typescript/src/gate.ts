@@ -131,7 +131,7 @@ function forward(reeve: Reeve, origin: string, path: string, { method, path: uri
     Accept: header('accept') ?? '*/*',
   }
   // With these Reeve knows that a script asks, which gets 401 instead of a redirect, and in which language people read.
-  for (const name of ['Accept-Language', 'Sec-Fetch-Mode', 'Sec-Fetch-Dest', 'X-Requested-With']) {
+  for (const name of ['Accept-Language', 'Sec-Fetch-Dest', 'X-Requested-With']) {
     const value = header(name.toLowerCase())
     if (value) headers[name] = value
   }
