@@ -220,6 +220,7 @@ func TestConsoleFieldsAreRequired(t *testing.T) {
 	p.click("button", "New user")
 	d := p.dialog()
 	d.fill("Username", "bea")
+	p.settle() // the form has the custom field
 	d.click("button", "Save")
 	d.see("Required")
 	d.fill("Badge", "z-77")

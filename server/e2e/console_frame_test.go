@@ -175,6 +175,7 @@ func TestConsoleKeys(t *testing.T) {
 	p.write("gl")
 	p.at("/system/loginlog")
 	p.find("heading", "Sign-in log")
+	p.settle()
 	p.write("/")
 	p.focused("e.getAttribute('aria-label') === 'Search'")
 	if got := p.value("Search"); got != "" {
