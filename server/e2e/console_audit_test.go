@@ -125,6 +125,7 @@ func TestConsoleAuditHistory(t *testing.T) {
 	}
 
 	owner.want(200, "PUT", fmt.Sprintf("/admin/role/%d", clerk), object("name", "Clerical staff"))
+	d.see("admin changed the role Clerical staff: name from Clerks to Clerical staff") // which moves the other entries
 	d.click("button", "ann changed the role Clerks: name from Clerk to Clerks")
 	d.see("This can’t be undone")
 	d.see("Changed since")

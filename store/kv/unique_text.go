@@ -13,7 +13,7 @@ import (
 )
 
 // A unique index of texts refuses two texts that read the same, although their characters may
-// differ (package text). Its key is the text's Sort, followed by Key and Exact if they differ from
+// differ (package fold). Its key is the text's Sort, followed by Key and Exact if they differ from
 // the part before. So it has the order of a list, texts with the same Key are side by side, and the key of
 // most texts is that of a plain index.
 //
