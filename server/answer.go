@@ -19,6 +19,7 @@ const (
 	answersPerUser     = answerMemory / 4 // bytes of one user or key
 	freeAnswer         = 16 << 10         // bytes of a response that do not count
 	heavyAnswer        = 128 << 10        // bytes of a response that is made in turn
+	unknownSize        = heavyAnswer + 1  // size of the last response of a route without one
 	maxBuffer          = 64 << 10         // capacity of a buffer from which a short response is copied
 	streamCost         = 16 << 10         // memory of an HTTP/2 request in bytes: two goroutines, buffers, headers
 	answerGrace        = 10 * time.Second // for a response that counts, in addition to its time at the minimum rate
@@ -29,23 +30,40 @@ const (
 )
 
 // holdAnswer takes n bytes of memory for a response from the limit until the request ends, and moves
-// the deadline of the response so that a client must read it. The response to a write is never
-// refused: the caller must learn that it was carried out.
+// the deadline of the response so that a client must read it.
 func (req *Request) holdAnswer(n int) error {
 	if n <= freeAnswer {
+		req.shrinkAnswer(0)
 		return nil
 	}
-	size := min(int64(n), answersPerUser) // a larger one is possible, but only alone
-	answer := &held{limit: req.s.limits.answers, n: size, shares: req.shares(answersPerAddress, answersPerUser)}
-	if req.route.Method != http.MethodGet && req.route.changes() {
-		answer.limit.add(answer.n, answer.shares...)
-	} else if err := answer.acquire(); err != nil {
+	if err := req.reserveAnswer(int64(n)); err != nil {
 		return err
 	}
-	req.held = append(req.held, answer.release)
-	req.answer = answer
 	// It fails only without a connection, in a test.
 	http.NewResponseController(&req.w).SetWriteDeadline(time.Now().Add(answerTime(n)))
+	return nil
+}
+
+// reserveAnswer takes n bytes from the limit, in place of what the request holds for its response. The
+// response to a write is never refused: the caller must learn that it was carried out.
+func (req *Request) reserveAnswer(n int64) error {
+	n = min(n, answersPerUser) // a larger one is possible, but only alone
+	if req.answer == nil {
+		req.answer = &held{limit: req.s.limits.answers, shares: req.shares(answersPerAddress, answersPerUser)}
+		req.held = append(req.held, req.answer.release)
+	}
+	a := req.answer
+	switch more := n - a.n; {
+	case more <= 0:
+		a.limit.release(-more, a.shares...)
+	case req.route.Method != http.MethodGet && req.route.changes():
+		a.limit.add(more, a.shares...)
+	default:
+		if err := a.limit.acquire(more, a.shares...); err != nil {
+			return err
+		}
+	}
+	a.n = n
 	return nil
 }
 
@@ -66,10 +84,24 @@ func answerTime(n int) time.Duration {
 // made at once that a flood of them needs little more memory than one. A request with a body takes
 // no turn, since its client decides how long the body takes.
 func (req *Request) takeTurn() {
-	if req.route.Method == http.MethodGet && req.route.raw == nil && (req.heavy.Load() || largePage(req.http.URL.RawQuery)) {
+	if req.route.Method == http.MethodGet && req.route.raw == nil && (req.size.Load() > heavyAnswer || largePage(req.http.URL.RawQuery)) {
 		req.turn = req.s.making
 		req.turn <- struct{}{}
 	}
+}
+
+// expectAnswer takes memory for a response of the size that the last one of the route had, if that was
+// large. So a response that the limit leaves no memory for is not made in the first place.
+func (req *Request) expectAnswer(out *envelope) error {
+	n := req.size.Load()
+	if req.turn == nil || n <= heavyAnswer || n == unknownSize {
+		return nil
+	}
+	if err := req.reserveAnswer(n); err != nil {
+		return err
+	}
+	out.bytes.Grow(int(n)) // otherwise it grows in steps, which need twice the memory
+	return nil
 }
 
 // leaveTurn ends what takeTurn began, if it did.
@@ -80,10 +112,14 @@ func (req *Request) leaveTurn() {
 	}
 }
 
-// noteSize records how large the response was.
+// noteSize records how large the response was. Small ones are all alike, so that requests at once
+// seldom write the same memory.
 func (req *Request) noteSize(n int) {
-	if large := n > heavyAnswer; large != req.heavy.Load() {
-		req.heavy.Store(large)
+	if n <= heavyAnswer {
+		n = 0
+	}
+	if was := req.size.Load(); was != int64(n) {
+		req.size.Store(int64(n))
 	}
 }
 

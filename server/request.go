@@ -48,7 +48,7 @@ type Request struct {
 	clientForm  url.Values    // form that was read before the request was authenticated; nil for none
 	bodyRead    bool          // whether the body was read to its end
 	answer      *held         // memory of the response; nil if it does not count
-	heavy       *atomic.Bool  // whether the last response of the route was large; nil without a route
+	size        *atomic.Int64 // bytes of the last response of the route, 0 if it was small; nil without a route
 	turn        chan struct{} // semaphore of large responses, while the request holds a place; nil without one
 	held        []func()      // release what the request holds of limits
 	committed   []func()      // functions to run after the commit
@@ -76,11 +76,11 @@ func (s *Server) newRequest(w http.ResponseWriter, r *http.Request) *Request {
 // decodes the input, runs the route's handler and sends the response.
 func (s *Server) serve(rt *Route) httprouter.Handle {
 	stats, operation, monitored := s.metrics.of(rt), rt.name(), rt.monitored()
-	heavy := new(atomic.Bool)
-	heavy.Store(true) // until a response was small
+	size := new(atomic.Int64)
+	size.Store(unknownSize)
 	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		req := s.newRequest(w, r)
-		req.route, req.params, req.mon.route, req.heavy = rt, params, monitored, heavy
+		req.route, req.params, req.mon.route, req.size = rt, params, monitored, size
 		req.w.headOnly = r.Method == http.MethodHead && rt.raw != nil && !rt.ranges
 		if rt.changes() { // reads do not pay for it
 			req.setOrigin(rt)
@@ -204,6 +204,9 @@ func (s *Server) view(rt *Route, req *Request, out *envelope) error {
 			err = limited
 		}
 		s.monitor.Widen(&req.mon.watch, req.mon.route, req.Actor, req.Addr)
+		if err == nil {
+			err = req.expectAnswer(out)
+		}
 		if err != nil || rt.view == nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -100,8 +101,8 @@ func putIn(dir string, row []string) (f fault, source []byte, err error) {
 func (f fault) isFound(dir string) (found bool) {
 	began, out := time.Now(), ""
 	of := "./" + filepath.ToSlash(filepath.Dir(f.path))
-	for _, pkg := range []string{of, "./server"} {
-		if out, found = test(dir, pkg); found || of == pkg {
+	for _, pkg := range slices.Compact([]string{of, "./server"}) {
+		if out, found = test(dir, pkg); found {
 			break
 		}
 	}
