@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,8 +44,10 @@ func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 		if err := on(p, id, "function () { return place(this) }", &at); err != nil {
 			return err
 		}
-		if err := chromedp.Do(p.ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y)); err != nil {
-			return err
+		ctx, cancel := context.WithTimeout(p.ctx, clickWait)
+		defer cancel()
+		if err := chromedp.Do(ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y)); err != nil {
+			return fmt.Errorf("click: %w", err)
 		}
 		came := true
 		if err := on(p, id, "function () { return reached(this) }", &came); err == nil && !came {

@@ -40,7 +40,9 @@ function option(text) {
   return only(found, `options ${text}`)
 }
 
-const frame = () => new Promise((next) => requestAnimationFrame(next))
+// frame waits for the next frame, or half a second: a browser that has much to draw may leave
+// a page without frames for minutes.
+const frame = () => new Promise((next) => { requestAnimationFrame(next); setTimeout(next, 500) })
 
 // moving is the animations that will end, also of what is still held where it will
 // end and starts from elsewhere in a moment.

@@ -150,6 +150,9 @@ func signedInAt(t *testing.T, server *process, c *client, path string, scripts .
 // pageWait limits every wait for something in a page. It does not measure speed.
 const pageWait = time.Minute
 
+// clickWait limits one click, so that one that the browser does not answer is repeated.
+const clickWait = pageWait / 4
+
 // until repeats try until it returns no error.
 func (p *page) until(what string, try func() error) {
 	p.t.Helper()
@@ -207,7 +210,7 @@ func send[P, R any](p *page, command cdp.Command[P, R], params P) R {
 	p.t.Helper()
 	r, err := ask(p, command, params)
 	if err != nil {
-		p.fatalf("%s: %v", command.Method, err)
+		p.fatalf("%v", err)
 	}
 	return r
 }
@@ -216,5 +219,9 @@ func send[P, R any](p *page, command cdp.Command[P, R], params P) R {
 func ask[P, R any](p *page, command cdp.Command[P, R], params P) (R, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, pageWait)
 	defer cancel()
-	return chromedp.Call(ctx, command, params)
+	r, err := chromedp.Call(ctx, command, params)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", command.Method, err)
+	}
+	return r, err
 }
