@@ -199,6 +199,9 @@ func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, know
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		at = newThrottleCheck(tracedCounters{a.counters, observe}, kind+":"+realm(who.App), who.ID.String(), addr, window)
 		at.addr = "" // the limits by account are enough
+		if kind == signInFactor {
+			at.who = who
+		}
 		wait = at.begin(store.LoginTries.Get(tx), func() bool { return known })
 		return nil
 	})

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"reeve/store"
 )
 
 // counters is a small in-memory store of expiring counters, like INCR and EXPIRE of
@@ -11,12 +13,15 @@ import (
 type counters struct {
 	mu  sync.Mutex
 	all map[string]counter
+	of  map[store.Account]map[string]struct{} // keys of the counters of an account, see own
 	now func() time.Time
 }
 
 type counter struct {
-	n    int
-	ends time.Time
+	n      int
+	begins time.Time
+	ends   time.Time
+	of     store.Account // account whose attempts are counted; zero if none
 }
 
 // maxCounters bounds the memory to a few tens of megabytes. When the store is full and
@@ -24,7 +29,7 @@ type counter struct {
 const maxCounters = 100_000
 
 func newCounters(now func() time.Time) *counters {
-	return &counters{all: map[string]counter{}, now: now}
+	return &counters{all: map[string]counter{}, of: map[store.Account]map[string]struct{}{}, now: now}
 }
 
 // add adds d to a counter and returns its value and remaining life. A counter starts
@@ -39,10 +44,11 @@ func (c *counters) add(key string, d int, window time.Duration) (n int, left tim
 			return 0, 0
 		}
 		c.makeRoom(now)
-		e = counter{ends: now.Add(window)}
+		c.remove(key)
+		e = counter{begins: now, ends: now.Add(window)}
 	}
 	if e.n += d; e.n <= 0 {
-		delete(c.all, key)
+		c.remove(key)
 		return 0, 0
 	}
 	c.all[key] = e
@@ -62,6 +68,12 @@ func (c *counters) get(key string) int {
 func (c *counters) drop(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.remove(key)
+}
+
+// remove deletes a counter. c.mu must be locked.
+func (c *counters) remove(key string) {
+	c.disown(key, c.all[key].of)
 	delete(c.all, key)
 }
 
@@ -75,7 +87,7 @@ func (c *counters) sweep() {
 func (c *counters) expire(now time.Time) {
 	for key, e := range c.all {
 		if !now.Before(e.ends) {
-			delete(c.all, key)
+			c.remove(key)
 		}
 	}
 }
@@ -85,7 +97,7 @@ func (c *counters) makeRoom(now time.Time) {
 		return
 	}
 	for key := range c.all { // an arbitrary one: searching for the oldest would cost more under a flood
-		delete(c.all, key)
+		c.remove(key)
 		break
 	}
 }
@@ -109,8 +121,9 @@ type throttleCheck struct {
 	addr   string // "" for no limit by address
 	known  string
 	window time.Duration
-	exempt bool // the counter of the name was not incremented
-	device bool // from a known device: nothing is counted
+	who    store.Account // account whose sign-ins are counted; zero if none
+	exempt bool          // the counter of the name was not incremented
+	device bool          // from a known device: nothing is counted
 
 	addressFull func() // called when the address reaches its limit
 }
@@ -135,6 +148,9 @@ func (a *throttleCheck) begin(tries int, known func() bool) time.Duration {
 	var wait time.Duration
 	check := func(key string, limit int) bool {
 		n, left := a.c.add(key, 1, a.window)
+		if key != a.addr && a.who.ID != 0 {
+			a.c.own(key, a.who)
+		}
 		if key == a.addr && n >= limit && a.addressFull != nil {
 			a.addressFull()
 		}

@@ -43,6 +43,12 @@ func (a *Auth) newLoginThrottle(in Attempt, typed string, who *candidate, device
 		t.account = newThrottleCheck(c, realm(in.App), accountKey(who, typed), in.Addr, window)
 		t.account.device, t.account.addr = device, "" // the address is counted once
 	}
+	if who != nil {
+		t.typed.who = who.account
+		if t.account != nil {
+			t.account.who = who.account
+		}
+	}
 	return t
 }
 

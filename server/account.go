@@ -38,6 +38,7 @@ type user struct {
 	MustChangePassword store.Flag `json:"must_change_password"`
 	CreatedByKey       store.ID   `json:"created_by_key" doc:"ID of the API key that created the user; 0 if none did. The key may have been deleted"`
 	SecondFactor       store.Flag `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
+	Lockout            *lockout   `json:"lockout" null:"true" doc:"Why the user can't sign in now after failed sign-ins; null if that is not so"`
 	Fields             userValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
 	store.Versioned
 }
@@ -49,7 +50,8 @@ func (req *Request) userOf(tx *store.Tx, who store.FieldAudience, u *store.User)
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile,
 		AvatarID: u.AvatarID, DeptID: u.DeptID, RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status,
 		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, CreatedByKey: u.CreatedByKey, SecondFactor: store.Flag(factor), Versioned: u.Versioned,
-		Fields: fieldValues(tx, store.AdminRealm, who, u.Fields),
+		Lockout: req.lockoutOf(tx, store.Account{ID: u.ID}, u.Username),
+		Fields:  fieldValues(tx, store.AdminRealm, who, u.Fields),
 	}
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}

@@ -41,6 +41,7 @@ type appUser struct {
 
 	CreatedByKey store.ID   `json:"created_by_key" doc:"ID of the API key that created the user; 0 if none did. The key may have been deleted"`
 	SecondFactor store.Flag `json:"second_factor" doc:"1 if a sign-in asks for a code besides the password, else 0"`
+	Lockout      *lockout   `json:"lockout" null:"true" doc:"Why the user can't sign in now after failed sign-ins; null if that is not so"`
 
 	Fields appUserValues `json:"fields" doc:"Values of custom fields by key, as far as you may read them; a field without a value is absent"`
 	store.Versioned
@@ -50,7 +51,8 @@ func appUserOf(tx *store.Tx, req *Request, u *store.AppUser) (out *appUser, err 
 	out = &appUser{
 		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
 		RoleIDs: u.RoleIDs, RoleNames: []string{}, Pending: u.Pending, Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, CreatedByKey: u.CreatedByKey, Versioned: u.Versioned,
-		Fields: fieldValues(tx, store.AppRealm, audienceOf(req.Actor), u.Fields),
+		Lockout: req.lockoutOf(tx, store.Account{App: true, ID: u.ID}, u.Username),
+		Fields:  fieldValues(tx, store.AppRealm, audienceOf(req.Actor), u.Fields),
 	}
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}

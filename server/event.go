@@ -177,7 +177,7 @@ type eventType struct {
 
 // loggedActions are the actions of the change log.
 var loggedActions = []string{
-	"act_as", "act_as_ended", "backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", secretsRead, "reauth", "restore", "rotate_key", "start", "undo",
+	"act_as", "act_as_ended", "backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", secretsRead, "reauth", "restore", "rotate_key", "start", "undo", "unlock",
 	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",
 }
 

@@ -104,6 +104,8 @@ var notes = map[string]string{
 	"removePasskey":                    "The recovery codes end with the last factor.",
 	"removeAuthenticatorApp":           "Without a passkey, the password is then enough to sign in, and the recovery codes end, too.",
 	"replaceRecoveryCodes":             "Returns ten new codes, once. The former ones end.",
+	"unlockUser":                       "Ends a lock-out after failed sign-ins: the user can sign in at once. The limits of client addresses remain. Without a lock-out, nothing happens.",
+	"unlockAppUser":                    "Ends a lock-out after failed sign-ins: the app user can sign in at once. The limits of client addresses remain. Without a lock-out, nothing happens.",
 	"removeUserSecondFactor":           "For somebody who has lost the authenticator app and the recovery codes: the password is then enough to sign in.",
 	"completeSignInWithCodeAsAppUser":  "The second step of a sign-in whose response has login_token: within 5 minutes, at most 5 times, from the same address and device. The response is that of a sign-in.",
 	"getOwnSecondFactorAsAppUser":      "Also whether one may be set up: the setting app.second_factor.",

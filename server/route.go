@@ -383,7 +383,7 @@ func newRoute[In, Out any](method, path, access, title string) Route {
 func routes() []Route {
 	var all []Route
 	for _, resource := range [][]Route{
-		accountRoutes, accountDeviceRoutes, actAsRoutes, factorRoutes, passkeyRoutes, reauthRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
+		accountRoutes, accountDeviceRoutes, actAsRoutes, factorRoutes, lockoutRoutes, passkeyRoutes, reauthRoutes, avatarRoutes, keyRoutes, accessCheckRoutes, forwardRoutes, userRoutes, roleRoutes, deptRoutes, permissionRoutes,
 		appUserRoutes, appRoleRoutes, appRoutes, appSelfRoutes, appFactorRoutes, appPageRoutes, appFactorPageRoutes, challengeRoutes, auditRoutes, streamRoutes, configRoutes, webhookRoutes, settingRoutes, settingGroupRoutes, ofrepRoutes, fileRoutes, fileTrashRoutes, fileGroupRoutes, fileContentRoutes, sessionRoutes, monitorRoutes, systemRoutes,
 		dictRoutes, dictItemRoutes, jobRoutes, healthRoutes, infoRoutes, manualRoutes, metricRoutes,
 		linkRoutes, inviteRoutes, mailRoutes, customFieldRoutes,

@@ -100,17 +100,33 @@ var loginLogColumns = []diskColumn[store.LoginLog]{
 	{name: "created_at", uses: sorted | ranged, order: store.LoginLogByCreated.Order(), between: store.LoginLogByCreated.Between},
 }
 
-var loginLog = Resource[store.LoginLog, *store.LoginLog]{
+// loginLogOut is a row of the login log in responses.
+type loginLogOut struct {
+	store.LoginLog
+	LockedUntil store.Time `json:"locked_until" null:"true" doc:"Time until which the user can't sign in after failed sign-ins, as of now; null if that is not so"`
+}
+
+func loginRowOf(tx *store.Tx, req *Request, row *store.LoginLog) (*loginLogOut, error) {
+	out := &loginLogOut{LoginLog: *row}
+	if who := row.Account(); who.ID != 0 {
+		if l := req.s.auth.Lockout(tx, who, row.Username); l != nil {
+			out.LockedUntil = l.Until
+		}
+	}
+	return out, nil
+}
+
+var loginLog = Resource[store.LoginLog, *loginLogOut]{
 	of: store.LoginLogs, keywords: []string{"username", "ip", "fingerprint"}, order: "id, descending", descending: true,
-	columns: loginLogColumns, out: asItIs[store.LoginLog],
+	columns: loginLogColumns, out: loginRowOf,
 	scope: func(tx *store.Tx, req *Request) (store.Condition, bool) {
 		return scopedTo(tx, req, store.LoginLogByUser)
 	},
 }
 
-var ownLoginLog = Resource[store.LoginLog, *store.LoginLog]{
+var ownLoginLog = Resource[store.LoginLog, *loginLogOut]{
 	of: store.LoginLogs, keywords: []string{"username", "ip", "fingerprint"}, order: "id, descending", descending: true,
-	columns: loginLogColumns[2:], out: asItIs[store.LoginLog],
+	columns: loginLogColumns[2:], out: loginRowOf,
 	scope: func(_ *store.Tx, req *Request) (store.Condition, bool) {
 		return store.LoginLogByUser.AnyOf(req.Actor.ID), true
 	},

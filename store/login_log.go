@@ -48,13 +48,16 @@ var (
 	_ = LoginLogs.Constraint(anonymizeLate)
 )
 
+// Account returns the account that the attempt was for; the zero value if there is none.
+func (l *LoginLog) Account() Account { return accountOf(l.UserID, l.AppUserID) }
+
 // anonymizeLate removes the person from a row that was kept in memory until after the person was
 // erased.
 func anonymizeLate(tx *Tx, old, new *LoginLog) error {
 	if old != nil || new == nil {
 		return nil
 	}
-	who := accountOf(new.UserID, new.AppUserID)
+	who := new.Account()
 	if who.ID == 0 || who.exists(tx) {
 		return nil
 	}

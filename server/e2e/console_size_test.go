@@ -26,7 +26,7 @@ var scriptLimits = map[string]int{
 	"/system/loginlog":  298_000,
 	"/system/monitor":   328_000,
 	"/system/job":       273_000,
-	"/system/audit":     307_000,
+	"/system/audit":     308_000,
 	"/system/webhook":   275_000,
 	"/system/info":      294_000,
 	"/file/list":        321_000,

@@ -69,7 +69,7 @@ type RequestEvent struct {
 // Monitor.Done sets the other fields.
 type AuthEvent struct {
 	EventHead
-	Type      string   `json:"type" doc:"Type of event: login, login_failed, factor_required, locked, logout, revoked, password_changed, factor_added, factor_removed or permission"`
+	Type      string   `json:"type" doc:"Type of event: login, login_failed, factor_required, locked, logout, revoked, password_changed, factor_added, factor_removed, unlocked or permission"`
 	Username  string   `json:"username" doc:"Name of the user that the event is about; # and a fingerprint of the input for a sign-in with an unknown name"`
 	Address   string   `json:"address"`
 	Ability   string   `json:"ability" doc:"Permission that was checked"`

@@ -199,6 +199,8 @@ export type AppUser = {
   /** Values of custom fields by key, as far as you may read them; a field without a value is absent */
   fields: AppUserFields
   id: number
+  /** Why the user can't sign in now after failed sign-ins; null if that is not so */
+  lockout: Lockout | null
   login_ip: string
   /** Time of the last sign-in; null before the first */
   login_time: string | null
@@ -258,7 +260,7 @@ export type AuthEvent = {
   route: string
   /** Number of similar events that this one represents; more than 1 if events are sampled under load */
   sampled: number
-  /** Type of event: login, login_failed, factor_required, locked, logout, revoked, password_changed, factor_added, factor_removed or permission */
+  /** Type of event: login, login_failed, factor_required, locked, logout, revoked, password_changed, factor_added, factor_removed, unlocked or permission */
   type: string
   /** User who was signed in; null for none */
   user: EventUser | null
@@ -1664,6 +1666,17 @@ export type LinkUsed = {
   username: string
 }
 
+export type Lockout = {
+  /** Client networks from which the user can't sign in, at most 10; empty for all except known ones */
+  networks: string[]
+  /** Time of the first of the failed sign-ins */
+  since: string
+  /** Number of sign-ins that failed or were refused since then, with the password or the second factor */
+  tries: number
+  /** Time at which the user can sign in again */
+  until: string
+}
+
 export type LogActor = {
   /** 1 if the name can't be read because the person was erased; otherwise absent */
   erased?: 0 | 1
@@ -1820,6 +1833,8 @@ export type LoginLog = {
   fingerprint: string
   id: number
   ip: string
+  /** Time until which the user can't sign in after failed sign-ins, as of now; null if that is not so */
+  locked_until: string | null
   os: string
   /** Realm: admin or app */
   realm: string
@@ -1836,7 +1851,7 @@ export type LoginLog = {
   username: string
 }
 
-export type LoginLogPage = {
+export type LoginLogOutPage = {
   /** Number of this page, from 1 */
   current: number
   /** Records of this page */
@@ -1957,6 +1972,8 @@ export type NewAppUser = {
   id: number
   /** The invitation; absent unless there is one */
   invitation?: OneTimeLink
+  /** Why the user can't sign in now after failed sign-ins; null if that is not so */
+  lockout: Lockout | null
   login_ip: string
   /** Time of the last sign-in; null before the first */
   login_time: string | null
@@ -2022,6 +2039,8 @@ export type NewUser = {
   id: number
   /** The invitation; absent unless there is one */
   invitation?: OneTimeLink
+  /** Why the user can't sign in now after failed sign-ins; null if that is not so */
+  lockout: Lockout | null
   login_ip: string
   /** Time of the last sign-in; null before the first */
   login_time: string | null
@@ -2150,6 +2169,8 @@ export type OwnAppUser = {
   /** Values of custom fields by key, as far as you may read them; a field without a value is absent */
   fields: AppUserFields
   id: number
+  /** Why the user can't sign in now after failed sign-ins; null if that is not so */
+  lockout: Lockout | null
   login_ip: string
   /** Time of the last sign-in; null before the first */
   login_time: string | null
@@ -3645,6 +3666,8 @@ export type User = {
   /** Values of custom fields by key, as far as you may read them; a field without a value is absent */
   fields: UserFields
   id: number
+  /** Why the user can't sign in now after failed sign-ins; null if that is not so */
+  lockout: Lockout | null
   login_ip: string
   /** Time of the last sign-in; null before the first */
   login_time: string | null
@@ -3835,6 +3858,7 @@ export type Access =
   | 'admin.list.password'
   | 'admin.list.query'
   | 'admin.list.status'
+  | 'admin.list.unlock'
   | 'admin.list.update'
   | 'admin.role.create'
   | 'admin.role.delete'
@@ -3922,6 +3946,7 @@ export type Access =
   | 'user.list.query'
   | 'user.list.role'
   | 'user.list.status'
+  | 'user.list.unlock'
   | 'user.list.update'
   | 'user.role.create'
   | 'user.role.delete'
@@ -3961,7 +3986,7 @@ export type Api = {
     [path: `/admin/list/${number}`]: { body: undefined; answer: User }
     [path: `/admin/list/${number}/data`]: { body: undefined; answer: unknown }
     '/admin/login/passkey': { body: undefined; answer: PasskeyOptions }
-    '/admin/loginlog': { body: undefined; answer: LoginLogPage }
+    '/admin/loginlog': { body: undefined; answer: LoginLogOutPage }
     '/admin/permission/effective': { body: undefined; answer: Effective }
     '/admin/permission/explain': { body: undefined; answer: Explanation }
     '/admin/reauth': { body: undefined; answer: Reauth }
@@ -4024,7 +4049,7 @@ export type Api = {
     '/system/info': { body: undefined; answer: SystemInfo }
     '/system/job': { body: undefined; answer: JobPage }
     [path: `/system/job/${number}`]: { body: undefined; answer: Job }
-    '/system/loginlog': { body: undefined; answer: LoginLogPage }
+    '/system/loginlog': { body: undefined; answer: LoginLogOutPage }
     '/system/mail': { body: undefined; answer: MailOutPage }
     '/system/mail-template': { body: undefined; answer: MailTemplates }
     [path: `/system/mail/${number}`]: { body: undefined; answer: Mail }
@@ -4211,6 +4236,7 @@ export type Api = {
     '/admin/list': { body: undefined; answer: Deleted }
     [path: `/admin/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/admin/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
+    [path: `/admin/list/${number}/lockout`]: { body: undefined; answer: Record<string, never> }
     '/admin/role': { body: undefined; answer: Record<string, never> }
     [path: `/admin/role/${number}`]: { body: undefined; answer: Record<string, never> }
     '/admin/rule': { body: undefined; answer: Record<string, never> }
@@ -4250,6 +4276,7 @@ export type Api = {
     '/user/list': { body: undefined; answer: Deleted }
     [path: `/user/list/${number}`]: { body: undefined; answer: Record<string, never> }
     [path: `/user/list/${number}/factor`]: { body: undefined; answer: Record<string, never> }
+    [path: `/user/list/${number}/lockout`]: { body: undefined; answer: Record<string, never> }
     '/user/role': { body: undefined; answer: Record<string, never> }
     [path: `/user/role/${number}`]: { body: undefined; answer: Record<string, never> }
     '/user/rule': { body: undefined; answer: Record<string, never> }

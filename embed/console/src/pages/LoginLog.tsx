@@ -7,6 +7,7 @@ import { type Key, maybe, t } from '../i18n'
 import { Choice } from '../ui/Choice'
 import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
+import { Locked } from '../ui/Locked'
 import { activity } from '../ui/log/address'
 import { PersonLink } from '../ui/PersonLink'
 import { Time } from '../ui/Time'
@@ -65,6 +66,11 @@ export function LoginLog({ own = false, of }: { own?: boolean; of?: number }) {
           render: (name: string, row) => (
             <>
               <PersonLink name={name} id={row.user_id || row.app_user_id} app={row.realm === 'app'} /> {row.realm === 'app' && <Tag>{t('sessions.app')}</Tag>}
+              {row.locked_until && row.result !== 'success' && (
+                <Tag color="warning">
+                  <Locked until={row.locked_until} />
+                </Tag>
+              )}
             </>
           ),
         },

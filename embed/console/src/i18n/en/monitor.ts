@@ -77,6 +77,7 @@ export const monitor = {
   'monitor.type.password_changed': 'password changed',
   'monitor.type.factor_added': 'second factor added',
   'monitor.type.factor_removed': 'second factor removed',
+  'monitor.type.unlocked': 'unlocked',
   'monitor.type.confirmed': 'identity confirmed',
   'monitor.type.permission': 'permission',
   'monitor.type.hit': 'hit',

@@ -1,4 +1,6 @@
 export const sessions = {
+  locked: 'Locked out until {time}',
+  'locked.tries': 'Locked out until {time} after {n} failed {n|sign-in|sign-ins}',
   'loginlog.result': 'Result',
   'loginlog.success': 'Signed in',
   'loginlog.failed': 'Failed',

@@ -8,6 +8,8 @@ export const actions: Record<string, string> = {
   "given.Reset a user's password": '重置用户密码',
   "given.Remove a user's second factor": '移除用户的双重验证',
   "given.Remove an app user's second factor": '移除应用用户的双重验证',
+  'given.Unlock a user': '解除用户锁定',
+  'given.Unlock an app user': '解除应用用户锁定',
   'given.Enable or disable a user': '启用或停用用户',
   'given.Act as a user': '以用户身份操作',
   'given.Change something while acting as a user': '以用户身份操作时进行修改',

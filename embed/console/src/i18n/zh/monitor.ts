@@ -79,6 +79,7 @@ export const monitor: Record<keyof typeof en, string> = {
   'monitor.type.password_changed': '修改密码',
   'monitor.type.factor_added': '启用双重验证',
   'monitor.type.factor_removed': '停用双重验证',
+  'monitor.type.unlocked': '解除锁定',
   'monitor.type.confirmed': '确认身份',
   'monitor.type.permission': '权限校验',
   'monitor.type.hit': '命中',

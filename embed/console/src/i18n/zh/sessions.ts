@@ -1,6 +1,8 @@
 import type { sessions as en } from '../en/sessions'
 
 export const sessions: Record<keyof typeof en, string> = {
+  locked: '已锁定至 {time}',
+  'locked.tries': '登录失败 {n} 次，已锁定至 {time}',
   'loginlog.result': '结果',
   'loginlog.success': '登录成功',
   'loginlog.failed': '失败',

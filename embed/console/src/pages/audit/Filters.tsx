@@ -45,6 +45,7 @@ const actions = [
   'webhook_secret',
   'webhook_skip',
   'rotate_key',
+  'unlock',
   'read_secrets',
   'reauth',
   'act_as',

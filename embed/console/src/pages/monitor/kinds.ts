@@ -54,6 +54,7 @@ export const filters: Record<Kind, Filter[]> = {
         'password_changed',
         'factor_added',
         'factor_removed',
+        'unlocked',
         'confirmed',
         'permission',
       ],

@@ -58,6 +58,7 @@ function Shown({ user, part, from, reload }: { user: AppUser; part: string; from
         from={from}
         profile={<Profile user={user} custom={custom} />}
         people={people}
+        reload={reload}
         onEdit={() => form.show(true)}
       />
       <Suspense>

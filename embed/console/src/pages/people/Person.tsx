@@ -84,6 +84,7 @@ function Shown({ user, part, from, reload }: { user: User; part: string; from: s
         before={may('admin.rule.query') ? [{ key: 'access', label: t('people.access'), children: access }] : []}
         after={may('system.loginlog.query') ? [{ key: 'loginlog', label: t('people.sign_ins'), children: <LoginLog of={user.id} /> }] : []}
         people={people}
+        reload={reload}
         onEdit={() => form.show(true)}
       />
       {form.of && <Edit open={form.open} user={user} custom={custom} own={mine} onClose={form.hide} onSaved={() => void reload()} />}

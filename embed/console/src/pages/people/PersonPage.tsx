@@ -10,6 +10,7 @@ import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { Head } from './PersonHead'
 import { linkAction } from './linkAction'
+import { Lockout } from './Lockout'
 import type { Person, Realm } from './person'
 import { Sessions } from './UserSessions'
 import type { People } from './usePeople'
@@ -31,11 +32,25 @@ type Props<P extends Person> = {
   before?: Tab[] // before the sessions
   after?: Tab[] // after them
   people: People<P>
+  reload: () => Promise<void>
   onEdit: () => void
 }
 
 // PersonPage is the page of one person of either realm: the name, the actions, and tabs.
-export function PersonPage<P extends Person>({ user, realm, own = false, mark, part, from, profile, before = [], after = [], people, onEdit }: Props<P>) {
+export function PersonPage<P extends Person>({
+  user,
+  realm,
+  own = false,
+  mark,
+  part,
+  from,
+  profile,
+  before = [],
+  after = [],
+  people,
+  reload,
+  onEdit,
+}: Props<P>) {
   const { may } = useAccount()
   const navigate = useNavigate()
   const md = useWider('md')
@@ -79,6 +94,7 @@ export function PersonPage<P extends Person>({ user, realm, own = false, mark, p
           ]}
         />
       </Head>
+      <Lockout user={user} realm={realm} reload={reload} />
       {/* A list keeps what it shows in the address too: only the open part is there. */}
       <Tabs
         className="tabs-wrap"

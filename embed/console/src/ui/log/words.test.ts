@@ -134,6 +134,7 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
   ['a new secret', { action: 'webhook_secret', details: { webhook: 3 } }, 'ada rotated the secret of webhook 3', 'ada 轮换了 Webhook 3 的密钥'],
   ['a new key', { changes: [change('create', 'key', 'deploy')] }, 'ada created the API key deploy', 'ada 新建了API 密钥 deploy'],
   ['a confirmation', { action: 'reauth' }, 'ada confirmed their identity', 'ada 确认了身份'],
+  ['an unlocked user', { action: 'unlock', details: { kind: 'user', id: 7, tries: 5 } }, 'ada unlocked user 7', 'ada 解除了 用户 7 的锁定'],
   ['a rotated key', { action: 'rotate_key', details: { key: 3 } }, 'ada rotated API key 3'],
   [
     'secrets that were read',

@@ -150,6 +150,8 @@ function action(entry: LogEntry, t: Texts, first?: LogChange[]): string | undefi
     case 'webhook_secret':
     case 'webhook_skip':
       return t(`audit.did.${action}`, { ...by, event: detail(details, 'event'), things: hook() })
+    case 'unlock':
+      return t('audit.did.unlock', { ...by, things: number(detail(details, 'kind')) })
     case 'rotate_key':
       return t('audit.did.rotate_key', { ...by, things: number('key', 'key') })
     case 'read_secrets': {
