@@ -58,18 +58,15 @@ type factorTexts struct {
 	RenewTitle, RenewText, RemoveTitle, RemoveText, RemoveSubmit string
 }
 
-// pendingCookie is the name of the cookie with the token of a sign-in that waits for its code.
-const pendingCookie = "reeve_app_login"
-
 // keepPending sets the cookie of a pending sign-in, or deletes it if the token is empty.
 func (req *Request) keepPending(token string) {
 	seconds := pendingCookieSeconds
 	if token == "" {
 		seconds = -1
 	}
-	cookie := req.s.hiddenCookie(pendingCookie, token, seconds, req.secure())
+	cookie := req.s.hiddenCookie(req.s.pendingCookie(), token, seconds, req.secure())
 	cookie.Path, cookie.SameSite = req.s.url(codePath), http.SameSiteStrictMode
-	http.SetCookie(&req.w, cookie)
+	req.setCookie(cookie)
 }
 
 // codeField returns the field of a code. A recovery code has letters, too.
@@ -92,7 +89,7 @@ func codePage(_ *store.Tx, _ *Request, p *htmlPage) error {
 
 func signInCodeByForm(req *Request, in *ownProof) (string, error) {
 	const again = signInPath + "?done=expired"
-	c, err := req.http.Cookie(pendingCookie)
+	c, err := req.http.Cookie(req.s.pendingCookie())
 	if err != nil || c.Value == "" || len(c.Value) > 100 {
 		return again, nil
 	}

@@ -100,7 +100,7 @@ func TestDeletingTheOwnAccountEndsTheCookie(t *testing.T) {
 	ask("cross-site").brief(403, `"errorCode":"cross_origin"`)
 	a := ask("same-origin")
 	a.brief(200)
-	if got := strings.Join(a.Header["Set-Cookie"], " "); !strings.Contains(got, "reeve_app_session=;") {
+	if got := strings.Join(a.Header["Set-Cookie"], " "); !strings.Contains(got, sessionCookie(true, false)+"=;") {
 		t.Errorf("the cookie remains: %s", got)
 	}
 }

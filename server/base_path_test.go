@@ -182,7 +182,7 @@ func TestBasePath_Cookies(t *testing.T) {
 	ended.Header.Set("X-Forwarded-Proto", "https")
 	ended.Header.Set("Cookie", in.server.sessionCookie(false, true)+"=rv_s_ended")
 	w := in.at(ended)
-	c := cookieNamed(w.Result().Cookies(), "__Secure-reeve_session")
+	c := cookieNamed(w.Result().Cookies(), in.server.sessionCookie(false, true))
 	if w.Code != 401 || c == nil || c.MaxAge >= 0 || c.Path != testBase || !c.Secure {
 		t.Errorf("the cookie of a session that has ended: %d with %v", w.Code, w.Header()["Set-Cookie"])
 	}
@@ -195,7 +195,7 @@ func TestBasePath_PublicURL(t *testing.T) {
 	r := in.request("POST", testBase+"/admin/login", `{"username":"admin","password":"`+ownerPassword+`","cookie":1}`, "nobody")
 	r.Host = "reeve.example.org"
 	w := in.at(r)
-	if c := cookieNamed(w.Result().Cookies(), "__Secure-reeve_session"); w.Code != 200 || c == nil || c.Path != testBase {
+	if c := cookieNamed(w.Result().Cookies(), in.server.sessionCookie(false, true)); w.Code != 200 || c == nil || c.Path != testBase {
 		t.Errorf("%d %s with %v", w.Code, w.Body, w.Header()["Set-Cookie"])
 	}
 }

@@ -72,7 +72,7 @@ func TestForeignAuthorization_DoesNotHideTheToken(t *testing.T) {
 func TestForeignAuthorization_CookieStillNeedsItsOrigin(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	r := pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, "https://evil.example", &http.Cookie{Name: "reeve_session", Value: in.signIn(auth.FirstUser)})
+	r := pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, "https://evil.example", &http.Cookie{Name: sessionCookie(false, false), Value: in.signIn(auth.FirstUser)})
 	r.Header.Set("Authorization", "Basic eDp5")
 	if answer := in.handled(r); answer.StatusCode != 403 {
 		t.Errorf("%d", answer.StatusCode)

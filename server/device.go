@@ -11,25 +11,18 @@ import (
 	"reeve/store/errs"
 )
 
-// deviceCookie returns the name of a realm's cookie with the device token.
-func deviceCookie(app bool) string {
-	if app {
-		return "reeve_app_device"
-	}
-	return "reeve_device"
-}
-
 // deviceToken returns the device token that the client sent in the body, or else in the
-// cookie.
+// cookie, which may have a name without the mark of an installation from before there were marks.
 func (req *Request) deviceToken(app bool, sent string) string {
 	if sent != "" {
 		return sent
 	}
-	cookie, err := req.http.Cookie(deviceCookie(app))
-	if err != nil {
-		return ""
+	for _, name := range []string{req.s.deviceCookie(app), realmName(app, deviceName, appDeviceName)} {
+		if cookie, err := req.http.Cookie(name); err == nil {
+			return cookie.Value
+		}
 	}
-	return cookie.Value
+	return ""
 }
 
 // byProgram reports whether a program signs in, such as curl or a client library: for a token instead of a cookie, and not from
@@ -38,11 +31,15 @@ func (req *Request) byProgram(cookie store.Flag) bool {
 	return !bool(cookie) && !strings.HasPrefix(req.http.UserAgent(), "Mozilla/")
 }
 
-// keepDevice sets the device token as a cookie that scripts cannot read.
+// keepDevice sets the device token as a cookie that scripts cannot read. One without a mark is deleted if it is of this
+// installation.
 func (req *Request) keepDevice(app bool, token string) {
-	cookie := req.s.hiddenCookie(deviceCookie(app), token, int(store.DeviceLife/time.Second), req.secure())
+	cookie := req.s.hiddenCookie(req.s.deviceCookie(app), token, int(store.DeviceLife/time.Second), req.secure())
 	cookie.SameSite = http.SameSiteStrictMode
-	http.SetCookie(&req.w, cookie)
+	req.setCookie(cookie)
+	if old, err := req.http.Cookie(realmName(app, deviceName, appDeviceName)); err == nil && old.Value == token {
+		req.dropCookie(old.Name)
+	}
 }
 
 // forwardingHeaders are the headers that reverse proxies add.

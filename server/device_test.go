@@ -62,7 +62,7 @@ func TestADeviceTokenIsSentInACookieAndInTheBody(t *testing.T) {
 		var out loginOut
 		r.data(&out)
 		c := r.cookieOf()
-		if c.Name != "reeve_device" || c.Value != out.DeviceToken || c.Value == "" || c.Value == out.Token || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Secure != secure || c.MaxAge != 90*24*3600 {
+		if c.Name != deviceCookie(false) || c.Value != out.DeviceToken || c.Value == "" || c.Value == out.Token || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Secure != secure || c.MaxAge != 90*24*3600 {
 			t.Errorf("TLS %t: %+v, %s", secure, c, r.Body)
 		}
 	}
@@ -79,7 +79,7 @@ func TestAnUnconfiguredProxyDoesNotLockOutKnownDevices(t *testing.T) {
 	appBody := fmt.Sprintf(`{"username":%q,"password":%q}`, customer.Username, ownerPassword)
 	const proxy = "203.0.113.1"
 	cookie, appCookie := in.attempt("/admin/login", body, proxy).cookieOf(), in.attempt("/api/login", appBody, proxy).cookieOf()
-	if appCookie.Name != "reeve_app_device" {
+	if appCookie.Name != deviceCookie(true) {
 		t.Errorf("the app's cookie is called %s", appCookie.Name)
 	}
 	in.guesses(proxy, behindProxy)

@@ -40,6 +40,7 @@ func (a *reply) checkPageHeaders(r *http.Request, want map[string]string) {
 // sends is checked.
 func (a *reply) checkHeaders(r *http.Request) {
 	a.t.Helper()
+	checkCookieNames(a.t, a.sent, a.Header)
 	want := map[string]string{
 		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Referrer-Policy": "no-referrer",
 		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",

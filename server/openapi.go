@@ -64,7 +64,7 @@ func (s *Server) newDocument(all []Route) (document, error) {
 			"schemas": types.named, "responses": failures(), "parameters": object{"ActAsHeader": actAsParameter},
 			"securitySchemes": object{
 				"bearer":  object{"type": "http", "scheme": "bearer", "description": "Token of POST /admin/login"},
-				"cookie":  object{"type": "apiKey", "in": "cookie", "name": s.sessionCookie(false, true), "description": "Set by a sign-in with cookie=1. App users have " + s.sessionCookie(true, true) + "; over plain HTTP the names have no prefix. Requests that change something are accepted only from pages of this server"},
+				"cookie":  object{"type": "apiKey", "in": "cookie", "name": s.sessionCookie(false, true), "description": "Set by a sign-in with cookie=1. App users have " + s.sessionCookie(true, true) + "; over plain HTTP the names have no prefix. The end of the names is of this installation. Requests that change something are accepted only from pages of this server"},
 				"basic":   object{"type": "http", "scheme": "basic", "description": "An API key as the password, with any username, for clients of OAuth 2.0"},
 				"metrics": object{"type": "http", "scheme": "bearer", "description": "metrics.token of the configuration; without one the endpoint does not exist"},
 			},

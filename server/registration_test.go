@@ -139,7 +139,7 @@ func TestAnAddressIsConfirmedBeforeItIsChanged(t *testing.T) {
 	in := start(t)
 	in.hosted()
 	v := in.signedIn("ann")
-	in.tokens["ann"] = v.cookies["reeve_app_session"]
+	in.tokens["ann"] = v.cookies[sessionCookie(true, false)]
 	in.ok("POST", "/user/list", `{"username":"ben","email":"ben@example.org"}`, "owner")
 	box := in.confirmed(`"app.registration_domains":"example.org"`)
 	for _, email := range []string{"new@example.org", "ben@example.org"} {

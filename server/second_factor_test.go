@@ -104,7 +104,7 @@ func TestASecondFactor(t *testing.T) {
 	in.secondStep(token, recovery[9]).brief(401, "sign_in_again")
 	r := pageRequest("POST", "/admin/login/totp", fmt.Sprintf(`{"login_token":%q,"otp":%q,"cookie":1}`, in.firstStep("admin", ""), recovery[0]), "http://example.com")
 	r.RemoteAddr = in.request("GET", "/", "", "nobody").RemoteAddr
-	if a := in.handled(r); a.StatusCode != 200 || cookieNamed(a.Cookies(), "reeve_session") == nil {
+	if a := in.handled(r); a.StatusCode != 200 || cookieNamed(a.Cookies(), sessionCookie(false, false)) == nil {
 		t.Errorf("with a cookie: %d %v", a.StatusCode, a.Cookies())
 	}
 	in.ok("GET", "/system/loginlog?result=failed", "", "owner").brief(200, `"reason":"wrong_code"`, `"username":"admin"`)

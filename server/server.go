@@ -126,6 +126,7 @@ type Server struct {
 	parts    []func() part // components of /system/health
 	health   atomic.Pointer[cachedHealth]
 	started  time.Time
+	cookies  cookieMarks
 	idHead   string // random first half of every request ID
 	idTail   atomic.Uint64
 }
@@ -148,6 +149,9 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		config: config, db: db, auth: a, log: log, limits: newLimits(connections), grace: paceTime, started: time.Now(), idHead: hex.EncodeToString(head[:]),
 		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // leaves one core to other requests, if there are two
 		making:   make(chan struct{}, runtime.NumCPU()),
+	}
+	if s.cookies, err = newCookieMarks(db); err != nil {
+		return nil, err
 	}
 	if s.origins, err = trustedOrigins(config.PublicURL, config.Forward.URL); err != nil {
 		return nil, err

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,28 +15,6 @@ import (
 // A browser can have its session in a cookie, which scripts cannot read, instead of sending the token in
 // a header. Other sites can make a browser send it, so requests that change something are accepted only
 // from pages of this server.
-
-// sessionCookie returns the name of a realm's cookie on a server with a host of its own. Browsers accept the
-// prefix only from the host itself, over HTTPS; over plain HTTP they refuse it.
-func sessionCookie(app, secure bool) string {
-	name := "reeve_session"
-	if app {
-		name = "reeve_app_session"
-	}
-	if secure {
-		return "__Host-" + name
-	}
-	return name
-}
-
-// sessionCookie returns the name of a realm's cookie. Browsers accept the prefix __Host- only for the whole host.
-func (s *Server) sessionCookie(app, secure bool) string {
-	name := sessionCookie(app, secure)
-	if s.config.BasePath != "" {
-		name = strings.Replace(name, "__Host-", "__Secure-", 1)
-	}
-	return name
-}
 
 // encrypted reports whether the client's connection certainly is, also if a trusted proxy decrypts it.
 func (req *Request) encrypted() bool {
@@ -63,9 +39,13 @@ func (req *Request) secure() bool {
 
 // sentSessions returns the cookies with a session of a realm that the client has sent, the one to use first. Browsers send the one with the
 // prefix over HTTPS only; the other one is not accepted there, since other hosts of the site can set it.
-func (req *Request) sentSessions(app bool) (sent []*http.Cookie) {
+func (req *Request) sentSessions(app bool) []*http.Cookie {
+	return req.sentAs(app, req.s.sessionCookie)
+}
+
+func (req *Request) sentAs(app bool, name func(app, secure bool) string) (sent []*http.Cookie) {
 	for _, secure := range []bool{true, false} {
-		if c, err := req.http.Cookie(req.s.sessionCookie(app, secure)); err == nil && (secure || !req.encrypted()) {
+		if c, err := req.http.Cookie(name(app, secure)); err == nil && (secure || !req.encrypted()) {
 			sent = append(sent, c)
 		}
 	}
@@ -77,62 +57,79 @@ func (req *Request) keepSession(app bool, out *loginOut) {
 	for _, c := range req.sentSessions(app) {
 		req.endFormer(app, c.Value)
 	}
+	for _, c := range req.sentAs(app, req.s.oldSessionCookie) {
+		if req.endFormer(app, c.Value) {
+			req.dropCookie(c.Name)
+		}
+	}
 	req.setSession(app, out.Token, out.ExpiresAt)
 	out.Token = ""
 }
 
-// endFormer ends the session of a cookie that is about to be replaced. If that fails, it ends by itself later.
-func (req *Request) endFormer(app bool, token string) {
+// endFormer ends the session of a cookie that is about to be replaced. If that fails, it ends by itself later. It reports
+// whether there was one.
+func (req *Request) endFormer(app bool, token string) bool {
 	var former *auth.Session
 	err := req.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
 		former, err = req.s.auth.Inspect(tx, token) // from any network
 		return err
 	})
-	if err == nil && former.Key == nil && former.Actor.App == app {
+	own := err == nil && former.Key == nil && former.Actor.App == app
+	if own {
 		err = req.auth().Logout(former)
 	}
 	if err != nil && !errs.Is(err, errs.Unauthenticated) {
 		req.s.log.Warn().Err(err).Str("request", req.ID).Msg("the former session of a browser has not ended")
 	}
+	return own
 }
 
 // setSession sets the cookie of a session, instead of any that the client has sent.
 func (req *Request) setSession(app bool, token string, expires store.Time) {
-	secure := req.secure()
+	req.setSessionOver(app, token, expires, req.secure())
+}
+
+func (req *Request) setSessionOver(app bool, token string, expires store.Time, secure bool) {
 	name := req.s.sessionCookie(app, secure)
 	for _, c := range req.sentSessions(app) {
 		if c.Name != name {
 			req.dropCookie(c.Name)
 		}
 	}
-	http.SetCookie(&req.w, req.s.hiddenCookie(name, token, int(time.Until(expires.Std())/time.Second), secure))
+	req.setCookie(req.s.hiddenCookie(name, token, int(time.Until(expires.Std())/time.Second), secure))
 }
 
-// hiddenCookie returns a cookie of this server, which browsers do not send to other programs of its host.
-func (s *Server) hiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
-	cookie := hiddenCookie(name, value, seconds, secure)
-	cookie.Path = cmp.Or(s.config.BasePath, "/")
-	return cookie
-}
-
-// hiddenCookie returns a cookie that scripts cannot read, and that other sites cannot make a browser send
-// but by a link. seconds is how long it is kept: 0 until the browser is closed, negative to delete it.
-func hiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
-	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
-}
-
-// dropSession deletes the cookies of a session that the client has sent.
+// dropSession deletes the cookies of a session that the client has sent, or that adoptSession has set.
 func (req *Request) dropSession(app bool) {
 	for _, c := range req.sentSessions(app) {
 		req.dropCookie(c.Name)
 	}
+	for _, secure := range []bool{true, false} {
+		if name := req.s.sessionCookie(app, secure); req.setsCookie(name) {
+			req.dropCookie(name)
+		}
+	}
 }
 
-func (req *Request) dropCookie(name string) {
-	deletion := req.s.hiddenCookie(name, "", -1, strings.HasPrefix(name, "__")).String()
-	if !slices.Contains(req.w.Header()["Set-Cookie"], deletion) { // a request can be authorized twice
-		req.w.Header().Add("Set-Cookie", deletion)
+// adoptSession returns the session in a cookie whose name has no mark of an installation, as it was before there were marks,
+// and moves it to one that has. Cookies of other installations stay. It returns nil if there is no such session.
+func (req *Request) adoptSession(tx *store.Tx, app bool) (*auth.Session, error) {
+	for _, c := range req.sentAs(app, req.s.oldSessionCookie) {
+		session, err := req.sessionOf(tx, app, c.Value)
+		if errs.Is(err, errs.Unauthenticated) {
+			continue
+		}
+		if err == nil {
+			err = req.sameOrigin()
+		}
+		if err != nil {
+			return nil, err
+		}
+		req.setSessionOver(app, c.Value, session.ExpiresAt, strings.HasPrefix(c.Name, "__"))
+		req.dropCookie(c.Name)
+		return session, nil
 	}
+	return nil, nil
 }
 
 // byCookie returns the session in the cookie of the route's realm; nil for none. Cookies whose session has
@@ -147,7 +144,13 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	}
 	var ended error
 	for _, app := range realms {
-		for _, c := range req.sentSessions(app) {
+		sent := req.sentSessions(app)
+		if len(sent) == 0 {
+			if session, err := req.adoptSession(tx, app); session != nil || err != nil {
+				return session, err
+			}
+		}
+		for _, c := range sent {
 			if c.Value == "" {
 				continue
 			}

@@ -31,6 +31,7 @@ func (in *instance) handled(r *http.Request) *http.Response {
 	in.t.Helper()
 	w := httptest.NewRecorder()
 	in.server.Handler().ServeHTTP(w, r)
+	checkCookieNames(in.t, r.Method+" "+r.URL.Path, w.Header())
 	return w.Result()
 }
 
@@ -60,14 +61,14 @@ func TestSignInWithACookie(t *testing.T) {
 		over                          func(*http.Request)
 		secure                        bool
 	}{
-		{"plain HTTP", "admin", "admin", "reeve_session", plain, false},
-		{"TLS", "admin", "admin", "__Host-reeve_session", encrypted, true},
-		{"a trusted proxy", "admin", "admin", "__Host-reeve_session", proxied, true},
-		{"two proxies in a row", "admin", "admin", "__Host-reeve_session", through("https, http"), true},
-		{"a proxy that writes it in capitals", "admin", "admin", "__Host-reeve_session", through("HTTPS"), true},
-		{"a proxy without TLS", "admin", "admin", "reeve_session", through("http, https"), false},
-		{"a client that claims to be one", "admin", "admin", "reeve_session", claimed, false},
-		{"the app over TLS", "api", "customer", "__Host-reeve_app_session", encrypted, true},
+		{"plain HTTP", "admin", "admin", sessionCookie(false, false), plain, false},
+		{"TLS", "admin", "admin", sessionCookie(false, true), encrypted, true},
+		{"a trusted proxy", "admin", "admin", sessionCookie(false, true), proxied, true},
+		{"two proxies in a row", "admin", "admin", sessionCookie(false, true), through("https, http"), true},
+		{"a proxy that writes it in capitals", "admin", "admin", sessionCookie(false, true), through("HTTPS"), true},
+		{"a proxy without TLS", "admin", "admin", sessionCookie(false, false), through("http, https"), false},
+		{"a client that claims to be one", "admin", "admin", sessionCookie(false, false), claimed, false},
+		{"the app over TLS", "api", "customer", sessionCookie(true, true), encrypted, true},
 	} {
 		r := pageRequest("POST", "/"+c.realm+"/login", `{"username":"`+c.username+`","password":"`+ownerPassword+`","cookie":1}`, "http://example.com")
 		c.over(r)
@@ -99,7 +100,7 @@ func TestSignInWithACookie(t *testing.T) {
 			t.Errorf("%s: %d with the cookie", c.name, got)
 		}
 		// The same value under the names of the other realm is no credential, nor that which other hosts can set over TLS.
-		for _, other := range []string{"reeve_session", "__Host-reeve_session", "reeve_app_session", "__Host-reeve_app_session"} {
+		for _, other := range []string{sessionCookie(false, false), sessionCookie(false, true), sessionCookie(true, false), sessionCookie(true, true)} {
 			for _, url := range []string{"/admin/info", "/api/user"} {
 				if got := read(&http.Cookie{Name: other, Value: cookie.Value}, url); (got == 200) != (strings.HasSuffix(c.cookie, strings.TrimPrefix(other, "__Host-")) && (other == c.cookie || !c.secure) && url == own) {
 					t.Errorf("%s: %d for %s as %s", c.name, got, url, other)
@@ -122,7 +123,7 @@ func TestSignInWithACookie(t *testing.T) {
 func TestOtherSitesCannotUseTheCookie(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	cookie := &http.Cookie{Name: "reeve_session", Value: in.tokens["owner"]}
+	cookie := &http.Cookie{Name: sessionCookie(false, false), Value: in.tokens["owner"]}
 	tried := 0
 	for _, rt := range routes() {
 		if rt.Method == "GET" || rt.Access == public || rt.Access == appOnly || rt.protocol != nil {
@@ -181,7 +182,7 @@ func TestACookieIsNoKey(t *testing.T) {
 	in := start(t)
 	_, key := in.key(1, personalKey)
 	get := func(header string, value string) int {
-		r := pageRequest("GET", "/admin/info", "", "", &http.Cookie{Name: "reeve_session", Value: value})
+		r := pageRequest("GET", "/admin/info", "", "", &http.Cookie{Name: sessionCookie(false, false), Value: value})
 		r.Body, r.ContentLength = http.NoBody, 0
 		if header != "" {
 			r.Header.Set("Authorization", header)
@@ -220,7 +221,7 @@ func decodeInto(t testing.TB, answer *http.Response, out any) {
 func TestAnEndedCookieIsNobody(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	r := pageRequest("GET", "/config", "", "", &http.Cookie{Name: "reeve_session", Value: in.tokens["owner"]})
+	r := pageRequest("GET", "/config", "", "", &http.Cookie{Name: sessionCookie(false, false), Value: in.tokens["owner"]})
 	req := in.server.newRequest(httptest.NewRecorder(), r)
 	rt := &Route{Method: "GET", Path: "/config", Access: anyRealm}
 	req.route = rt
@@ -239,9 +240,9 @@ func TestACookieOfAnEndedSession(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("customer")
-	ended := &http.Cookie{Name: "reeve_app_session", Value: in.tokens["customer"]}
+	ended := &http.Cookie{Name: sessionCookie(true, false), Value: in.tokens["customer"]}
 	in.ok("POST", "/api/logout", "", "customer")
-	owner := &http.Cookie{Name: "reeve_session", Value: in.tokens["owner"]}
+	owner := &http.Cookie{Name: sessionCookie(false, false), Value: in.tokens["owner"]}
 	for _, c := range []struct {
 		name, method, url string
 		cookies           []*http.Cookie
@@ -249,15 +250,15 @@ func TestACookieOfAnEndedSession(t *testing.T) {
 	}{
 		{"where none is needed", "GET", "/config", []*http.Cookie{ended}, 200},
 		{"beside one of the other realm", "GET", "/config?groups=security", []*http.Cookie{ended, owner}, 200},
-		{"junk beside one of the other realm", "GET", "/config?groups=security", []*http.Cookie{{Name: "reeve_app_session", Value: "junk"}, owner}, 200},
+		{"junk beside one of the other realm", "GET", "/config?groups=security", []*http.Cookie{{Name: sessionCookie(true, false), Value: "junk"}, owner}, 200},
 		{"where one is needed", "GET", "/api/user", []*http.Cookie{ended}, 401},
 		{"signing out again", "POST", "/api/logout", []*http.Cookie{ended}, 401},
 	} {
 		r := pageRequest(c.method, c.url, "", "http://example.com", c.cookies...)
 		r.Body, r.ContentLength = http.NoBody, 0
 		answer := in.handled(r)
-		dropped := cookieNamed(answer.Cookies(), "reeve_app_session")
-		if answer.StatusCode != c.status || dropped == nil || dropped.MaxAge >= 0 || cookieNamed(answer.Cookies(), "reeve_session") != nil {
+		dropped := cookieNamed(answer.Cookies(), sessionCookie(true, false))
+		if answer.StatusCode != c.status || dropped == nil || dropped.MaxAge >= 0 || cookieNamed(answer.Cookies(), sessionCookie(false, false)) != nil {
 			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
 		}
 	}
@@ -268,11 +269,11 @@ func TestSessionCookie_PublicURLIsHTTPS(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, c := range []struct{ name, host, origin, cookie string }{
-		{"a proxy that passes the host on", "reeve.example.org", "https://reeve.example.org", "__Host-reeve_session"},
-		{"one that changes it", "127.0.0.1:8080", "https://reeve.example.org", "__Host-reeve_session"},
-		{"a client without an origin", "reeve.example.org:443", "", "__Host-reeve_session"},
-		{"a browser beside the proxy", "10.0.0.5:8080", "http://10.0.0.5:8080", "reeve_session"},
-		{"a client beside the proxy", "10.0.0.5:8080", "", "reeve_session"},
+		{"a proxy that passes the host on", "reeve.example.org", "https://reeve.example.org", sessionCookie(false, true)},
+		{"one that changes it", "127.0.0.1:8080", "https://reeve.example.org", sessionCookie(false, true)},
+		{"a client without an origin", "reeve.example.org:443", "", sessionCookie(false, true)},
+		{"a browser beside the proxy", "10.0.0.5:8080", "http://10.0.0.5:8080", sessionCookie(false, false)},
+		{"a client beside the proxy", "10.0.0.5:8080", "", sessionCookie(false, false)},
 	} {
 		r := pageRequest("POST", "/admin/login", `{"username":"admin","password":"`+ownerPassword+`","cookie":1}`, c.origin)
 		r.Host = c.host

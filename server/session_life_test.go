@@ -75,7 +75,7 @@ func TestAConfirmationReplacesTheToken(t *testing.T) {
 	r.Header.Set("Origin", "http://"+r.Host)
 	a := in.send(r)
 	a.brief(200, `"token":""`)
-	c := cookieNamed((&http.Response{Header: a.Header}).Cookies(), "reeve_session")
+	c := cookieNamed((&http.Response{Header: a.Header}).Cookies(), sessionCookie(false, false))
 	if c == nil || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || inCookie+c.Value == in.tokens["cookie"] {
 		t.Fatalf("cookie %v", c)
 	}

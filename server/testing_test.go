@@ -144,6 +144,7 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	}
 	in.server, err = New(su.config, in.db, in.auth, logger)
 	must(t, err)
+	in.server.cookies = testMarks
 	in.server.streams.end() // so that they end after their first event, except with live
 	return in
 }
@@ -401,6 +402,18 @@ func (in *instance) request(method, url, body, as string) *http.Request {
 	authorize(r, token)
 	return r
 }
+
+// testMarks are the marks of every test instance in the names of its cookies, so that documents are the same in all of them.
+var testMarks = cookieMarks{"_5e551011", "_de71ce01"}
+
+// The names of the cookies of a test instance without a base path.
+func sessionCookie(app, secure bool) string { return marked.sessionCookie(app, secure) }
+func deviceCookie(app bool) string          { return marked.deviceCookie(app) }
+
+var (
+	marked        = &Server{cookies: testMarks}
+	pendingCookie = marked.pendingCookie()
+)
 
 // inCookie begins a token that is sent as a cookie.
 const inCookie = "cookie "

@@ -32,8 +32,14 @@ func (p *page) before(script string) {
 // signing out the page stays signed out.
 func (p *page) as(token string) {
 	p.t.Helper()
+	p.asIn(sessionCookie, token)
+}
+
+// asIn is as with a cookie of a name.
+func (p *page) asIn(cookie, token string) {
+	p.t.Helper()
 	send(p, network.SetCookie, network.SetCookieParams{
-		URL: p.base, Path: "/", Name: sessionCookie, Value: token, HTTPOnly: yes, SameSite: network.CookieSameSiteLax,
+		URL: p.base, Path: "/", Name: cookie, Value: token, HTTPOnly: yes, SameSite: network.CookieSameSiteLax,
 	})
 	mark := fmt.Sprint(crc32.ChecksumIEEE([]byte(token))) // the same in all tabs of a session
 	p.before(fmt.Sprintf(`if (location.protocol === 'http:' && !sessionStorage.getItem('given')) {
@@ -42,7 +48,8 @@ func (p *page) as(token string) {
 	}`, quote(mark)))
 }
 
-// sessionCookie is the name of the cookie of a user's session, over plain HTTP.
+// sessionCookie is how the name of the cookie of a user's session begins, over plain HTTP. The mark of the installation follows.
+// The server takes the cookie of this name, too, as from an earlier version, and moves it.
 const sessionCookie = "reeve_session"
 
 // signIn signs in through the sign-in page, which must be open.
