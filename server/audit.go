@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"net/http"
@@ -85,6 +86,7 @@ type logQuery struct {
 	address netip.Prefix               // invalid for any
 	nobody  bool                       // whether nothing can match
 	only    func(c *audit.Change) bool // which changes are shown; nil for all
+	damaged store.Flag                 // whether a damaged record may have what the search looks for
 }
 
 // changeKinds are the operations of a change.
@@ -183,7 +185,7 @@ func (q *logQuery) setAddress(text string) {
 
 // page reads a page and counts what matches, if that can be done without reading everything.
 func (q *logQuery) page(req *Request) (*logPage, error) {
-	page := &logPage{Data: []*logEntry{}, PageSize: q.size, Current: 1}
+	page := &logPage{Data: []*logEntry{}, PageSize: q.size, Current: 1, Damaged: q.damaged}
 	if q.nobody {
 		page.Total = new(int)
 		return page, nil
@@ -427,6 +429,9 @@ func (req *Request) exportRows(from, last uint64) (rows []audit.Row, next uint64
 func damagedRow(seq uint64) audit.Row {
 	return audit.Row{Seq: seq, Text: fmt.Appendf(nil, `{"damaged":%d}`, seq)}
 }
+
+// isDamagedRow reports whether a row is from damagedRow.
+func isDamagedRow(row audit.Row) bool { return bytes.HasPrefix(row.Text, []byte(`{"damaged":`)) }
 
 // withDamaged adds the lines of damaged entries to the rows of an export, which lack them.
 func (req *Request) withDamaged(rows []audit.Row, from uint64) (all []audit.Row) {

@@ -29,7 +29,8 @@ func (q *logQuery) findNames(req *Request, text string) error {
 			}
 			deletions = append(deletions, audit.ByChange(name, "delete"))
 			ids, err := recordsNamed(tx, req, subject.table, text)
-			if err != nil {
+			tx.NoteDamage(err)
+			if noteDamage(&q.damaged, &err); err != nil {
 				return err
 			}
 			for _, id := range ids {
@@ -42,7 +43,7 @@ func (q *logQuery) findNames(req *Request, text string) error {
 		return err
 	}
 	rows, _, err := req.search(audit.Query{All: [][]string{deletions}}, 0, maxDeleted)
-	if err != nil && !store.IsDamage(err) { // the page tells of damage
+	if noteDamage(&q.damaged, &err); err != nil {
 		return err
 	}
 	err = req.db.View(req.Actor, func(tx *store.Tx) error {
@@ -129,9 +130,14 @@ func search[T, Out any](tx *store.Tx, req *Request, of *Resource[T, Out], text s
 	return of.findIDs(tx, req, &listQuery{search: text}, maxNamed)
 }
 
-// scanNames finds records of a small collection by looking at all of them.
-func scanNames[T any](tx *store.Tx, of *store.Collection[T], name func(*T) (store.ID, string), text string) (ids []store.ID, err error) {
+// scanNames finds records of a small collection by looking at all of them. If some are damaged, it
+// returns the others and the damage of one.
+func scanNames[T any](tx *store.Tx, of *store.Collection[T], name func(*T) (store.ID, string), text string) (ids []store.ID, damage error) {
 	for v, err := range of.All(tx) {
+		if store.IsDamage(err) {
+			damage = err
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -143,5 +149,5 @@ func scanNames[T any](tx *store.Tx, of *store.Collection[T], name func(*T) (stor
 			break
 		}
 	}
-	return ids, nil
+	return ids, damage
 }

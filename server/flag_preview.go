@@ -79,7 +79,8 @@ func (req *Request) previewed(tx *store.Tx, id store.ID) ([]*store.User, int, er
 		id = req.Actor.ID
 	}
 	if id == 0 {
-		return store.Users.Find(tx, q)
+		people, _, total, err := store.Users.FindIntact(tx, q)
+		return people, total, err
 	}
 	u, err := store.Users.Get(tx, id)
 	if errs.Is(err, errs.NotFound) || err == nil && (!bool(u.Status) || !req.Actor.Scope(tx).HasUser(u)) {

@@ -70,9 +70,11 @@ func (l *listInfo) column(name string, u use) *columnInfo {
 // page is the response of a list.
 type page[T any] struct {
 	Data     []T `json:"data" doc:"Records of this page"`
-	Total    int `json:"total" doc:"Number of matching records"`
+	Total    int `json:"total" doc:"Number of matching records, damaged ones included"`
 	PageSize int `json:"pageSize" doc:"Maximum number of records per page"`
 	Current  int `json:"current" doc:"Number of this page, from 1"`
+	// Damaged are not in Data.
+	Damaged []store.ID `json:"damaged_ids,omitempty" doc:"IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none"`
 }
 
 // scopedPage is a page of a list whose records the caller's data scope may hide.
@@ -82,7 +84,7 @@ type scopedPage[T any] struct {
 }
 
 // writePage writes a page of rows that are already encoded.
-func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *listQuery, hidden int) {
+func writePage(b *bytes.Buffer, rows []json.RawMessage, damaged []store.ID, total int, ask *listQuery, hidden int) {
 	b.WriteString(`{"data":[`)
 	for i, row := range rows {
 		if i > 0 {
@@ -94,6 +96,14 @@ func writePage(b *bytes.Buffer, rows []json.RawMessage, total int, ask *listQuer
 	tail = strconv.AppendInt(tail, int64(total), 10)
 	tail = strconv.AppendInt(append(tail, `,"pageSize":`...), int64(ask.size), 10)
 	tail = strconv.AppendInt(append(tail, `,"current":`...), int64(ask.page), 10)
+	separator := `,"damaged_ids":[`
+	for _, id := range damaged {
+		tail = strconv.AppendUint(append(tail, separator...), uint64(id), 10)
+		separator = ","
+	}
+	if len(damaged) > 0 {
+		tail = append(tail, ']')
+	}
 	if hidden > 0 {
 		tail = strconv.AppendInt(append(tail, `,"hidden":`...), int64(hidden), 10)
 	}

@@ -79,25 +79,28 @@ func diskList[T, Out any](path, access, title string, t *Resource[T, Out]) Route
 			if err != nil {
 				return err
 			}
-			records, total, err := t.find(tx, req, ask)
+			records, damaged, total, err := t.find(tx, req, ask)
 			if err != nil {
 				return err
 			}
-			rows := make([]json.RawMessage, len(records))
-			for i, v := range records {
-				row, err := t.out(tx, req, v)
-				if err != nil {
+			rows := make([]json.RawMessage, 0, len(records))
+			for _, v := range records {
+				row, err := t.row(tx, req, v)
+				switch {
+				case store.IsDamage(err):
+					tx.NoteDamage(err)
+					damaged = append(damaged, t.of.ID(v))
+				case err != nil:
 					return err
-				}
-				if rows[i], err = json.Marshal(row); err != nil {
-					return err
+				default:
+					rows = append(rows, row)
 				}
 			}
 			hidden, err := t.hidden(tx, req, ask, total)
 			if err != nil {
 				return err
 			}
-			writePage(&out.bytes, rows, total, ask, hidden)
+			writePage(&out.bytes, rows, damaged, total, ask, hidden)
 			return nil
 		},
 	}
@@ -111,13 +114,22 @@ func (t *Resource[T, Out]) info() *listInfo {
 	return info
 }
 
-// find reads the requested page and counts the matching records.
-func (t *Resource[T, Out]) find(tx *store.Tx, req *Request, ask *listQuery) ([]*T, int, error) {
+// find reads the requested page, returns the IDs of its damaged records, and counts the matching records.
+func (t *Resource[T, Out]) find(tx *store.Tx, req *Request, ask *listQuery) (page []*T, damaged []store.ID, total int, err error) {
 	q, err := t.query(tx, req, ask, ask.offset(), ask.size)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
-	return t.of.Find(tx, q)
+	return t.of.FindIntact(tx, q)
+}
+
+// row returns a record as the list has it.
+func (t *Resource[T, Out]) row(tx *store.Tx, req *Request, v *T) (json.RawMessage, error) {
+	row, err := t.out(tx, req, v)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(row)
 }
 
 // findIDs returns the IDs of up to limit matching records.

@@ -54,7 +54,7 @@ func memoryList[T any](path, access, title string, l *MemoryList[T]) Route {
 			for _, row := range rows[from:min(from+ask.size, len(rows))] {
 				encoded = append(encoded, row.JSON)
 			}
-			writePage(&out.bytes, encoded, len(rows), ask, 0)
+			writePage(&out.bytes, encoded, nil, len(rows), ask, 0)
 			return nil
 		},
 	}

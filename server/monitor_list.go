@@ -45,7 +45,7 @@ func monitorList[T any](kind, title string, columns ...string) Route {
 		if err != nil {
 			return err
 		}
-		writePage(&out.bytes, found.Events, found.Total, ask, 0)
+		writePage(&out.bytes, found.Events, nil, found.Total, ask, 0)
 		out.bytes.Truncate(out.bytes.Len() - 1)
 		until, err := json.Marshal(found.Until)
 		fmt.Fprintf(&out.bytes, `,"scanned_until":%s}`, until)

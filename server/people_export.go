@@ -99,6 +99,11 @@ func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.C
 			if errs.Is(err, errs.NotFound) || err == nil && !c.sees(scope, u) {
 				continue
 			}
+			if store.IsDamage(err) {
+				tx.NoteDamage(err)
+				rows = append(rows, c.damagedRow(id, len(c.columns)+len(custom)))
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -121,4 +126,12 @@ func (c *peopleCSV[T, Out]) rows(req *Request, ids []store.ID, custom []*store.C
 		return nil
 	})
 	return rows, err
+}
+
+// damagedRow returns the row in place of a damaged record. It is no username, so that an import of the file
+// rejects it.
+func (c *peopleCSV[T, Out]) damagedRow(id store.ID, cells int) []string {
+	row := make([]string, cells)
+	row[0] = "(damaged: " + c.list.of.Name() + " " + id.String() + ")"
+	return row
 }

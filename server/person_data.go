@@ -35,6 +35,7 @@ webhooks.jsonl    receivers outside of this server to which events about the per
 jobs.jsonl        long operations, such as imports, that the person started
 change-log.jsonl  entries of the change log: what the person changed, and what others
                   changed in the account
+incomplete.json   names of files above that lack damaged records, if there are any
 
 Passwords and tokens are stored only as hashes, which are not included. Data of other
 people in the change log is left out and shown as "(about another person)".
@@ -47,6 +48,8 @@ type personData struct {
 	who    store.Account
 	record func(tx *store.Tx) (any, error) // the user as in the API, if the caller may read it
 	zip    *zip.Writer
+
+	incomplete []string // files that lack damaged records
 }
 
 func downloadUserData(req *Request, in *byID, w http.ResponseWriter) error {
@@ -105,12 +108,55 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 	if err := p.json("user.json", user); err != nil {
 		return err
 	}
-	for _, part := range []func() error{p.avatar, p.sessions, p.devices, p.notices, p.secondFactor, p.mails, p.invitation, p.keys, p.signIns, p.files, p.jobs, p.deliveries, p.changeLog} {
-		if err := part(); err != nil {
+	for _, part := range []struct {
+		name  string
+		write func() error
+	}{
+		{"avatar", p.avatar}, {"sessions.json", p.sessions}, {"devices.json", p.devices}, {"notices.json", p.notices},
+		{"second-factor.json", p.secondFactor}, {"mails.jsonl", p.mails}, {"invitation.json", p.invitation}, {"keys.json", p.keys},
+		{"sign-ins.jsonl", p.signIns}, {"files.jsonl", p.files}, {"jobs.jsonl", p.jobs}, {"webhooks.jsonl", p.deliveries},
+		{"change-log.jsonl", p.changeLog},
+	} {
+		err := part.write()
+		if store.IsDamage(err) {
+			p.lacks(part.name)
+			err = p.noteDamage(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if p.incomplete != nil {
+		if err := p.json("incomplete.json", p.incomplete); err != nil {
 			return err
 		}
 	}
 	return p.zip.Close()
+}
+
+// lacks notes that a file lacks something, because it is damaged.
+func (p *personData) lacks(name string) {
+	if !slices.Contains(p.incomplete, name) {
+		p.incomplete = append(p.incomplete, name)
+	}
+}
+
+// passes reports whether an error is a damaged record, which a file then lacks.
+func (p *personData) passes(tx *store.Tx, name string, err error) bool {
+	if !store.IsDamage(err) {
+		return false
+	}
+	tx.NoteDamage(err)
+	p.lacks(name)
+	return true
+}
+
+// noteDamage keeps a damage for the health report.
+func (p *personData) noteDamage(damage error) error {
+	return p.req.db.View(store.Anonymous, func(tx *store.Tx) error {
+		tx.NoteDamage(damage)
+		return nil
+	})
 }
 
 // read runs fn in a transaction if the caller may still read the person.
@@ -167,6 +213,9 @@ func (p *personData) lines(name string, find func(tx *store.Tx) ([]store.ID, err
 				v, err := one(tx, id)
 				if errs.Is(err, errs.NotFound) {
 					continue // deleted meanwhile
+				}
+				if p.passes(tx, name, err) {
+					continue
 				}
 				if err == nil {
 					err = json.NewEncoder(&text).Encode(v)

@@ -14,14 +14,21 @@ import (
 // disposable are the collections whose damaged records a start removes.
 var disposable = map[string]bool{"session": true, "session_token": true}
 
+// listedCollections have records in lists that are read from data.db.
+var listedCollections = map[string]bool{
+	"user": true, "app_user": true, "file": true, "file_group": true, "login_log": true, "webhook": true, "link": true,
+}
+
 // TestDamagedRecord_EachCollection flips a bit in a record of each collection that the file has. The start
 // refuses with the name of the record and what to do, or everything that does not need the record
-// works, and health names it.
+// works, health names it, and lists and exports have everything else.
 func TestDamagedRecord_EachCollection(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
-	someOfAll(signedIn(t, p))
+	c := signedIn(t, p)
+	someOfAll(c)
+	before := readLists(t, c, "")
 	p.stop()
 	found := lastRecords(t, dir)
 	if len(found) < 20 {
@@ -42,6 +49,12 @@ func TestDamagedRecord_EachCollection(t *testing.T) {
 				}
 				return
 			}
+			c := signedIn(t, p)
+			naming := sameLists(t, before, readLists(t, c, name), name)
+			if listedCollections[name] && naming == 0 {
+				t.Error("no list names the record")
+			}
+			exportsComplete(t, c, name, int64(id))
 			worksBeside(t, p, name, record)
 			p.stop()
 			if out := p.log.String(); strings.Contains(out, "internal server error") {

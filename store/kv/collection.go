@@ -51,6 +51,9 @@ func (c *Collection[T]) Noun() string { return c.untyped.noun() }
 // RecordType returns the type of the records, a struct.
 func (c *Collection[T]) RecordType() reflect.Type { return c.untyped.typ }
 
+// ID returns the ID of a record.
+func (c *Collection[T]) ID(v *T) ID { return asRecord(v).ident().ID }
+
 // Buckets returns the names of the collection's buckets: first that of the records, then those of
 // the indexes and search texts.
 func (c *Collection[T]) Buckets() []string { return c.untyped.buckets() }
@@ -161,15 +164,27 @@ func (c *Collection[T]) Reindex(tx *Tx) error { return c.untyped.reindex(tx) }
 
 // Find runs a query. It returns the records of the page, and the number of records that match.
 func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err error) {
-	found, total, err := c.untyped.find(tx, q.untyped())
-	if err != nil {
-		return nil, 0, err
-	}
-	page = make([]*T, len(found))
+	found, total, err := c.untyped.find(tx, q.untyped(), func(_ ID, damage error) error { return damage })
+	return typedPage[T](found), total, err
+}
+
+// FindIntact is Find for a caller who continues without what cannot be read. It leaves out the damaged
+// records of the page and returns their IDs; the health report names them. total counts them.
+func (c *Collection[T]) FindIntact(tx *Tx, q Query[T]) (page []*T, damaged []ID, total int, err error) {
+	found, total, err := c.untyped.find(tx, q.untyped(), func(id ID, damage error) error {
+		tx.NoteDamage(damage)
+		damaged = append(damaged, id)
+		return nil
+	})
+	return typedPage[T](found), damaged, total, err
+}
+
+func typedPage[T any](found []record) []*T {
+	page := make([]*T, len(found))
 	for i, r := range found {
 		page[i] = typed[T](r)
 	}
-	return page, total, nil
+	return page
 }
 
 // FindIDs runs a query and returns only the IDs of the page. It reads no records, except to

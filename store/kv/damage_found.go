@@ -54,6 +54,12 @@ func (db *DB) noteDamage(err error) error {
 	return err
 }
 
+// isDamage reports whether an error is about damaged data.
+func isDamage(err error) bool {
+	var damaged *disk.Damaged
+	return errors.As(err, &damaged)
+}
+
 // isLogDamage reports whether a damaged place is in the change log.
 func isLogDamage(where string) bool {
 	return strings.HasPrefix(where, dataName+": "+logBucket+" ") || filepath.Base(filepath.Dir(where)) == segmentsName

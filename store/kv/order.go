@@ -64,13 +64,14 @@ func steps(q query, n, all int) int {
 }
 
 // arrange returns the page of the matching IDs in the query's order. It scans the index to sort
-// by until the page is full, or reads the sort key of every match, whichever is cheaper.
-func (c *collection) arrange(tx *Tx, q query, matching *idSet, all int) ([]ID, error) {
+// by until the page is full, or reads the sort key of every match, whichever is cheaper. A record whose
+// sort key cannot be read is the first, or the last in descending order.
+func (c *collection) arrange(tx *Tx, q query, matching *idSet, all int) []ID {
 	switch {
 	case q.order == nil:
-		return cut(matching.walk(q.descending), q), nil
+		return cut(matching.walk(q.descending), q)
 	case steps(q, matching.n, all) < sortCost*matching.n:
-		return cut(kept(c.walk(tx, q), matching.has), q), nil
+		return cut(kept(c.walk(tx, q), matching.has), q)
 	}
 	type keyed struct {
 		key []byte
@@ -79,9 +80,7 @@ func (c *collection) arrange(tx *Tx, q query, matching *idSet, all int) ([]ID, e
 	sorted := make([]keyed, 0, matching.n)
 	for id := range matching.walk(false) {
 		key, err := q.order.keyOf(tx, id)
-		if err != nil {
-			return nil, err
-		}
+		tx.NoteDamage(err)
 		sorted = append(sorted, keyed{key, id})
 	}
 	slices.SortFunc(sorted, func(a, b keyed) int {
@@ -97,7 +96,7 @@ func (c *collection) arrange(tx *Tx, q query, matching *idSet, all int) ([]ID, e
 				return
 			}
 		}
-	}, q), nil
+	}, q)
 }
 
 // kept iterates over the IDs for which keep returns true.

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"reeve/store/errs"
 )
 
 // How a query is executed. A condition on a field becomes a list of postings: an index bucket and
@@ -208,14 +210,16 @@ func (c Condition) Matches(tx *Tx, id ID) bool {
 // IDs returns the IDs of the records that meet the condition, ascending.
 func (c Condition) IDs(tx *Tx) []ID { return slices.Collect(c.resolved(tx).walk(tx, false)) }
 
-func (c *collection) find(tx *Tx, q query) (page []record, total int, err error) {
+// find runs a query. It calls pass for each damaged record of the page, and continues without the record
+// if pass returns nil.
+func (c *collection) find(tx *Tx, q query, pass func(id ID, damage error) error) (page []record, total int, err error) {
 	s := tx.step()
-	page, total, err = c.findPage(tx, q)
+	page, total, err = c.findPage(tx, q, pass)
 	tx.done(s, q.plan(), len(page), func() string { return q.statement(c) })
 	return page, total, err
 }
 
-func (c *collection) findPage(tx *Tx, q query) (page []record, total int, err error) {
+func (c *collection) findPage(tx *Tx, q query, pass func(id ID, damage error) error) (page []record, total int, err error) {
 	q.where = toLocal(tx, q.where)
 	ids, total, err := c.findPageIDs(tx, q)
 	if err != nil {
@@ -223,16 +227,30 @@ func (c *collection) findPage(tx *Tx, q query) (page []record, total int, err er
 	}
 	page = make([]record, 0, len(ids))
 	for _, id := range ids {
-		v, err := c.get(tx, id)
-		if err == nil && !c.matches(tx, v, q) {
-			err = Damaged(c.name, id.String(), errors.New("an index or its search text leads to it, and it does not match"))
+		v, err := c.getMatch(tx, id, q)
+		switch {
+		case err == nil:
+			page = append(page, v)
+		case isDamage(err):
+			err = pass(id, err)
 		}
 		if err != nil {
 			return nil, 0, err
 		}
-		page = append(page, v)
 	}
 	return page, total, nil
+}
+
+// getMatch returns a record that was found through indexes or search text.
+func (c *collection) getMatch(tx *Tx, id ID, q query) (record, error) {
+	v, err := c.get(tx, id)
+	switch {
+	case errs.Is(err, errs.NotFound):
+		return nil, Damaged(c.name, id.String(), errors.New("an index leads to it, and it does not exist"))
+	case err == nil && !c.matches(tx, v, q):
+		return nil, Damaged(c.name, id.String(), errors.New("an index or its search text leads to it, and it does not match"))
+	}
+	return v, err
 }
 
 // matches compares a record that was found through indexes and search text with the query
@@ -283,8 +301,7 @@ func (c *collection) findPageIDs(tx *Tx, q query) (ids []ID, total int, err erro
 	if err != nil {
 		return nil, 0, err
 	}
-	ids, err = c.arrange(tx, q, matching, all)
-	return ids, matching.n, err
+	return c.arrange(tx, q, matching, all), matching.n, nil
 }
 
 // collect returns the IDs of all records that match, through the smallest condition or the
@@ -330,10 +347,7 @@ func (c *collection) collect(tx *Tx, q query) (*idSet, error) {
 		}
 	}
 	if q.search != "" && (least < 0 || fewest > all/20) {
-		for id, err := range c.search.matches(tx, q.search) {
-			if err != nil {
-				return nil, err
-			}
+		for id := range c.search.matches(tx, q.search) {
 			if rest(id, -1) {
 				matching.add(id)
 			}
@@ -344,16 +358,9 @@ func (c *collection) collect(tx *Tx, q query) (*idSet, error) {
 		if !rest(id, least) {
 			continue
 		}
-		if q.search != "" {
-			found, err := c.search.match(tx, id, q.search)
-			if err != nil {
-				return nil, err
-			}
-			if !found {
-				continue
-			}
+		if q.search == "" || c.search.match(tx, id, q.search) {
+			matching.add(id)
 		}
-		matching.add(id)
 	}
 	return matching, nil
 }

@@ -62,8 +62,8 @@ func (s *Search) replace(tx *Tx, id ID, old, v record, sum *uint64) error {
 
 // matches iterates over the IDs of the records whose search text contains the folded substring
 // part. It reads all search texts.
-func (s *Search) matches(tx *Tx, part string) iter.Seq2[ID, error] {
-	return func(yield func(ID, error) bool) {
+func (s *Search) matches(tx *Tx, part string) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
 		if strings.Contains(part, between) {
 			return
 		}
@@ -71,12 +71,12 @@ func (s *Search) matches(tx *Tx, part string) iter.Seq2[ID, error] {
 		cursor := tx.bucket(s.bucket).Cursor()
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 			tx.recordResult(value)
-			text, err := disk.Unframe(s.bucket, key, value)
-			if err != nil || len(key) != 8 {
-				yield(0, Damaged(s.bucket, keyText(key), err))
-				return
+			if len(key) != 8 {
+				tx.NoteDamage(Damaged(s.bucket, keyText(key), fmt.Errorf("a key has %d bytes, not 8", len(key))))
+				continue
 			}
-			if bytes.Contains(text, want) && !yield(ID(binary.BigEndian.Uint64(key)), nil) {
+			id := ID(binary.BigEndian.Uint64(key))
+			if s.contains(tx, id, value, want) && !yield(id) {
 				return
 			}
 		}
@@ -84,12 +84,24 @@ func (s *Search) matches(tx *Tx, part string) iter.Seq2[ID, error] {
 }
 
 // match reports whether the search text of one record contains the folded substring part.
-func (b *searchBuckets) match(tx *Tx, id ID, part string) (bool, error) {
-	text, err := disk.Unframe(b.bucket, idKey(id), tx.bucket(b.bucket).Get(idKey(id)))
-	if err != nil {
-		return false, Damaged(b.bucket, id.String(), err)
+func (s *Search) match(tx *Tx, id ID, part string) bool {
+	return !strings.Contains(part, between) && s.contains(tx, id, tx.bucket(s.bucket).Get(idKey(id)), []byte(part))
+}
+
+// contains reports whether a framed search text contains the folded substring part. If the text is damaged,
+// it is made from the record. If that is damaged, too, every search finds the record, so that the result
+// names it.
+func (s *Search) contains(tx *Tx, id ID, framed, part []byte) bool {
+	text, err := disk.Unframe(s.bucket, idKey(id), framed)
+	if err == nil {
+		return bytes.Contains(text, part)
 	}
-	return !strings.Contains(part, between) && bytes.Contains(text, []byte(part)), nil
+	tx.NoteDamage(Damaged(s.bucket, id.String(), err))
+	v, err := s.of.get(tx, id)
+	if err != nil {
+		return isDamage(err)
+	}
+	return strings.Contains(foldTexts(s.texts(v)...), string(part))
 }
 
 // verify compares the search texts with the records. A text without a record shows in the

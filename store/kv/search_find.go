@@ -9,10 +9,11 @@ import (
 // find returns the IDs of the records whose search text contains the folded substring part, from
 // the search index and the listed changes. ok is false if that is not possible, because part is
 // too short, there is no index that the transaction can use, or too many changes are listed.
-func (b *searchBuckets) find(tx *Tx, part string) (ids *idSet, ok bool, err error) {
+func (s *Search) find(tx *Tx, part string) (ids *idSet, ok bool, err error) {
 	if len(part) < trigram.Length || strings.Contains(part, between) {
 		return nil, false, nil
 	}
+	b := &s.searchBuckets
 	state, err := b.state(tx)
 	if state == nil || err != nil {
 		return nil, false, err
@@ -46,11 +47,7 @@ func (b *searchBuckets) find(tx *Tx, part string) (ids *idSet, ok bool, err erro
 		if tx.bucket(b.bucket).Get(idKey(id)) == nil {
 			continue // the record was deleted
 		}
-		has, err := b.match(tx, id, part)
-		if err != nil {
-			return nil, false, err
-		}
-		if has {
+		if s.match(tx, id, part) {
 			ids.add(id)
 		}
 	}

@@ -135,9 +135,9 @@ func TestDamagedSearchTextIsFound(t *testing.T) {
 	}
 }
 
-// A search that reads a text damaged while the database is open returns an error, never a wrong
-// result.
-func TestSearchReadsNoDamagedText(t *testing.T) {
+// A search whose text is damaged while the database is open looks into the record, and finds it if that is
+// damaged, too, so that the result names it.
+func TestSearchDamagedText_ReadsRecord(t *testing.T) {
 	db, err := Open(t.TempDir(), Options{Schema: shop()}) // not open(), which would verify it at the end
 	if err != nil {
 		t.Fatal(err)
@@ -145,24 +145,37 @@ func TestSearchReadsNoDamagedText(t *testing.T) {
 	defer db.Close()
 	update(t, db, func(tx *Tx) error {
 		for i := range 30 {
-			if err := items.Create(tx, &item{Code: fmt.Sprint(i), Title: "red", Kind: fmt.Sprint(i)}); err != nil {
+			if err := items.Create(tx, &item{Code: fmt.Sprint(i), Title: []string{"red", "blue"}[i%2], Kind: fmt.Sprint(i)}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	for name, value := range map[string][]byte{"of another": disk.Frame("item.search", idKey(1), []byte("red\x00")), "cut short": {1}} {
-		if err := db.bolt.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte("item.search")).Put(idKey(2), value) }); err != nil {
+	put := func(bucket string, id ID, value []byte) {
+		if err := db.bolt.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte(bucket)).Put(idKey(id), value) }); err != nil {
 			t.Fatal(err)
 		}
-		for way, where := range map[string][]Condition{"through all": nil, "of one": {itemByKind.AnyOf("1")}} {
-			err := db.View(System, func(tx *Tx) error {
-				_, _, err := items.Find(tx, Query[item]{Search: "red", Where: where, Limit: 100})
+	}
+	for name, value := range map[string][]byte{"of another": disk.Frame("item.search", idKey(1), []byte("red\x00")), "cut short": {1}} {
+		put("item.search", 2, value) // blue
+		put("item.search", 3, value) // red
+		put("item.search", 5, value)
+		put("item", 5, []byte("damaged"))
+		for way, where := range map[string][]Condition{"through all": nil, "of one": {itemByKind.AnyOf("1", "2", "4")}} {
+			view(t, db, func(tx *Tx) error {
+				page, damaged, _, err := items.FindIntact(tx, Query[item]{Search: "red", Where: where, Limit: 100})
+				if slices.ContainsFunc(page, func(v *item) bool { return v.Title != "red" }) ||
+					!slices.ContainsFunc(page, func(v *item) bool { return v.ID == 3 }) || !slices.Equal(damaged, []ID{5}) {
+					t.Errorf("a text %s, search %s: %v, damaged %v", name, way, page, damaged)
+				}
+				if _, _, err := items.Find(tx, Query[item]{Search: "red", Where: where, Limit: 100}); !isDamage(err) {
+					t.Errorf("a text %s, search %s: %v, want damage", name, way, err)
+				}
 				return err
 			})
-			if d := (*disk.Damaged)(nil); !errors.As(err, &d) {
-				t.Errorf("a text %s, search %s: %v, want damage", name, way, err)
-			}
 		}
+	}
+	if found := db.FoundDamage().Data; len(found) < 4 {
+		t.Errorf("the health report names %q", found)
 	}
 }

@@ -103,11 +103,13 @@ export type ApiKey = {
 export type ApiKeyPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: ApiKey[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -180,11 +182,13 @@ export type AppRole = {
 export type AppRolePage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: AppRole[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -231,11 +235,13 @@ export type AppUserFieldsInput = Record<string, unknown>
 export type AppUserPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: AppUser[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -271,13 +277,15 @@ export type AuthEvent = {
 export type AuthEventMonitorPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: AuthEvent[]
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -334,13 +342,15 @@ export type CacheEvent = {
 export type CacheEventMonitorPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: CacheEvent[]
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -868,11 +878,13 @@ export type CustomFieldForms = {
 export type CustomFieldPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: CustomField[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -1019,11 +1031,13 @@ export type Device = {
 export type DevicePage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Device[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -1062,22 +1076,26 @@ export type DictItem = {
 export type DictItemPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: DictItem[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
 export type DictPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Dict[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -1302,24 +1320,28 @@ export type FileGroup = {
 export type FileGroupPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: FileGroup[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
 export type FilePage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: File[]
   /** Number of records of the whole list, whatever the parameters, outside your data scope; absent if none */
   hidden?: number
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -1506,11 +1528,13 @@ export type Invitation = {
 export type InvitationPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Invitation[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -1590,11 +1614,13 @@ export type Job = {
 export type JobPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Job[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -1854,11 +1880,13 @@ export type LoginLog = {
 export type LoginLogOutPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: LoginLog[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -1898,11 +1926,13 @@ export type Mail = {
 export type MailOutPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Mail[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -2244,11 +2274,13 @@ export type PasskeyOptions = {
 export type PasskeyPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Passkey[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -2375,13 +2407,15 @@ export type QueryEvent = {
 export type QueryEventMonitorPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: QueryEvent[]
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -2481,13 +2515,15 @@ export type RedisRecord = {
 export type RedisRecordMonitorPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: RedisRecord[]
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -2655,13 +2691,15 @@ export type RequestEvent = {
 export type RequestEventMonitorPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: RequestEvent[]
   /** Maximum number of records per page */
   pageSize: number
   /** Time of the oldest event that was searched if the search stopped early; total counts only events down to it. null if the search is complete */
   scanned_until: string | null
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -2751,11 +2789,13 @@ export type RoleID = {
 export type RolePage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Role[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -2834,11 +2874,13 @@ export type Session = {
 export type SessionPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Session[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -2927,22 +2969,26 @@ export type SettingGroup = {
 export type SettingGroupPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: SettingGroup[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
 export type SettingPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Setting[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -3174,13 +3220,15 @@ export type TrashedFile = {
 export type TrashedFilePage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: TrashedFile[]
   /** Number of records of the whole list, whatever the parameters, outside your data scope; absent if none */
   hidden?: number
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -3696,11 +3744,13 @@ export type UserFieldsInput = Record<string, unknown>
 export type UserPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: User[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 
@@ -3780,11 +3830,13 @@ export type Webhook = {
 export type WebhookOutPage = {
   /** Number of this page, from 1 */
   current: number
+  /** IDs of records of this page that data lacks, because they, or records that they need, are damaged; the system's health names the damage; absent if none */
+  damaged_ids?: number[]
   /** Records of this page */
   data: Webhook[]
   /** Maximum number of records per page */
   pageSize: number
-  /** Number of matching records */
+  /** Number of matching records, damaged ones included */
   total: number
 }
 

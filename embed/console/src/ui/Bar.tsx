@@ -6,7 +6,7 @@ import { clear } from './clear'
 import { useTyped } from './useTyped'
 import { useWider } from './useWider'
 
-type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void> }
+type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void>; damaged?: number[] }
 
 type Props = { title?: string; list: List; search?: boolean; filters?: ReactNode; actions?: ReactNode }
 
@@ -23,14 +23,22 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
       </Typography.Title>
     )
   const reload = <Button icon={<ReloadOutlined />} aria-label={t('reload')} title={t('reload')} onClick={() => void list.reload()} />
+  const damaged = list.damaged && list.damaged.length > 0 && (
+    <Typography.Paragraph type="danger" role="alert">
+      {t('list.damaged', { ids: list.damaged.join(', ') })}
+    </Typography.Paragraph>
+  )
   return md ? (
-    <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 16 }}>
-      {head}
-      {search && <Search list={list} />}
-      {filters}
-      {actions}
-      {reload}
-    </Flex>
+    <>
+      <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 16 }}>
+        {head}
+        {search && <Search list={list} />}
+        {filters}
+        {actions}
+        {reload}
+      </Flex>
+      {damaged}
+    </>
   ) : (
     <>
       <Flex wrap gap={8} align="center" justify="end" style={{ marginBottom: 12 }}>
@@ -44,6 +52,7 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
           {filters}
         </div>
       )}
+      {damaged}
     </>
   )
 }

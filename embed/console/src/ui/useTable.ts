@@ -12,7 +12,7 @@ import { wide } from './Wide'
 // A table of an API list. Its state (page, size, sort, search, filters) is in the URL, so
 // that a view can be bookmarked and shared.
 
-type Page<T> = { data: T[]; total: number; pageSize: number; current: number; hidden?: number }
+type Page<T> = { data: T[]; total: number; pageSize: number; current: number; hidden?: number; damaged_ids?: number[] }
 
 type Sorted = { field: string; order: 'ascend' | 'descend' } | undefined
 
@@ -95,6 +95,8 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
     total: answer?.total ?? 0,
     // hidden is the number of records outside the data scope, if the list reports it.
     hidden: answer?.hidden ?? 0,
+    // damaged are the IDs of records of this page that cannot be read.
+    damaged: answer?.damaged_ids ?? [],
     // sorted is the sort order, such as "name ascend"; empty for the default.
     sorted: sorted ? `${sorted.field} ${sorted.order}` : '',
     // clear removes the search and filters, and keeps the order.

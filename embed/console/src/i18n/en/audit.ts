@@ -4,6 +4,7 @@ export const audit = {
   'audit.empty': 'Nothing has been recorded yet.',
   'audit.empty.history': 'No changes recorded.',
   'audit.more': 'Show older',
+  'audit.damaged': 'A part of the log is damaged: entries or values may be missing. System info names the damage.',
   'audit.newer': 'New entries',
   'audit.person.by': 'By {name}',
   'audit.person.about': 'Changes to {name}',

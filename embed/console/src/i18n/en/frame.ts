@@ -136,6 +136,7 @@ export const frame = {
   'sort.descend': '{name}, descending',
   'select.none': 'Clear selection',
   'total': '{n} total',
+  'list.damaged': 'Damaged and not shown: {ids}. System info names the damage.',
   'empty.narrowed': 'No results',
   'empty.clear': 'Clear filters',
   'history': 'History',

@@ -4,6 +4,7 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.empty': '暂无记录。',
   'audit.empty.history': '暂无变更记录。',
   'audit.more': '显示更早的记录',
+  'audit.damaged': '日志的一部分已损坏，可能缺少记录或数值。系统信息中有详细说明。',
   'audit.newer': '有新的记录',
   'audit.person.by': '{name} 的操作',
   'audit.person.about': '对 {name} 的修改',

@@ -47,6 +47,7 @@ export function EntryList({ log, open, empty, onClear }: Props) {
           style={{ marginBottom: 16, position: 'sticky', top: 'calc(60px + var(--acting, 0px))', zIndex: 9 }} // below the head of the page, also when older entries are in view
         />
       )}
+      {log.damaged && <Alert type="warning" showIcon title={t('audit.damaged')} style={{ marginBottom: 16 }} />}
       <div ref={list} className="log">
         {days(entries).map((group) => (
           <section key={group.day}>

@@ -12,7 +12,7 @@ const looks = 20 // pages that are read while nothing is found
 // useLog loads entries of the change log, the newest first, and older ones on demand.
 export function useLog(path: LogPath, query: Query = {}) {
   const { data, loading, reload, refresh, fresh } = useGet(path, { pageSize: size, ...query })
-  const [older, setOlder] = useState<{ of: LogPage; entries: LogEntry[]; next: number }>()
+  const [older, setOlder] = useState<{ of: LogPage; entries: LogEntry[]; next: number; damaged: boolean }>()
   const [busy, setBusy] = useState(false)
   const below = older && older.of === data ? older : undefined
   const next = (below ?? data)?.next ?? 0
@@ -34,12 +34,14 @@ export function useLog(path: LogPath, query: Query = {}) {
     try {
       let before = next
       const found: LogEntry[] = []
+      let damaged = below?.damaged ?? false
       for (let look = 0; look < looks && before && !found.length; look++) {
         const page = await get(path, { pageSize: size, ...query, before })
         found.push(...page.data)
         before = page.next
+        damaged ||= page.damaged === 1
       }
-      setOlder({ of: data, entries: [...(below?.entries ?? []), ...found], next: before })
+      setOlder({ of: data, entries: [...(below?.entries ?? []), ...found], next: before, damaged })
       return found[0]?.seq
     } catch {
       return undefined // already shown
@@ -51,6 +53,7 @@ export function useLog(path: LogPath, query: Query = {}) {
   return {
     entries: data && [...data.data, ...(below?.entries ?? [])],
     total: data?.total ?? undefined,
+    damaged: data?.damaged === 1 || (below?.damaged ?? false), // whether entries or values may be missing
     loading,
     busy,
     reload,
