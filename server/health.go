@@ -199,11 +199,16 @@ func (s *Server) filesHealth() part {
 	stored, coming := s.db.FileBytes()
 	p := part{Name: "files", State: healthy, message: errs.Say("open"), Figures: map[string]int64{"stored_bytes": stored, "coming_bytes": coming}}
 	if err != nil {
-		p.State, p.message = failed, errs.Say("the files database could not be opened; see the server log")
+		text, _, _ := strings.Cut(errs.ForOperator(err).Error(), "\n")
+		p.State, p.message = failed, errs.Say("the files database could not be opened: %s; everything else works", text)
 		return p
 	}
 	if !ready {
 		p.State, p.message = degraded, errs.Say("the files database is being opened")
+	}
+	if found := s.db.FoundDamage().Files; len(found) > 0 {
+		p.State, p.Figures["damaged"] = degraded, int64(len(found))
+		p.message = errs.Say("files are damaged (%d found): %s; other files can be read; stop the server and restore a backup, or copy what is intact with `reeve salvage NEWDIR`", len(found), found[0])
 	}
 	if err := s.db.FilesHealthy(); err != nil {
 		p.State, p.message = failed, errs.Of(err).Msg

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"image"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"go.etcd.io/bbolt"
 )
 
 // withFiles creates a stopped data directory with some files, and returns them and the
@@ -131,10 +134,68 @@ func TestADamagedChunkEndsItsDownloadAndNoOther(t *testing.T) {
 		t.Errorf("%d bytes came, then %v; want the beginning, cut off", n, err)
 	}
 	eventually(t, "the log names the chunk", func() bool { return strings.Contains(p.log.String(), chunk) })
+	healthNames(t, c, "degraded", chunk, fmt.Sprintf("file %d)", files[0].ID), "reeve salvage")
 	for _, f := range files[1:] {
 		c.mustHold(f)
 	}
 	c.put("new", payload{100, 2 << 20})
+	p.stop()
+}
+
+// healthNames checks that the health report has a state and texts for the files database.
+func healthNames(t *testing.T, c *client, state string, texts ...string) {
+	t.Helper()
+	health := into[struct {
+		Parts []struct{ Name, State, Text string }
+	}](t, c.want(200, "GET", "/system/health", ""))
+	for _, part := range health.Parts {
+		if part.Name != "files" {
+			continue
+		}
+		for _, text := range texts {
+			if part.State != state || !strings.Contains(part.Text, text) {
+				t.Errorf("the files are %s, %s, want %s and %q", part.State, part.Text, state, text)
+			}
+		}
+		return
+	}
+	t.Errorf("no part files: %+v", health)
+}
+
+// The start finds a damaged entry of a blob, and a files database that cannot be opened; health names both.
+func TestDamagedFiles_HealthNamesThemAtStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files, _ := withFiles(t, dir, 100, 200)
+	path := filepath.Join(dir, "files.db")
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		digest, err := hex.DecodeString(files[0].SHA256)
+		if err != nil {
+			return err
+		}
+		b := tx.Bucket([]byte("blob"))
+		value := bytes.Clone(b.Get(digest))
+		value[len(value)-2] ^= 4
+		return b.Put(digest, value)
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, dir)
+	c := signedIn(t, p)
+	eventually(t, "the files database is open", func() bool { return c.call("GET", content(files[1].ID), "").status == 200 })
+	healthNames(t, c, "degraded", "files.db: blob "+files[0].SHA256, fmt.Sprintf("file %d)", files[0].ID), "reeve salvage")
+	p.stop()
+
+	rewrite(t, path, func(b []byte) []byte { return append(make([]byte, 128<<10), b[128<<10:]...) })
+	p = start(t, dir)
+	c = signedIn(t, p)
+	eventually(t, "the log names the file", func() bool { return strings.Contains(p.log.String(), "the files database is unavailable") })
+	healthNames(t, c, "failed", path, "reeve restore", "reeve salvage")
 	p.stop()
 }
 

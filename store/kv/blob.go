@@ -84,6 +84,8 @@ type blobs struct {
 	// limits returns the quota of all blobs in bytes, 0 for none, and the bytes that must stay
 	// free on the disk.
 	limits func() (quota, floor int64)
+	// note keeps damage of a blob for the health report; nil for a file that is only inspected.
+	note func(Digest, error)
 
 	jobs   chan *blobJob
 	gate   sync.RWMutex // read-locked while a job is submitted
@@ -103,6 +105,14 @@ type blobs struct {
 	places   []uint64 // places of chunks without a blob entry, to be deleted
 	nudge    chan struct{}
 	stop     chan struct{}
+
+	broken []brokenBlob // entries that cannot be read, as found when the file was opened
+}
+
+// brokenBlob is a blob with the error of reading its entry.
+type brokenBlob struct {
+	digest Digest
+	err    error
 }
 
 // openBlobs opens a files database, or creates it if there is none, and starts its writer and
@@ -237,7 +247,10 @@ func (b *blobs) survey() error {
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 			entry, err := decodeBlob(key, value)
 			if err != nil {
-				unclear = true // reading the blob reports it
+				unclear = true
+				if len(key) == len(Digest{}) {
+					b.broken = append(b.broken, brokenBlob{Digest(key), err})
+				}
 				continue
 			}
 			taken[entry.Place] = true

@@ -55,11 +55,16 @@ func (db *DB) openFiles() error {
 	}
 	go func() {
 		defer close(db.files.ready)
+		defer func() { db.noteDamage(db.files.err) }()
 		opened, warnings, err := openBlobs(path, db.instance, db.references, db.fileLimits)
 		db.files.mu.Lock()
 		defer db.files.mu.Unlock()
 		db.files.blobs, db.files.warnings, db.files.err = opened, warnings, err
 		if opened != nil {
+			opened.note = db.noteBlob
+			for _, b := range opened.broken {
+				db.noteBlob(b.digest, b.err)
+			}
 			opened.suspect(db.files.early...)
 		}
 	}()

@@ -35,7 +35,15 @@ const (
 // that refers to it, unless that record was deleted meanwhile: then the error is NotFound.
 func (b *blobs) reader(d Digest) (*Blob, error) {
 	r := &Blob{b: b, digest: d}
-	return r, r.unlessDeleted(r.find(), r.find)
+	return r, r.noted(r.unlessDeleted(r.find(), r.find))
+}
+
+// noted keeps damage for the health report, and returns the error.
+func (r *Blob) noted(err error) error {
+	if err != nil && r.b.note != nil {
+		r.b.note(r.digest, err)
+	}
+	return err
 }
 
 // find reads the location of the blob.
@@ -116,7 +124,7 @@ func (r *Blob) readAt(p []byte, at int64) (n int, err error) {
 		}
 		return err
 	})
-	return n, err
+	return n, r.noted(err)
 }
 
 // piece reads from one chunk. It verifies the checksum of the whole chunk, unless it just did: a

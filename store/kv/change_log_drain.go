@@ -66,7 +66,7 @@ func (db *DB) openLog() error {
 	}
 	l.segments = segments
 	for _, text := range warnings {
-		db.found.add(text, true)
+		db.found.add(&db.found.found.Log, text)
 	}
 	db.warnings = append(db.warnings, warnings...)
 	db.log = l

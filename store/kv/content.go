@@ -90,3 +90,21 @@ func (s *Schema) refersTo(tx *Tx, d Digest) (n int, err error) {
 	}
 	return n, err
 }
+
+// haveBlob returns the names of some records that have the blob.
+func (s *Schema) haveBlob(tx *Tx, d Digest) (names []string) {
+	for _, t := range s.Tables {
+		if c := t.table().content; c != nil {
+			for id := range c.byDigest.ids(tx, encodeKey(d.String())) {
+				if len(names) == maxBlobNames {
+					return names
+				}
+				names = append(names, t.Noun()+" "+id.String())
+			}
+		}
+	}
+	return names
+}
+
+// maxBlobNames is the maximum number of records with a damaged blob that are named.
+const maxBlobNames = 3

@@ -15,23 +15,24 @@ const maxFound = 20
 
 // damageFound keeps what is damaged, as found by the start and by reads, for the health report.
 type damageFound struct {
-	mu   sync.Mutex
-	data []string // in data.db, each with the name of a record
-	log  []string // in the change log
-	tell func(text string)
+	mu    sync.Mutex
+	found FoundDamage
+	tell  func(text string)
 }
 
 // FoundDamage is damage that the start or a read has found since. Each text is one line.
 type FoundDamage struct {
-	Data []string // records of data.db
-	Log  []string // entries and segments of the change log
+	Data  []string // records of data.db
+	Log   []string // entries and segments of the change log
+	Files []string // blobs in files.db, each with the names of records that have it
 }
 
 // FoundDamage returns what is known to be damaged.
 func (db *DB) FoundDamage() FoundDamage {
 	db.found.mu.Lock()
 	defer db.found.mu.Unlock()
-	return FoundDamage{slices.Clone(db.found.data), slices.Clone(db.found.log)}
+	f := &db.found.found
+	return FoundDamage{slices.Clone(f.Data), slices.Clone(f.Log), slices.Clone(f.Files)}
 }
 
 // OnDamage sets a function that is called once for each damage that a read finds.
@@ -48,10 +49,33 @@ func (db *DB) noteDamage(err error) error {
 		return err
 	}
 	text := disk.OneLine(err)
-	if tell := db.found.add(text, isLogDamage(damaged.Where)); tell != nil {
+	list := &db.found.found.Data
+	switch where := damaged.Where; {
+	case isLogDamage(where):
+		list = &db.found.found.Log
+	case strings.HasPrefix(where, blobsName+": "), strings.HasPrefix(where, filepath.Join(db.dir, blobsName)):
+		list = &db.found.found.Files
+	}
+	if tell := db.found.add(list, text); tell != nil {
 		tell(text)
 	}
 	return err
+}
+
+// noteBlob is noteDamage for an error of reading a blob. It adds the names of records that have the blob.
+func (db *DB) noteBlob(d Digest, err error) {
+	var damaged *disk.Damaged
+	if !errors.As(err, &damaged) {
+		return
+	}
+	where := damaged.Where
+	viewErr := db.View(engine{}, func(tx *Tx) error {
+		if names := db.schema.haveBlob(tx, d); names != nil {
+			where += " (" + strings.Join(names, ", ") + ")"
+		}
+		return nil
+	})
+	db.noteDamage(&disk.Damaged{Where: where, Err: errors.Join(damaged.Err, viewErr)})
 }
 
 // isDamage reports whether an error is about damaged data.
@@ -65,14 +89,10 @@ func isLogDamage(where string) bool {
 	return strings.HasPrefix(where, dataName+": "+logBucket+" ") || filepath.Base(filepath.Dir(where)) == segmentsName
 }
 
-// add keeps a damage. If it is new, it returns the function of OnDamage, which may be nil.
-func (f *damageFound) add(text string, log bool) (tell func(string)) {
+// add keeps a damage in one of the lists. If it is new, it returns the function of OnDamage, which may be nil.
+func (f *damageFound) add(list *[]string, text string) (tell func(string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	list := &f.data
-	if log {
-		list = &f.log
-	}
 	if slices.Contains(*list, text) || len(*list) >= maxFound {
 		return nil
 	}
