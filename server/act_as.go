@@ -118,7 +118,7 @@ type activityPage struct {
 	Data []*activityEntry `json:"data" doc:"Entries, the newest first"`
 	Next uint64           `json:"next" doc:"Value of before for the next page; 0 on the last one"`
 
-	Damaged store.Flag `json:"damaged,omitempty" doc:"1 if a part of the log cannot be read, so that entries may be missing; otherwise absent"`
+	Damaged store.Flag `json:"damaged,omitempty" doc:"1 if a part of the log cannot be read, so that entries or values may be missing; otherwise absent"`
 }
 
 type activityEntry struct {
@@ -159,6 +159,7 @@ func ownActivity(req *Request, in *activityIn) (*activityPage, error) {
 			}
 			page.Data = append(page.Data, entry)
 		}
+		page.Damaged = page.Damaged || view.log.Damaged() > 0
 		return nil
 	})
 	if more && len(rows) > 0 {

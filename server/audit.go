@@ -40,7 +40,7 @@ type logPage struct {
 	PageSize int         `json:"pageSize" doc:"Maximum number of entries per page"`
 	Current  int         `json:"current" doc:"1: pages follow one another by before"`
 	Next     uint64      `json:"next" doc:"Value of before for the next page; 0 on the last one"`
-	Damaged  store.Flag  `json:"damaged,omitempty" doc:"1 if a part of the log cannot be read, so that entries may be missing; otherwise absent"`
+	Damaged  store.Flag  `json:"damaged,omitempty" doc:"1 if a part of the log cannot be read, so that entries or values may be missing; otherwise absent"`
 }
 
 // auditList returns the route of the list. Its pages follow one another by the number of the last
@@ -233,7 +233,7 @@ func (q *logQuery) read(req *Request, page *logPage) (countable bool, err error)
 					shown += len(row.Text)
 				}
 			}
-			page.Damaged = page.Damaged || store.Flag(view.log.Damaged())
+			page.Damaged = page.Damaged || view.log.Damaged() > 0
 			return nil
 		})
 		left -= used

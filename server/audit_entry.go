@@ -27,6 +27,7 @@ type logEntry struct {
 	Details   json.RawMessage `json:"details,omitempty" doc:"Details of the action"`
 	Changes   []logChange     `json:"changes"`
 	Hidden    int             `json:"hidden,omitempty" doc:"Number of changes of records that you may not read; absent if none"`
+	Damaged   store.Flag      `json:"damaged,omitempty" doc:"1 if values can't be read because the key of a person is damaged; they look like those of an erased person; otherwise absent"`
 }
 
 type logActor struct {
@@ -96,6 +97,7 @@ func (v *logView) render(e *audit.Entry, byKnown, whole bool) (*logEntry, error)
 		Operation: logOperation{e.Operation.Method, e.Operation.Route, e.Operation.Title},
 		JobID:     store.ID(e.JobID), Part: e.Part, Action: e.Action, Changes: []logChange{},
 	}
+	unread := v.log.Damaged()
 	if byKnown {
 		err = v.origin(e, out)
 	}
@@ -116,6 +118,7 @@ func (v *logView) render(e *audit.Entry, byKnown, whole bool) (*logEntry, error)
 			out.Changes = append(out.Changes, change)
 		}
 	}
+	out.Damaged = v.log.Damaged() > unread
 	return out, err
 }
 

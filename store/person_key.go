@@ -162,12 +162,13 @@ type LogReader struct {
 	tx      *Tx
 	ciphers map[string]cipher.AEAD // nil for somebody who was erased, and for a damaged key
 
-	damaged bool
+	damaged map[string]bool // persons whose key is damaged
+	unread  int
 }
 
-// Damaged reports whether values could not be read because the key of a person is damaged. They are
-// shown like those of a person who was erased.
-func (r *LogReader) Damaged() bool { return r.damaged }
+// Damaged returns the number of values that could not be read because the key of a person is damaged. They
+// are shown like those of a person who was erased.
+func (r *LogReader) Damaged() int { return r.unread }
 
 // NewLogReader returns a LogReader for a transaction that erases nobody.
 func NewLogReader(tx *Tx) *LogReader { return &LogReader{tx: tx} }
@@ -178,6 +179,9 @@ func (r *LogReader) Read(v audit.Value) (text json.RawMessage, known bool, err e
 		return v.Plain, v.Plain != nil, nil
 	}
 	aead, err := r.cipher(v.Person)
+	if r.damaged[v.Person] {
+		r.unread++
+	}
 	if err != nil || aead == nil {
 		return nil, false, err
 	}
@@ -198,7 +202,10 @@ func (r *LogReader) cipher(person string) (aead cipher.AEAD, err error) {
 	}
 	if IsDamage(err) {
 		r.tx.NoteDamage(err)
-		r.damaged, err = true, nil
+		if err = nil; r.damaged == nil {
+			r.damaged = map[string]bool{}
+		}
+		r.damaged[person] = true
 	}
 	if err = ignoreMissing(err); err != nil {
 		return nil, err

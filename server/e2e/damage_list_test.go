@@ -153,14 +153,15 @@ func exportsComplete(t *testing.T, c *client, name string, id int64) {
 			}
 		}
 	}
-	personComplete(t, c, "/admin/list/1/data")
+	personComplete(t, c, "/admin/list/1/data", "")
 	if name != "app_user" {
-		personComplete(t, c, "/user/list/1/data")
+		personComplete(t, c, "/user/list/1/data", "")
 	}
 }
 
-// personComplete downloads the data of a person and reads all of it.
-func personComplete(t *testing.T, c *client, path string) {
+// personComplete downloads the data of a person and reads all of it. incomplete is what the list of files that
+// lack something has.
+func personComplete(t *testing.T, c *client, path, incomplete string) {
 	t.Helper()
 	a := c.call("GET", path, "")
 	r, err := zip.NewReader(bytes.NewReader(a.raw), int64(len(a.raw)))
@@ -184,5 +185,8 @@ func personComplete(t *testing.T, c *client, path string) {
 		if _, found := texts[name]; !found {
 			t.Errorf("GET %s has %v", path, slices.Sorted(maps.Keys(texts)))
 		}
+	}
+	if !strings.Contains(texts["incomplete.json"], incomplete) {
+		t.Errorf("GET %s: what is incomplete is %q, want %q", path, texts["incomplete.json"], incomplete)
 	}
 }

@@ -43,7 +43,7 @@ export type ActivityEntry = {
 }
 
 export type ActivityPage = {
-  /** 1 if a part of the log cannot be read, so that entries may be missing; otherwise absent */
+  /** 1 if a part of the log cannot be read, so that entries or values may be missing; otherwise absent */
   damaged?: 0 | 1
   /** Entries, the newest first */
   data: ActivityEntry[]
@@ -1736,6 +1736,8 @@ export type LogDetail = {
   as?: LogActor
   at: string
   changes: LogChange[]
+  /** 1 if values can't be read because the key of a person is damaged; they look like those of an erased person; otherwise absent */
+  damaged?: 0 | 1
   /** Details of the action */
   details?: unknown
   /** Generation and number. A restore begins a new generation, so an ID is never used twice */
@@ -1766,6 +1768,8 @@ export type LogEntry = {
   as?: LogActor
   at: string
   changes: LogChange[]
+  /** 1 if values can't be read because the key of a person is damaged; they look like those of an erased person; otherwise absent */
+  damaged?: 0 | 1
   /** Details of the action */
   details?: unknown
   /** Generation and number. A restore begins a new generation, so an ID is never used twice */
@@ -1818,7 +1822,7 @@ export type LogOperation = {
 export type LogPage = {
   /** 1: pages follow one another by before */
   current: number
-  /** 1 if a part of the log cannot be read, so that entries may be missing; otherwise absent */
+  /** 1 if a part of the log cannot be read, so that entries or values may be missing; otherwise absent */
   damaged?: 0 | 1
   /** Entries, the newest first. A page can have fewer than pageSize, or none, although next is not 0 */
   data: LogEntry[]
