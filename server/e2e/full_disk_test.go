@@ -66,6 +66,39 @@ func TestAFullDiskLetsAdministratorsInAndDelete(t *testing.T) {
 	sound(t, dir)
 }
 
+// TestFullDisk_BackupNamesTMPDIR fills the disk that has both the data and the temporary files: a backup is
+// refused with what to do, and nothing else is affected. With TMPDIR elsewhere the backup is there.
+func TestFullDisk_BackupNamesTMPDIR(t *testing.T) {
+	t.Parallel()
+	at := smallDisk(t, 64)
+	dir := filepath.Join(at, "data")
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
+	cmd.Env = append(cmd.Env, "TMPDIR="+at)
+	p := begin(t, cmd)
+	p.url = <-p.log.ready
+	c := signedIn(t, p)
+	reserve := filepath.Join(dir, "reserve")
+	eventually(t, "the reserve is there", func() bool { info, err := os.Stat(reserve); return err == nil && info.Size() == 4<<20 })
+	ballast(t, at, 64<<20)
+	a := c.want(507, "GET", "/system/backup", "")
+	if a.ErrorCode != "disk_full" || !strings.Contains(a.Msg, "TMPDIR") || !strings.Contains(a.Msg, "data.db") {
+		t.Errorf("the refusal is %s", a.raw)
+	}
+	for _, where := range []string{at, dir} {
+		if left, err := filepath.Glob(filepath.Join(where, "backup-*")); err != nil || left != nil {
+			t.Errorf("the backup left %q: %v", left, err)
+		}
+	}
+	c.want(200, "GET", "/admin/list", "")
+	p.stop()
+	p = start(t, dir)
+	c.base = p.url
+	if a := c.call("GET", "/system/backup", ""); a.status != 200 {
+		t.Errorf("with TMPDIR elsewhere: %d %s", a.status, a.raw)
+	}
+	p.stop()
+}
+
 // Monitoring does not use the reserved free space under a flood of anonymous requests, and
 // frees its own when the database needs it.
 func TestMonitoringGivesWayToTheDatabase(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"reeve/store/audit"
 	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // backupPattern matches the temporary copy of data.db that a backup is made from.
@@ -35,6 +36,11 @@ type Backup struct {
 	release  func()
 }
 
+// Why a copy, and not a stream from a read transaction: the archive begins with the SHA-256 of data.db, so the
+// same bytes would have to be read twice, and pages that the snapshot does not use change between the two, since
+// writers reuse them. And the transaction would stay open as long as the client downloads, during which no page
+// that a deletion frees can be reused: on a full disk nothing could be deleted any more.
+
 // Backup makes a consistent copy of data.db in the data directory, syncs and verifies it, and
 // keeps the content of the files that it refers to from being deleted. Reads and writes
 // continue meanwhile. The caller must call Close.
@@ -48,7 +54,11 @@ func (db *DB) Backup(withKey bool) (*Backup, error) {
 		return b, nil
 	}
 	if disk.IsFull(err) {
-		err = errFull(err)
+		size := int64(0)
+		if info, statErr := os.Stat(db.path); statErr == nil {
+			size = info.Size()
+		}
+		err = errs.New(errs.Full, "the disk is full: a backup begins with a copy of data.db, %d MiB, and neither the data directory nor the directory for temporary files (TMPDIR) has room for it; free disk space, or start the server with TMPDIR on another disk", size>>20+1).Because(err)
 	}
 	return nil, errors.Join(err, b.Close())
 }
