@@ -43,7 +43,7 @@ func home(tx *store.Tx, req *Request, _ *none) (*homeOut, error) {
 }
 
 type registerIn struct {
-	Username string     `json:"username" check:"required,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
+	Username string     `json:"username" check:"required,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same"`
 	Password string     `json:"password" check:"required,raw,min=8,max=1024" doc:"Password; any characters are allowed"`
 	Cookie   store.Flag `json:"cookie" doc:"1 to get the token as a cookie that scripts cannot read, instead of in the response"`
 	Altcha   string     `json:"altcha" check:"raw,max=1024" doc:"Solution of a challenge from GET /api/challenge, as the widget of ALTCHA sends it: base64 of its JSON. Required if the setting app.registration_challenge is on; each can be used once"`

@@ -93,7 +93,7 @@ type profileIn struct {
 var assignProfile = assigning[profileIn, store.AppUser]()
 
 type appUserIn struct {
-	Username *string `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
+	Username *string `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same"`
 	profileIn
 	RoleIDs *[]store.ID `json:"role_ids" check:"max=100" doc:"IDs of the app roles; to change them requires the permission user.list.role, too"`
 	Status  *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions"`

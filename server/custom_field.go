@@ -50,7 +50,7 @@ type customFieldIn struct {
 	ProgramAccess *string         `json:"program_access" check:"enum=field_access" doc:"Access of API keys that may read or change the user, and whether introspection, checks and flags have the value; read by default"`
 	Searchable    *store.Flag     `json:"searchable" doc:"1 if keywordSearch finds the value; for the types input, textarea and number"`
 	Filterable    *store.Flag     `json:"filterable" doc:"1 if lists can be filtered by the value, with fields.KEY; not for the types textarea, image and json"`
-	Unique        *store.Flag     `json:"unique" doc:"1 if two users can't have the same value, ignoring case; for the types input and number"`
+	Unique        *store.Flag     `json:"unique" doc:"1 if two users can't have the same value; texts that differ only in case, width, spaces or invisible characters are the same; for the types input and number"`
 	Listed        *store.Flag     `json:"listed" doc:"1 if lists in the console have a column"`
 	Sort          *int64          `json:"sort" check:"min=-1000000,max=1000000"`
 }

@@ -47,7 +47,7 @@ func foldersNamed(tx *store.Tx, names []string) store.Condition {
 }
 
 type fileGroupIn struct {
-	Name     *string `json:"name" check:"create,min=1,max=100" doc:"Name of the group; unique, ignoring case"`
+	Name     *string `json:"name" check:"create,min=1,max=100" doc:"Name of the group; unique; texts that differ only in case, width, spaces or invisible characters are the same"`
 	Sort     *int64  `json:"sort" check:"min=-1000000,max=1000000"`
 	Describe *string `json:"describe" check:"max=1000,text"`
 }

@@ -294,7 +294,7 @@ func listParameters(l *listInfo) []any {
 	add("current", "Alias of page", least(1))
 	add("pageSize", "Number of records per page; values above 1000 mean 1000", object{"type": "integer", "format": "int64", "minimum": 1, "default": defaultPageSize})
 	if l.keywords != nil {
-		add("keywordSearch", "Text to find in "+strings.Join(l.keywords, ", ")+", ignoring case", object{"type": "string"})
+		add("keywordSearch", "Text to find in "+strings.Join(l.keywords, ", ")+"; case, width and accents make no difference", object{"type": "string"})
 	}
 	if sorts := l.names(sorted); sorts != nil {
 		add("sorter", `Order by one of `+strings.Join(sorts, ", ")+`, as {"field":"ascend"} or descend; default: `+l.order, object{"type": "string"})

@@ -52,7 +52,7 @@ var roles = Resource[store.Role, *role]{
 }
 
 type roleIn struct {
-	Name          *string     `json:"name" check:"create,min=1,max=64" doc:"Name of the role; unique, ignoring case"`
+	Name          *string     `json:"name" check:"create,min=1,max=64" doc:"Name of the role; unique; texts that differ only in case, width, spaces or invisible characters are the same"`
 	Description   *string     `json:"description" check:"max=1000,text"`
 	Sort          *int64      `json:"sort" check:"min=-1000000,max=1000000"`
 	Status        *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new role; 0 disabled"`

@@ -78,7 +78,7 @@ func inDepts(tx *store.Tx, values []int64) store.Condition {
 }
 
 type userIn struct {
-	Username *string     `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique, ignoring case"`
+	Username *string     `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same"`
 	Nickname *string     `json:"nickname" check:"max=64"`
 	Sex      *int64      `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
 	Email    *string     `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`

@@ -36,7 +36,7 @@ type FieldMarks []FieldMark
 
 // How a value is found.
 const (
-	byText   = "t" // in the index, ignoring case
+	byText   = "t" // in the index, as fold.Key
 	byNumber = "n" // in the index, in the order of numbers
 	byEntry  = "l" // in the index, by each entry of a JSON array
 	bySearch = "s" // in the search text

@@ -34,7 +34,7 @@ type User struct {
 	Versioned
 }
 
-// Users and their indexes. Usernames and email addresses are unique, ignoring case.
+// Users and their indexes. Usernames and email addresses are unique: texts that read the same are the same, see package fold.
 var (
 	Users         = kv.NewCollection[User]("user")
 	UserByName    = kv.NewUniqueText(Users, "username", fold.Name, func(u *User) string { return u.Username })

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/fold"
 	"reeve/store/journal"
 )
 
@@ -88,10 +89,14 @@ func (p *Person) isActedAs(body []byte) bool {
 	return !p.App && bytes.HasSuffix(head, []byte(`,"as_id":`+p.ID.String()+`}`))
 }
 
-// isIn reports whether a text of the person occurs anywhere in an event, ignoring case.
+// isIn reports whether a text of the person may occur anywhere in an event: whether one reads the same, or the event
+// has escapes, which matchesRequest decodes.
 func (p *Person) isIn(body []byte) bool {
-	lower := bytes.ToLower(body)
-	return slices.ContainsFunc(p.Texts, func(text string) bool { return bytes.Contains(lower, []byte(strings.ToLower(text))) })
+	if bytes.ContainsAny(body, `%\`) {
+		return true
+	}
+	key := fold.Key(string(body))
+	return slices.ContainsFunc(p.Texts, func(text string) bool { return strings.Contains(key, fold.Key(text)) })
 }
 
 // path is the path of the user in the API.
@@ -110,7 +115,9 @@ func (p *Person) matchesAuth(body []byte) bool {
 		return true // whom it is about is unknown
 	}
 	app := strings.HasPrefix(e.Route, "/api/") || strings.HasPrefix(e.Route, "/user/")
-	return app == p.App && slices.ContainsFunc(p.Texts, func(text string) bool { return strings.EqualFold(e.Username, text) })
+	return app == p.App && slices.ContainsFunc(p.Texts, func(text string) bool {
+		return fold.Key(e.Username) == fold.Key(text) || fold.SameAddress(e.Username, text)
+	})
 }
 
 // matchesRequest reports whether a request of somebody else has changed the user, or names the
@@ -127,14 +134,11 @@ func (p *Person) matchesRequest(body []byte) bool {
 	if plain, err := url.QueryUnescape(query); err == nil {
 		query = plain
 	}
-	for _, text := range p.Texts {
-		text = strings.ToLower(text)
-		if strings.Contains(strings.ToLower(query), text) || strings.Contains(strings.ToLower(e.Payload), `"`+text+`"`) ||
-			slices.Contains(strings.FieldsFunc(strings.ToLower(e.Message), isSeparator), text) {
-			return true
-		}
-	}
-	return false
+	query, payload, words := fold.Key(query), fold.Key(e.Payload), strings.FieldsFunc(fold.Key(e.Message), isSeparator)
+	return slices.ContainsFunc(p.Texts, func(text string) bool {
+		text = fold.Key(text)
+		return strings.Contains(query, text) || strings.Contains(payload, `"`+text+`"`) || slices.Contains(words, text)
+	})
 }
 
 func isSeparator(r rune) bool { return strings.ContainsRune(" ,;:\"'()", r) }

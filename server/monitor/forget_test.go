@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"bytes"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,6 +89,53 @@ func TestForgetRemovesEventsAndCounts(t *testing.T) {
 		must(t, err)
 		if strings.Contains(string(b), "username=Alice") {
 			t.Errorf("%s still has bytes of removed events", path)
+		}
+	}
+}
+
+// Forget compares as the rest of the program does: texts that read the same are the same.
+func TestForget_TextsThatReadTheSame(t *testing.T) {
+	m := open(t)
+	list := &Route{Name: "PUT /admin/list/:id", Pattern: "/admin/list/:id"}
+	login := &Route{Name: "POST /admin/login", Pattern: "/admin/login", Hide: redact.Fields{Usernames: true}}
+	caller := &store.Actor{ID: 8, Username: "caller"}
+	request := func(route *Route, query, name, signIn string) string {
+		f := answered("PUT", route, 200)
+		f.Caller, f.Path, f.Query = caller, "/admin/list", query
+		if name != "" {
+			f.Body, f.Header = []byte(`{"username":"`+name+`"}`), map[string][]string{"Content-Type": {"application/json"}}
+		}
+		if signIn != "" {
+			f.Caller, f.Path, f.Notes = store.Anonymous, "/admin/login", []AuthEvent{{Type: "login", Username: signIn, Result: "success"}}
+		}
+		m.Done(f)
+		return f.RequestID
+	}
+	for name, writings := range map[string][]string{
+		"Straße":  {"STRASSE", "strasse", "straße", "STRAẞE"},
+		"İzmir":   {"i\u0307zmir", "İZMIR"},
+		"Maria":   {"ｍａｒｉａ", "ＭＡＲＩＡ", "MARIA"},
+		"Müller":  {"MU\u0308LLER", "müller"},
+		"STRASSE": {"Straße"},
+	} {
+		var theirs []string
+		for _, writing := range writings {
+			theirs = append(theirs, request(list, "", writing, ""), request(list, "keywordSearch="+url.QueryEscape(writing), "", ""), request(login, "", "", writing))
+		}
+		other := []string{request(list, "", "Stralsund", ""), request(list, "keywordSearch=Mario%21", "", ""), request(login, "", "", "izmit")}
+		m.Flush()
+		_, err := m.Forget(Person{ID: 7, Texts: []string{name}})
+		must(t, err)
+		j := m.journal.Load()
+		for i, id := range theirs {
+			if len(j.Group(id)) > 0 {
+				t.Errorf("%s: request %d with %s is still there", name, i%3, writings[i/3])
+			}
+		}
+		for i, id := range other {
+			if len(j.Group(id)) == 0 {
+				t.Errorf("%s: request %d of others is gone", name, i)
+			}
 		}
 	}
 }

@@ -131,7 +131,7 @@ func Decomposed(s string) string {
 func Compare(a, b string) int { return cmp.Compare(SortKey(a), SortKey(b)) }
 
 // SortKey returns a text whose order is that of a list: first as Search folds texts, so that é is beside e,
-// then by the exact characters, ignoring case.
+// then by the exact characters in lower case.
 func SortKey(s string) string {
 	folded, exact := Search(s), Lower(s)
 	if folded == exact {

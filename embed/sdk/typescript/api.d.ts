@@ -577,7 +577,7 @@ export type CreateAppRole = {
   /** 1 to give the role to app users who register; 0, the default, not to. At most 20 roles */
   default?: 0 | 1
   description?: string | null
-  /** Name of the role; unique among app roles, ignoring case */
+  /** Name of the role; unique among app roles; texts that differ only in case, width, spaces or invisible characters are the same */
   name: string
   sort?: number
   /** Status: 1 enabled, the default of a new role; 0 disabled */
@@ -599,7 +599,7 @@ export type CreateAppUser = {
   role_ids?: number[] | null
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
-  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   username: string
 }
 
@@ -645,7 +645,7 @@ export type CreateCustomField = {
   title: string
   /** Type of the values, as of settings; it can't be changed */
   type: "checkbox" | "color" | "date" | "image" | "input" | "json" | "number" | "radio" | "select" | "switch" | "textarea" | "time"
-  /** 1 if two users can't have the same value, ignoring case; for the types input and number */
+  /** 1 if two users can't have the same value; texts that differ only in case, width, spaces or invisible characters are the same; for the types input and number */
   unique?: 0 | 1
 }
 
@@ -688,7 +688,7 @@ export type CreateDictItem = {
 
 export type CreateFileGroup = {
   describe?: string | null
-  /** Name of the group; unique, ignoring case */
+  /** Name of the group; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   name: string
   sort?: number
 }
@@ -754,7 +754,7 @@ export type CreateRole = {
   description?: string | null
   /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
   grant_role_ids?: number[] | null
-  /** Name of the role; unique, ignoring case */
+  /** Name of the role; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   name: string
   /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
   require_factor?: 0 | 1
@@ -814,7 +814,7 @@ export type CreateUser = {
   sex?: 0 | 1 | 2
   /** Status: 1 enabled, the default of a new user; 0 disabled, which ends the sessions */
   status?: 0 | 1
-  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   username: string
 }
 
@@ -2552,7 +2552,7 @@ export type RegisterAsAppUser = {
   nickname?: string | null
   /** Password; any characters are allowed */
   password: string
-  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   username: string
 }
 
@@ -2567,7 +2567,7 @@ export type RegisterOnPage = {
   password: string
   /** The new password again */
   password_again: string
-  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   username: string
 }
 
@@ -3320,7 +3320,7 @@ export type UpdateAppRole = {
   /** 1 to give the role to app users who register; 0, the default, not to. At most 20 roles */
   default?: 0 | 1
   description?: string | null
-  /** Name of the role; unique among app roles, ignoring case */
+  /** Name of the role; unique among app roles; texts that differ only in case, width, spaces or invisible characters are the same */
   name?: string
   sort?: number
   /** Status: 1 enabled, the default of a new role; 0 disabled */
@@ -3346,7 +3346,7 @@ export type UpdateAppUser = {
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   username?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number
@@ -3383,7 +3383,7 @@ export type UpdateCustomField = {
   self_access?: "none" | "read" | "write"
   sort?: number
   title?: string
-  /** 1 if two users can't have the same value, ignoring case; for the types input and number */
+  /** 1 if two users can't have the same value; texts that differ only in case, width, spaces or invisible characters are the same; for the types input and number */
   unique?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
@@ -3442,7 +3442,7 @@ export type UpdateDictItem = {
 
 export type UpdateFileGroup = {
   describe?: string | null
-  /** Name of the group; unique, ignoring case */
+  /** Name of the group; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   name?: string
   sort?: number
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
@@ -3590,7 +3590,7 @@ export type UpdateRole = {
   description?: string | null
   /** IDs of the roles that users with this role can assign without having them. To add a role, you must have all its permissions */
   grant_role_ids?: number[] | null
-  /** Name of the role; unique, ignoring case */
+  /** Name of the role; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   name?: string
   /** 1 if users with the role must have a second factor: after security.factor_grace_days from their next sign-in, they can do nothing before they have set one up. Requires that you have one */
   require_factor?: 0 | 1
@@ -3658,7 +3658,7 @@ export type UpdateUser = {
   status?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
-  /** Username: 3 to 32 letters, digits and . _ -; unique, ignoring case */
+  /** Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same */
   username?: string
   /** Version of the record as it was read; 409 stale if the record has changed since */
   version?: number

@@ -33,7 +33,8 @@ export const fields = {
   'fields.filterable': 'Filterable',
   'fields.filterable.text': 'Lists can be filtered by the value.',
   'fields.unique': 'Unique',
-  'fields.unique.text': 'Two records can’t have the same value, ignoring case. Only for single-line text and numbers.',
+  'fields.unique.text':
+    'Two records can’t have the same value; texts that differ only in case, width, spaces or invisible characters are the same. Only for single-line text and numbers.',
   'fields.listed': 'In lists',
   'fields.listed.text': 'Lists in this console have a column.',
   'fields.state': 'State',

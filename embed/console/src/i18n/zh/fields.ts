@@ -34,7 +34,7 @@ export const fields: Record<keyof typeof en, string> = {
   'fields.filterable': '可筛选',
   'fields.filterable.text': '列表可按该值筛选。',
   'fields.unique': '唯一',
-  'fields.unique.text': '两条记录不能有相同的值（不区分大小写）。仅适用于单行文本和数字。',
+  'fields.unique.text': '两条记录不能有相同的值；仅大小写、全半角、空格或不可见字符不同的文本视为相同。仅适用于单行文本和数字。',
   'fields.listed': '在列表中显示',
   'fields.listed.text': '控制台的列表中有对应的列。',
   'fields.state': '状态',
