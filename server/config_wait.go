@@ -31,7 +31,7 @@ func (c *configRead) wait(seconds int64, out *envelope) error {
 	req.s.streams.enter()
 	defer req.s.streams.leave()
 	req.opened = max(time.Since(req.begun), 1)
-	limit := time.Duration(seconds) * time.Second
+	limit := time.Duration(seconds) * req.s.streams.second
 	control := http.NewResponseController(&req.w)
 	control.SetReadDeadline(time.Time{}) // both fail only without a connection, in a test
 	control.SetWriteDeadline(time.Now().Add(limit + streamWrite))

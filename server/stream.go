@@ -124,7 +124,7 @@ func (st *stream) id() string { return eventID(st.at.generation, st.at.seq) }
 
 // run sends events until the client is gone, too slow or no longer permitted, or until the server shuts down.
 func (st *stream) run(w http.ResponseWriter) {
-	streams, beat := st.req.s.streams, time.NewTimer(streamBeat)
+	streams, beat := st.req.s.streams, time.NewTimer(st.req.s.streams.beat)
 	defer beat.Stop()
 	for {
 		entries, woken, err := streams.after(st.at.seq)
@@ -138,7 +138,7 @@ func (st *stream) run(w http.ResponseWriter) {
 			if st.send(w) != nil {
 				return
 			}
-			beat.Reset(streamBeat)
+			beat.Reset(streams.beat)
 		}
 		if len(entries) > 0 {
 			continue
@@ -147,7 +147,7 @@ func (st *stream) run(w http.ResponseWriter) {
 		case <-woken:
 		case <-beat.C:
 			fmt.Fprintf(&st.out, ": heartbeat\nid: %s\n\n", st.id())
-			beat.Reset(streamBeat)
+			beat.Reset(streams.beat)
 			if st.send(w) != nil {
 				return
 			}

@@ -29,6 +29,9 @@ type streams struct {
 	s    *Server
 	poke chan struct{} // contains a token if there was a commit
 
+	beat   time.Duration // interval of heartbeats
+	second time.Duration // unit of the time that a request may wait; longer in tests
+
 	mu        sync.Mutex
 	open      int
 	busyUntil time.Time      // isBusy is true until then
@@ -74,7 +77,7 @@ func (e *streamEntry) keep(key frameKey, text []byte) {
 }
 
 func newStreams(s *Server) *streams {
-	st := &streams{s: s, poke: make(chan struct{}, 1), woken: make(chan struct{}), ended: make(chan struct{})}
+	st := &streams{s: s, beat: streamBeat, second: time.Second, poke: make(chan struct{}, 1), woken: make(chan struct{}), ended: make(chan struct{})}
 	s.db.OnCommit(func(store.Changes) { // all writes wait for it
 		select {
 		case st.poke <- struct{}{}:
