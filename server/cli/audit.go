@@ -23,11 +23,15 @@ func (p *program) verifyLog() error {
 	} else {
 		result, inUse, err = store.VerifyLog(p.config.DataDir, known, p.storeOptions())
 	}
+	of, do := "", ""
+	if len(p.args) == 0 {
+		of, do = " of "+p.config.DataDir, "; if it is damaged: "+wayOut
+	}
 	if altered := (*audit.Altered)(nil); errors.As(err, &altered) || store.IsDamage(err) {
-		return exit{fmt.Errorf("the change log is not as it was written: %w", err), alteredCode}
+		return exit{fmt.Errorf("the change log%s is not as it was written: %w", of, err), alteredCode}
 	}
 	if err != nil {
-		return fmt.Errorf("the change log could not be verified: %w", err)
+		return fmt.Errorf("the change log%s could not be verified: %w%s", of, err, do)
 	}
 	if inUse {
 		fmt.Fprintln(p.out, "a server is using the data: only the segments were verified; stop it to verify the newest entries, too")

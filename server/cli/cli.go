@@ -31,6 +31,7 @@ import (
 	"reeve/auth"
 	"reeve/auth/breached"
 	"reeve/server/config"
+	"reeve/store"
 	"reeve/store/errs"
 )
 
@@ -117,8 +118,14 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 			return err
 		}
 	}
-	return errs.ForOperator(cmd.run(p))
+	if err = cmd.run(p); store.IsDamage(err) && cmd.name != "restore" && !strings.Contains(err.Error(), p.config.DataDir) {
+		err = fmt.Errorf("%s: %w", p.config.DataDir, err)
+	}
+	return errs.ForOperator(err)
 }
+
+// wayOut is what an operator can do about damage that a command has found.
+const wayOut = "restore a backup with `reeve restore FILE`, or copy the intact data with `reeve salvage NEWDIR`"
 
 // exit is an error with an exit code of its own.
 type exit struct {

@@ -22,7 +22,7 @@ func (p *program) verify() error {
 		fmt.Fprintln(p.out, line)
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
-		return fmt.Errorf("the database has %d faults (%d records read); restore a backup with `reeve restore FILE`, or copy the intact data with `reeve salvage NEWDIR`", n, report.Records)
+		return fmt.Errorf("the database in %s has %d faults (%d records read); "+wayOut, p.config.DataDir, n, report.Records)
 	}
 	_, err = fmt.Fprintf(p.out, "%d records, %d files, no faults\n", report.Records, report.Blobs)
 	return err

@@ -60,7 +60,7 @@ func Compact(dir string, options Options) (done []Compacted, err error) {
 // compactions verifies the files and returns what has to be compacted.
 func compactions(data, files string, options Options) ([]compaction, error) {
 	report, refs, instance, err := inspect(data, options)
-	if err = errors.Join(err, report.err(data)); err != nil {
+	if err = errors.Join(err, beforeCompact(data, report)); err != nil {
 		return nil, err
 	}
 	parts := []compaction{{data, os.Getpagesize(), func(copied string) (*Report, error) {
@@ -76,10 +76,18 @@ func compactions(data, files string, options Options) ([]compaction, error) {
 		return report, inspectBlobs(path, instance, refs, report)
 	}
 	report, err = verify(files)
-	if err = errors.Join(err, report.err(files)); err != nil {
+	if err = errors.Join(err, beforeCompact(files, report)); err != nil {
 		return nil, err
 	}
 	return append(parts, compaction{files, blobPageSize, verify}), sweepBlobs(files, instance, refs)
+}
+
+// beforeCompact returns an error if a file to be compacted is damaged.
+func beforeCompact(path string, report *Report) error {
+	if err := report.err(path); err != nil {
+		return fmt.Errorf("%w; restore a backup with `reeve restore FILE`, or copy the intact data with `reeve salvage NEWDIR`", err)
+	}
+	return nil
 }
 
 // compaction is the compaction of one file.
