@@ -57,7 +57,7 @@ func TestConsoleSessionEnds_FormIsKept(t *testing.T) {
 		"cookie": func(p *page) {
 			send(p, network.DeleteCookies, network.DeleteCookiesParams{Name: p.session().Name, URL: p.base})
 			p.expect(401, "/admin/list")
-			p.dialog().click("button", "Save")
+			p.dialog().click("button", "Create")
 		},
 		"ended": func(*page) { endElsewhere(c) },
 	} {
@@ -80,7 +80,7 @@ func TestConsoleSessionEnds_FormIsKept(t *testing.T) {
 			p.signIn("admin", password)
 			p.missing("button", "Sign in")
 			if name == "ended" {
-				p.dialog().click("button", "Save")
+				p.dialog().click("button", "Create")
 			}
 			p.savedAs(c, "kept-"+name, "admin")
 		})
@@ -105,7 +105,7 @@ func TestConsoleSessionEnds_SecondFactor(t *testing.T) {
 	p.fill("Code from the app, or a recovery code", codeOf(t, secret, true))
 	p.press("Enter")
 	p.missing("button", "Continue")
-	p.dialog().click("button", "Save")
+	p.dialog().click("button", "Create")
 	p.savedAs(other, "kept", "admin")
 }
 
@@ -135,7 +135,7 @@ func TestConsoleSessionEnds_AnotherUserSignsIn(t *testing.T) {
 	p.click("button", "Sign in as Administrator")
 	p.signIn("admin", password)
 	p.missing("button", "Sign in")
-	p.dialog().click("button", "Save")
+	p.dialog().click("button", "Create")
 	p.savedAs(c, "kept", "admin")
 
 	p.typesUser("dropped")
@@ -172,7 +172,7 @@ func TestConsoleSessionEnds_InAllTabs(t *testing.T) {
 		if got := q.dialog().value("Username"); got != username {
 			t.Errorf("%q is left of what was typed", got)
 		}
-		q.dialog().click("button", "Save")
+		q.dialog().click("button", "Create")
 		q.row(username)
 	}
 }

@@ -18,7 +18,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	p.audit()
 	d.fill("Username", "ivy")
 	d.fill("Email", "ivy@example.org")
-	d.click("button", "Save")
+	d.click("button", "Create")
 	first := p.noted("ivy")
 	login := func(password string) *client {
 		app := newClient(t, server)

@@ -22,7 +22,7 @@ func TestConsolePickers_HelpdeskGivesItsRoles(t *testing.T) {
 	d.choose("Roles", "Member")
 	p.press("Escape")
 	d.missing("option", "Owner")
-	d.click("button", "Save")
+	d.click("button", "Create")
 	p.dialog().click("button", "Done")
 	p.row("fresh").see("Member")
 	p.row("fresh").see("Sales")

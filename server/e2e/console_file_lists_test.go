@@ -159,7 +159,7 @@ func TestConsoleFileGroups(t *testing.T) {
 	p.fill("Name", "Papers")
 	p.fill("Sort order", "7")
 	p.fill("Description", "All papers")
-	p.dialog().click("button", "Save")
+	p.dialog().click("button", "Create")
 	p.see("Saved.")
 	p.row("Papers").see("All papers")
 	if got := c.filesAt("/file/group")["Papers"]; got.Sort != 7 || got.Describe != "All papers" {
@@ -169,7 +169,7 @@ func TestConsoleFileGroups(t *testing.T) {
 	p.click("button", "New folder")
 	p.fill("Name", "papers")
 	p.expect(409, "/file/group")
-	p.dialog().click("button", "Save")
+	p.dialog().click("button", "Create")
 	p.appears(".ant-form-item-explain-error")
 	p.dialog().click("button", "Cancel")
 	p.confirm("Discard")

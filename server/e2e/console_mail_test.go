@@ -121,7 +121,7 @@ func TestConsoleMail(t *testing.T) {
 	p.dialog().see("Enter an email address first.")
 	p.dialog().fill("Email", "nora@example.org")
 	p.dialog().click("radio", "Invite by mail")
-	p.dialog().click("button", "Save")
+	p.dialog().click("button", "Create")
 	p.see("An invitation is on its way to nora@example.org.")
 
 	p.open("/admin/invite")

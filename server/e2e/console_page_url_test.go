@@ -40,7 +40,7 @@ func TestConsoleCustomPages(t *testing.T) {
 	d.fill("URL", "javascript:alert(1)")
 	d.click("radio", "New tab")
 	p.expect(422, "/admin/rule")
-	d.click("button", "Save")
+	d.click("button", "Create")
 	d.see("must be an http(s) URL")
 	p.shoot("page-url-form-1440")
 	p.width(390)
@@ -53,7 +53,7 @@ func TestConsoleCustomPages(t *testing.T) {
 	d.missing("radio", "New tab")
 	d.click("radio", "Page")
 	d.fill("URL", wiki)
-	d.click("button", "Save")
+	d.click("button", "Create")
 	p.see("Wiki created.")
 	outside := anchor{wiki, "_blank", "noopener noreferrer", "no-referrer"}
 	p.in("nav").leads("Wiki", outside)

@@ -92,7 +92,7 @@ func TestConsoleUserIsCreated(t *testing.T) {
 	d.fill("Email", "ann@example")
 	p.audit()
 	p.expect(422, "/admin/list")
-	d.click("button", "Save")
+	d.click("button", "Create")
 	d.see("Use 3 to 32 characters")
 	d.see("Enter a valid email address")
 	d.fill("Username", "dora")
@@ -104,7 +104,7 @@ func TestConsoleUserIsCreated(t *testing.T) {
 	d.choose("Roles", "Clerk")
 	p.press("Escape")
 	d.choose("Gender", "Female")
-	d.click("button", "Save")
+	d.click("button", "Create")
 	secret := p.noted("dora")
 	p.row("dora").see("Dora May")
 	if u := c.person("/admin/list", "dora"); fmt.Sprint(u) != fmt.Sprint(person{u.ID, "dora", "Dora May", "dora@example.org", "+49 30 12", 2, "Head office", []string{"Clerk"}, 1, 1}) {
@@ -118,7 +118,7 @@ func TestConsoleUserIsCreated(t *testing.T) {
 	d.click("radio", "Set manually")
 	d.fill("New password", password)
 	p.audit()
-	d.click("button", "Save")
+	d.click("button", "Create")
 	p.see("elsa")
 	signedInAs(t, server, "elsa")
 }

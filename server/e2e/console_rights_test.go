@@ -56,7 +56,7 @@ func TestConsoleDepartments(t *testing.T) {
 	p.fill("Manager", "arch")
 	p.hit("choose ann", func() (runtime.RemoteObjectID, error) { return element(p, `option("Ann Archer (ann)")`) })
 	p.audit()
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.row("Sales").see("Ann Archer")
 	if d := c.named("/admin/dept", "Sales"); d == nil || d.Leader != "Ann Archer" || d.Phone != "+49 30 1" {
 		t.Fatalf("made: %+v", d)
@@ -64,7 +64,7 @@ func TestConsoleDepartments(t *testing.T) {
 	for _, name := range []string{"North", "South"} {
 		p.menu("Sales", "Add child")
 		p.fill("Name", name)
-		p.click("button", "Save")
+		p.click("button", "Create")
 		p.row(name).see(name)
 	}
 	p.menu("South", "Edit")
@@ -149,17 +149,17 @@ func TestConsolePermissions(t *testing.T) {
 	p.write("shop")
 	p.hit("choose the icon", func() (runtime.RemoteObjectID, error) { return element(p, `option("Shop")`) })
 	p.audit()
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.see("Shop created.")
 	p.menu("Shop", "Add child")
 	p.fill("Name", "Orders")
 	p.fill("Key", "shop.order")
 	p.fill("Path", "orders")
 	p.expect(422, "/admin/rule")
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.dialog().see("a path that starts with /")
 	p.fill("Path", "/shop/order")
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.see("Orders created.")
 	p.menu("Orders", "Add child")
 	if key := p.value("Key"); key != "shop.order." {
@@ -167,7 +167,7 @@ func TestConsolePermissions(t *testing.T) {
 	}
 	p.fill("Name", "Refund")
 	p.fill("Key", "shop.order.refund")
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.see("Refund created.")
 	if got := c.named("/admin/rule", "Shop"); got == nil || got.Icon != "ShopOutlined" || grown([]twig{*got}) != "Shop(Orders(Refund))" {
 		t.Fatalf("made: %+v", got)
@@ -253,7 +253,7 @@ func TestConsoleRoleIsMadeWithItsScope(t *testing.T) {
 	p.noSidewaysScroll()
 	p.audit()
 	p.width(1440)
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.at("/admin/role/2")
 	role := into[struct {
 		DataScope string  `json:"data_scope"`
@@ -283,17 +283,17 @@ func TestConsoleRoles(t *testing.T) {
 	p.row("Owner").missing("button", "More actions for Owner")
 	p.click("button", "New role")
 	p.fill("Name", "Editor")
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.dialog().see("Required") // the data scope
 	p.dialog().see("Limits which users, departments and files")
 	p.click("radio", "Own records only")
 	p.expect(409, "/admin/role")
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.dialog().see("is already used by another role")
 	p.fill("Name", "Help desk")
 	p.fill("Description", "Answers the telephone")
 	p.audit()
-	p.click("button", "Save")
+	p.click("button", "Create")
 	p.at("/admin/role/3")
 
 	d := p.in(".ant-drawer-open:has([role=tree])")

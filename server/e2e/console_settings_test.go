@@ -223,10 +223,10 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.dialog().fill("Key", "Mail!")
 	p.audit()
 	p.expect(422, "/system/setting-group")
-	p.confirm("Save")
+	p.confirm("Create")
 	p.see("must be 1 to 64 lower-case letters")
 	p.dialog().fill("Key", "post")
-	p.confirm("Save")
+	p.confirm("Create")
 	p.at("/system/setting/post?define=1")
 
 	p.click("button", "New setting")
@@ -240,7 +240,7 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.dialog().fill("Label 2", "Secure")
 	p.dialog().fill("Value 2", "plain")
 	p.expect(422, "/system/setting")
-	p.confirm("Save")
+	p.confirm("Create")
 	p.see("Row 2, Value: is given twice.")
 	p.dialog().fill("Value 2", "tls")
 	p.dialog().click("button", "Move row 2 up")
@@ -249,7 +249,7 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	p.press("Tab")
 	p.write("Choose")
 	p.audit()
-	p.confirm("Save")
+	p.confirm("Create")
 	p.find("button", "Edit post.how")
 	group := list[struct{ ID int64 }](c, "/system/setting-group?keywordSearch=post")[0].ID
 	type definition struct {

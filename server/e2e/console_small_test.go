@@ -14,7 +14,7 @@ func TestConsoleInvitations_Invite(t *testing.T) {
 		p.dialog().fill("Username", "invited")
 		p.at(users)
 		p.do(`(() => { if (css(dialog(), 'input[type=radio]:checked').value !== 'link') throw new Error('it does not begin with an invitation') })()`)
-		p.dialog().click("button", "Save")
+		p.dialog().click("button", "Create")
 		p.see("Saved.")
 		invited := list[struct{ Username string }](c, at)
 		if len(invited) != 1 {

@@ -21,7 +21,7 @@ type Props<V extends object> = {
   again?: () => Promise<Partial<V>> // values of the form after someone else changed the record
   onChange?: (changed: Partial<V>, all: V) => void
   children: ReactNode | ((form: FormInstance<V>) => ReactNode)
-  ok?: string
+  ok: string // the button
   size?: number // in pixels; full width on a phone
   history?: { collection: string; id: number } | false // the record whose changes the drawer also shows
 }
@@ -160,7 +160,7 @@ export function FormDrawer<V extends object>({
           <Button onClick={() => void close()}>{t(editing ? 'cancel' : 'close')}</Button>
           {editing && (
             <Button type="primary" loading={busy} onClick={() => form.submit()}>
-              {ok ?? t('save')}
+              {ok}
             </Button>
           )}
         </Flex>

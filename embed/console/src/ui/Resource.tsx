@@ -43,7 +43,7 @@ const useAnyEditor = useEditor as unknown as <T, V>(
   path: string,
   record: T | undefined,
   values: (record: T) => V,
-) => { save: (values: V) => Promise<T>; form: (blank: Partial<V>) => { initial: Partial<V>; again?: () => Promise<Partial<V>> } }
+) => { save: (values: V) => Promise<T>; form: (blank: Partial<V>) => { initial: Partial<V>; again?: () => Promise<Partial<V>>; ok: string } }
 
 // Resource is a list of records that are created and edited in a drawer, and deleted.
 export function Resource<P extends string, T extends Stored, V extends object>(props: Props<P, T, V>) {

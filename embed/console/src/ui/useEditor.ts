@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 import type { Answer, Body, Item, Path } from '../api/paths'
 import { request } from '../api/request'
+import { t } from '../i18n'
 import { newest } from './newest'
 
 type Stored = { id: number; updated_at: string }
@@ -44,6 +45,11 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
     change,
     save: (body: Body<'POST', P> & Change) => (of ? change(body) : create(body)),
     // form are the props of a FormDrawer; blank are the values of a new record.
-    form: (blank: Partial<V>) => ({ initial: of ? valuesOf(of) : blank, again: of && (() => again(of)), onFill }),
+    form: (blank: Partial<V>) => ({
+      initial: of ? valuesOf(of) : blank,
+      again: of && (() => again(of)),
+      onFill,
+      ok: t(of ? 'save' : 'create'),
+    }),
   }
 }
