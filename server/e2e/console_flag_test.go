@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -11,7 +12,7 @@ func TestConsoleFlags(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	group := c.create("/system/setting-group", "key", "shop", "title", "Shop", "public", true)
-	c.create("/system/setting", "key", "checkout", "title", "New checkout", "type", "flag", "group_id", group)
+	flag := c.create("/system/setting", "key", "checkout", "title", "New checkout", "type", "flag", "group_id", group)
 	evaluate := func() string {
 		return string(c.call("POST", "/ofrep/v1/evaluate/flags/shop.checkout", `{}`).raw)
 	}
@@ -21,6 +22,8 @@ func TestConsoleFlags(t *testing.T) {
 	p.click("button", "Add rule")
 	p.fill("Name of rule 1", "Owners")
 	p.choose("Roles", "Owner")
+	p.fill("From", "2026-01-31 10:30")
+	p.press("Enter")
 	p.click("button", "Preview who gets what")
 	p.see("on 1 user")
 	p.see("off 0 users")
@@ -34,6 +37,10 @@ func TestConsoleFlags(t *testing.T) {
 	p.see("Saved: 1.")
 	if got := evaluate(); !strings.Contains(got, `"reason":"TARGETING_MATCH","variant":"on","value":true`) {
 		t.Errorf("it evaluates to %s", got)
+	}
+	stored := into[struct{ Values string }](t, c.want(200, "GET", fmt.Sprintf("/system/setting/%d", flag), "")).Values
+	if !strings.Contains(stored, `"from":"2026-01-31T10:30:00Z"`) { // the browser's time zone is UTC
+		t.Errorf("stored: %s", stored)
 	}
 	p.width(1440)
 	p.click("button", "Edit as JSON")

@@ -82,7 +82,12 @@ func TestConsoleKey(t *testing.T) {
 	d.fill("Requests per minute", "90")
 	d.see("Leave empty for the default, 6,000.")
 	d.choose("Expires", "On a date")
-	p.appears("input[type=date][aria-label='On a date']")
+	if day := d.value("On a date"); day != time.Now().AddDate(0, 0, 90).Format(time.DateOnly) {
+		t.Errorf("the usual date: %q", day)
+	}
+	d.fill("On a date", time.Now().AddDate(0, 0, 60).Format(time.DateOnly))
+	p.press("Enter")
+	p.looksGood("key-date")
 	d.choose("Expires", fmt.Sprintf("In 30 days (%s)", time.Now().AddDate(0, 0, 30).Format(time.DateOnly)))
 	p.expect(422, "/admin/key")
 	d.click("button", "Create")

@@ -7,7 +7,8 @@ import { t } from '../../i18n'
 import { useEvery } from '../../ui/useEvery'
 import { useGet } from '../../ui/useGet'
 import { Line } from './FlagEditor'
-import { type Flag, local, type Rule, sum, utc } from './flag'
+import { type Flag, type Rule, sum } from './flag'
+import { LazyMoment } from '../../ui/LazyMoment'
 import { byLabel } from '../../ui/fold'
 
 type Props = {
@@ -65,30 +66,8 @@ export function FlagRule({ at, last, rule, flag, disabled, onChange, onMove, onR
         )}
       </Line>
       <Attributes rule={rule} disabled={disabled} put={put} />
-      <Line label={t('flags.from')}>
-        {(id) => (
-          <Input
-            id={id}
-            type="datetime-local"
-            style={{ maxWidth: 240 }}
-            disabled={disabled}
-            value={local(rule.from)}
-            onChange={(e) => put({ from: utc(e.target.value) })}
-          />
-        )}
-      </Line>
-      <Line label={t('flags.until')}>
-        {(id) => (
-          <Input
-            id={id}
-            type="datetime-local"
-            style={{ maxWidth: 240 }}
-            disabled={disabled}
-            value={local(rule.until)}
-            onChange={(e) => put({ until: utc(e.target.value) })}
-          />
-        )}
-      </Line>
+      <Line label={t('flags.from')}>{(id) => <LazyMoment id={id} disabled={disabled} value={rule.from} onChange={(from) => put({ from })} />}</Line>
+      <Line label={t('flags.until')}>{(id) => <LazyMoment id={id} disabled={disabled} value={rule.until} onChange={(until) => put({ until })} />}</Line>
       <Serve rule={rule} flag={flag} n={n} disabled={disabled} put={put} />
     </Flex>
   )

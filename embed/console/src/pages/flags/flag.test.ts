@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { blank, local, newRule, read, rename, retype, sum, utc, write } from './flag'
+import { blank, newRule, read, rename, retype, sum, write } from './flag'
 
 const full = {
   enabled: true,
@@ -60,11 +60,5 @@ describe('a flag', () => {
   test('adds up decimals exactly', () => {
     const variants = ['a', 'b', 'c'].map((name) => ({ name, text: '1' }))
     expect(sum({ ...newRule('a'), percent: { a: 33.3, b: 33.3, c: 33.4 } }, variants)).toBe(100)
-  })
-
-  test('has times in local time', () => {
-    expect(utc(local('2026-01-01T10:30:00Z'))).toBe('2026-01-01T10:30:00Z')
-    expect(local('')).toBe('')
-    expect(utc('')).toBe('')
   })
 })

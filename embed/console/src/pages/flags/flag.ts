@@ -159,11 +159,3 @@ export function retype(flag: Flag, kind: Kind): Flag {
 
 // sum is what the percentages of a rule add up to, in thousandths to be exact.
 export const sum = (rule: Rule, variants: Variant[]): number => variants.reduce((all, v) => all + Math.round((rule.percent[v.name] ?? 0) * 1000), 0) / 1000
-
-// local and utc convert a time to that of an input of the type datetime-local, and back.
-export function local(time: string): string {
-  const at = new Date(time)
-  if (!time || Number.isNaN(at.getTime())) return ''
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-export const utc = (time: string): string => (time ? new Date(time).toISOString().replace('.000Z', 'Z') : '')

@@ -1,6 +1,7 @@
-import { Flex, Input, Select } from 'antd'
+import { Flex, Select } from 'antd'
 import dayjs from 'dayjs'
 import { t } from '../../i18n'
+import { LazyMoment } from '../../ui/LazyMoment'
 import { type Lifetime, presets } from './key'
 
 type Props = {
@@ -37,14 +38,13 @@ export function Expiry({ id, value, onChange, most, expires }: Props) {
         ]}
       />
       {value && 'date' in value && (
-        <Input
-          type="date"
-          style={{ flex: '1 1 160px' }}
+        <LazyMoment
+          exact="day"
           aria-label={t('keys.expires.date')}
           min={inDays(0)}
           max={inDays(most)}
           value={value.date}
-          onChange={(e) => onChange?.({ date: e.target.value })}
+          onChange={(date) => onChange?.({ date })}
         />
       )}
     </Flex>

@@ -1,9 +1,10 @@
 import { CheckCircleFilled, CloseCircleFilled, QuestionCircleOutlined } from '@ant-design/icons'
-import { Breadcrumb, Card, Drawer, Flex, Form, Input, Tag, theme, TreeSelect, Typography } from 'antd'
+import { Breadcrumb, Card, Drawer, Flex, Form, Tag, theme, TreeSelect, Typography } from 'antd'
 import dayjs from 'dayjs'
 import { type ReactNode, useMemo, useState } from 'react'
 import type { Explanation, PermissionNode } from '../../api/types'
 import { given, type Key, maybe, t } from '../../i18n'
+import { LazyMoment } from '../../ui/LazyMoment'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
 import type { Subject } from './person'
@@ -67,16 +68,14 @@ export function Question({ of }: { of: Subject }) {
   )
 }
 
-// Earlier selects a time with the browser's own field, which applies when it loses the focus.
+// Earlier selects a time in the past.
 function Earlier({ onChange }: { onChange: (at?: string) => void }) {
-  const [typed, type] = useState('')
-  const [ahead, setAhead] = useState(false)
+  const [at, setAt] = useState('')
+  const ahead = at !== '' && dayjs(at).isAfter(dayjs())
 
-  function apply() {
-    const moment = dayjs(typed)
-    const future = moment.isValid() && moment.isAfter(dayjs())
-    setAhead(future)
-    if (!future) onChange(moment.isValid() ? moment.toISOString() : undefined)
+  function choose(to: string) {
+    setAt(to)
+    if (!dayjs(to).isAfter(dayjs())) onChange(to || undefined)
   }
 
   return (
@@ -86,18 +85,7 @@ function Earlier({ onChange }: { onChange: (at?: string) => void }) {
       validateStatus={ahead ? 'error' : ''}
       extra={<span id="permission-at-help">{t(ahead ? 'people.explain.future' : 'people.explain.now')}</span>}
     >
-      <Input
-        id="permission-at"
-        type="datetime-local"
-        step={1}
-        style={{ width: 240, maxWidth: '100%' }}
-        aria-describedby="permission-at-help"
-        aria-invalid={ahead}
-        value={typed}
-        onChange={(e) => type(e.target.value)}
-        onBlur={apply}
-        onPressEnter={apply}
-      />
+      <LazyMoment id="permission-at" aria-describedby="permission-at-help" exact="second" max={dayjs().format('YYYY-MM-DD')} value={at} onChange={choose} />
     </Form.Item>
   )
 }

@@ -1,6 +1,7 @@
 import { DatePicker, TimePicker } from 'antd'
 import dayjs from 'dayjs'
 import parsing from 'dayjs/plugin/customParseFormat'
+import { onEnter } from '../../ui/Moment'
 import type { ControlProps } from './Control'
 
 dayjs.extend(parsing)
@@ -13,6 +14,7 @@ export function Moment({ of, value = '', onChange, ...rest }: ControlProps) {
       <DatePicker
         {...rest}
         style={width}
+        onKeyDown={onEnter}
         value={value ? dayjs(value, 'YYYY-MM-DD') : null}
         onChange={(day) => onChange?.(day ? day.format('YYYY-MM-DD') : '')}
       />
@@ -25,6 +27,7 @@ export function Moment({ of, value = '', onChange, ...rest }: ControlProps) {
       style={width}
       format={format}
       needConfirm={false}
+      onKeyDown={onEnter}
       value={value ? dayjs(value, format) : null}
       onChange={(time) => onChange?.(time ? time.format(format) : '')}
     />
