@@ -4,6 +4,7 @@ import { actingHeaders, stopActing } from './acting'
 import { base } from './base'
 import { begin } from './changes'
 import type { Answer, Body, Method, Path } from './paths'
+import { changed, told, telling } from './told'
 import type { Info } from './types'
 import { lapse, mark, signedIn } from './session'
 
@@ -59,6 +60,7 @@ type Options = {
 // unreachable; the sign-in page needs none of it.
 export const hooks = {
   failed: (_: Failure): void => {},
+  saved: (): void => {}, // a change is made, and nothing else on the screen says so
   mustChange: (): void => {},
   mustAddFactor: (): void => {},
   // confirm asks the user to confirm who it is, and reports whether it has.
@@ -194,17 +196,24 @@ async function answer(method: Method, path: Path, o: Options): Promise<Response>
 // Failures that may mean that the whole server is unreachable.
 const unanswered = new Set(['offline', 'unreachable', 'busy'])
 
+// Signing in, acting as another user and confirming who one is save nothing.
+const unsaid = /^\/admin\/(login|logout|reauth|act-as)|\/act-as$|^\/auth\//
+
 // request calls the API and returns the data of the response. It always throws a Failure,
 // and shows it unless the caller does.
-export async function request<T>(method: Method, path: Path, o: Options = {}): Promise<T> {
+export const request = <T>(method: Method, path: Path, o: Options = {}): Promise<T> => telling(hooks.saved, () => ask<T>(method, path, o))
+
+async function ask<T>(method: Method, path: Path, o: Options): Promise<T> {
   const session = mark()
   try {
     const response = await answer(method, path, o)
     const seq = /-(\d+)$/.exec(response.headers.get('Reeve-Entry') ?? '')?.[1] // after the generation
     if (seq) o.entry?.(Number(seq))
+    if (!unsaid.test(path) && (method === 'PUT' ? !o.query?.dry_run : seq)) changed()
     return ((await response.json()) as Envelope<T>).data
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause
+    if (method !== 'GET') told() // a failure is shown instead
     if (cause.status === 401 && session) {
       // the page is left
     } else if (cause.code === 'password_change_required') {

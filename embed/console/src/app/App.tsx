@@ -67,6 +67,7 @@ function Notices() {
           void message.error(words(failure))
       }
     }
+    hooks.saved = () => void message.success({ key: 'saved', content: t('saved') })
     hooks.mustChange = () => location.replace(consoleURL('password'))
     hooks.mustAddFactor = () => location.replace(consoleURL()) // whose layout asks for it
     hooks.fault = faultText

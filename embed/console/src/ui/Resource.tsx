@@ -8,7 +8,6 @@ import { t } from '../i18n'
 import { Actions } from './Actions'
 import type { FormDrawer as Drawer } from './FormDrawer'
 import { List } from './List'
-import { useAct } from './useAct'
 import { useEditor } from './useEditor'
 import { useKept } from './useKept'
 import { useRemove } from './useRemove'
@@ -49,7 +48,6 @@ const useAnyEditor = useEditor as unknown as <T, V>(
 export function Resource<P extends string, T extends Stored, V extends object>(props: Props<P, T, V>) {
   const { path, title, name } = props
   const { may } = useAccount()
-  const { done } = useAct()
   const removing = useRemove()
   const list = useTable<T>(path)
   const [edited, setEdited] = useState<T | 'new'>()
@@ -60,7 +58,6 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
 
   async function save(values: V) {
     await editor.save(values)
-    done(t('saved'))
     await list.reload()
   }
 

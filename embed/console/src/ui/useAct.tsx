@@ -1,6 +1,7 @@
 import { App, Button, Input } from 'antd'
 import type { ReactNode } from 'react'
 import { giveReason } from '../api/request'
+import { told } from '../api/told'
 import { t } from '../i18n'
 
 // noticeTime is how long a message with a button stays, in milliseconds, and longer while it is
@@ -64,6 +65,7 @@ export function useAct() {
         })
       }),
     done: (text: string, undo?: () => Promise<void>, further?: Further): void => {
+      told()
       const key = `done-${text}`
       const id = `notice-${++notices}`
       const end = () => {

@@ -3,7 +3,6 @@ import { Alert, Button, Flex, Modal, Slider, theme, Typography } from 'antd'
 import { type DragEvent, useRef, useState } from 'react'
 import { Failure, post } from '../../api/request'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
 import { words } from '../../ui/words'
 import { centred, cut, maxZoom, moved, type Part, zoomed } from './crop-part'
 import { Stage } from './Stage'
@@ -14,7 +13,6 @@ export function Crop({ open, onClose, onChange }: { open: boolean; onClose: () =
   const [part, setPart] = useState<Part>({ zoom: 1, x: 0, y: 0 })
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
-  const { done } = useAct()
 
   async function choose(file?: File) {
     if (!file) return
@@ -36,7 +34,6 @@ export function Crop({ open, onClose, onChange }: { open: boolean; onClose: () =
       const form = new FormData()
       form.append('file', await cut(image, part), 'picture.png')
       await post('/admin/avatar', undefined, { form, quiet: true })
-      done(t('saved'))
       onClose()
       await onChange()
     } catch (cause) {

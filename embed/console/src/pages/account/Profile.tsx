@@ -5,7 +5,6 @@ import type { User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { faults } from '../../ui/faults'
-import { useAct } from '../../ui/useAct'
 import { useWider } from '../../ui/useWider'
 import { LazyInputs } from '../fields/LazyInputs'
 import { useForms } from '../fields/useForms'
@@ -23,7 +22,6 @@ export function Profile() {
     info: { info: user },
     reload,
   } = useAccount()
-  const { done } = useAct()
   const md = useWider('md')
   const [form] = Form.useForm<Fields>()
   const custom = useForms().own
@@ -54,7 +52,6 @@ export function Profile() {
       setLoaded(saved)
       form.resetFields()
       form.setFieldsValue(valuesOf(saved))
-      done(t('saved'))
       await reload()
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause

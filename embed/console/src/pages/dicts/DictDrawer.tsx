@@ -3,7 +3,6 @@ import TextArea from 'antd/es/input/TextArea'
 import type { Dict } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
 import { Shown } from './Shown'
 import { useEditor } from '../../ui/useEditor'
 
@@ -23,11 +22,9 @@ const valuesOf = ({ code, name, type, describe, ...d }: Dict): Values => ({
 
 export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
   const { of, save: store, form } = useEditor('/system/dict', dict, valuesOf)
-  const { done } = useAct()
 
   async function save(values: Values) {
     const stored = await store(values)
-    done(t('saved'))
     await onSaved(stored)
   }
 

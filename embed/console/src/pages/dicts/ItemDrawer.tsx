@@ -3,7 +3,6 @@ import { every } from '../../api/every'
 import type { Dict, DictItem } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
 import { Shown, states } from './Shown'
 import { useEditor } from '../../ui/useEditor'
 
@@ -13,7 +12,6 @@ type Values = Pick<DictItem, 'label' | 'value' | 'sort' | 'status'> & { switch: 
 const valuesOf = ({ label, value, sort, status, switch: on }: DictItem): Values => ({ label, value, sort, status, switch: on === 1 })
 
 export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) {
-  const { done } = useAct()
   const path = `/system/dict/${dict.id}/item` as const
   // The API has no operation for a single item.
   const load = async (old: DictItem) => (await every<DictItem>(path)).find((i) => i.id === old.id) ?? old
@@ -21,7 +19,6 @@ export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) 
 
   async function save(values: Values) {
     await store(values)
-    done(t('saved'))
     await onSaved()
   }
 

@@ -1,6 +1,7 @@
 import { Alert, Button, Flex, Form, Input, QRCode, Tag, Typography } from 'antd'
 import { useState } from 'react'
 import { del, Failure, post, put } from '../../api/request'
+import { told } from '../../api/told'
 import type { AuthenticatorApp as App, SecondFactor as State } from '../../api/types'
 import { t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
@@ -25,6 +26,7 @@ export function AuthenticatorApp({ state, only, reload, onCodes }: Props) {
     setBusy(true)
     try {
       setApp(await post('/admin/account/totp'))
+      told() // it is not on yet
     } finally {
       setBusy(false)
     }

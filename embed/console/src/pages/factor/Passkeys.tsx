@@ -39,7 +39,6 @@ export function Passkeys({ passkeys, options, only, reload, onCodes }: Props) {
 
   async function rename({ name }: { name: string }) {
     await put(`/admin/account/passkey/${chosen!.id}`, { name }, { quiet: true })
-    done(t('saved'))
     await reload()
   }
 

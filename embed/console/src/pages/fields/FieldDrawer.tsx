@@ -3,7 +3,6 @@ import TextArea from 'antd/es/input/TextArea'
 import type { CustomField } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
 import { useEditor } from '../../ui/useEditor'
 import { byRows, Shape } from '../settings/Shape'
 import { accesses, flags } from './cells'
@@ -54,12 +53,10 @@ function able<V extends Values>(values: V): V {
 // FieldDrawer creates or edits a custom field. Realm, key and type are fixed once it exists.
 export function FieldDrawer({ open, field, onClose, onSaved }: Props) {
   const { of, create, change, form } = useEditor('/system/field', field, valuesOf)
-  const { done } = useAct()
 
   async function save(values: Values) {
     const { realm, key, type, ...rest } = able(values)
     await (of ? change(rest) : create({ realm, key, type, ...rest })).catch(byRows)
-    done(t('saved'))
     await onSaved()
   }
 

@@ -15,7 +15,7 @@ type Props = { file: File; open: boolean; onClose: () => void; reload: () => Pro
 
 // EditFile edits a file's metadata; its content never changes.
 export function EditFile({ file, open, onClose, reload, saved }: Props) {
-  const { done, sure } = useAct()
+  const { sure } = useAct()
   const groups = useChoices('file_group', open)
   const { change, form } = useEditor('/file/list', file, valuesOf, async ({ id }) => (await Promise.all([get(`/file/list/${id}`), reload()]))[0])
 
@@ -26,7 +26,6 @@ export function EditFile({ file, open, onClose, reload, saved }: Props) {
     }
     await change(values)
     await saved()
-    done(t('saved'))
   }
 
   return (

@@ -78,7 +78,6 @@ export function useActions(reload: () => Promise<unknown>) {
     if (!(await sure(question))) return
     await put('/file/list', { public: on }, { query: { ids: idsOf(files) } })
     await reload()
-    done(t('saved'))
   }
 
   return {

@@ -3,6 +3,7 @@ import { Button, Flex, Tag, Typography } from 'antd'
 import dayjs from 'dayjs'
 import { Link, useNavigate } from 'react-router'
 import { del, Failure, post } from '../../api/request'
+import { told } from '../../api/told'
 import type { Invitation } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -151,6 +152,7 @@ function useActs(realm: Realm, reload: () => Promise<void>) {
 
   async function copy(one: Invitation) {
     const link = await renew(one, false)
+    told() // the link is shown
     if (link) links.show(one, 'invite', link)
   }
 

@@ -1,6 +1,7 @@
 import { Button } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { Failure, post } from '../../api/request'
+import { told } from '../../api/told'
 import type { OneTimeLink } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -45,6 +46,7 @@ export function LinkDialog({ open, user, realm, purpose, onClose, onReset, onMad
   async function run() {
     try {
       const link = await post(`${realm.path}/${user.id}/${purpose}`, { send: by === 'mail' }, { quiet: true })
+      told() // the link is shown
       if (link.url) made.current = link
       else done(t('invite.mailed', { email: link.email ?? user.email }))
       onDone()

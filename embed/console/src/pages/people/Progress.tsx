@@ -1,6 +1,7 @@
 import { Button, Modal, Progress as Bar, Typography } from 'antd'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../../api/request'
+import { told } from '../../api/told'
 import { t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { words } from '../../ui/words'
@@ -28,6 +29,7 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
 
   const end = useEffectEvent(async (job: Job<T>, well: () => boolean) => {
     await onDone()
+    told() // the dialog shows what failed
     if (!well()) return
     onClose()
     done(job.done, job.undo && (async () => job.undo?.()))

@@ -29,7 +29,7 @@ export function AppPermissionDrawer({ edits, tree, onClose, again, saved }: Prop
 
   async function save(values: Values) {
     const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
-    done(node ? t('saved') : t('rule.created', { name: record.name }))
+    if (!node) done(t('rule.created', { name: record.name }))
     await saved(record.id)
   }
 

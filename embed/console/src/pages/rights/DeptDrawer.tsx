@@ -32,7 +32,7 @@ export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
 
   async function save(values: Values) {
     const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
-    done(node ? t('saved') : t('rule.created', { name: record.name }))
+    if (!node) done(t('rule.created', { name: record.name }))
     await saved(record.id)
   }
 

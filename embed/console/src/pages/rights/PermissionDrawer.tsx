@@ -45,7 +45,7 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
     const url = type === page ? form.url.trim() : ''
     const values = { ...form, url, open: url ? form.open : '' } as const
     const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
-    done(node ? t('saved') : t('rule.created', { name: permissionName(record) }))
+    if (!node) done(t('rule.created', { name: permissionName(record) }))
     await saved(record.id)
   }
 

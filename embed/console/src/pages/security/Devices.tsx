@@ -48,7 +48,6 @@ export function Devices() {
 
   async function rename({ name = '' }: { name?: string }) {
     await put(`/admin/account/device/${renamed.of!.id}`, { name }, { quiet: true })
-    done(t('saved'))
     await reload()
   }
 

@@ -4,7 +4,6 @@ import { useNavigate } from 'react-router'
 import type { SettingGroup } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
 import type { Group } from './useSettings'
 import { useEditor } from '../../ui/useEditor'
 
@@ -15,7 +14,6 @@ type Values = Pick<SettingGroup, 'key' | 'title' | 'remark'> & { public: boolean
 const valuesOf = ({ key, title, remark, public: open }: Stored): Values => ({ key, title, remark, public: open === 1 })
 
 export function GroupDrawer({ open, group, builtin, load, onClose }: Props) {
-  const { done } = useAct()
   const navigate = useNavigate()
   const { of, save: store, form } = useEditor('/system/setting-group', group as Stored | undefined, valuesOf)
 
@@ -23,7 +21,6 @@ export function GroupDrawer({ open, group, builtin, load, onClose }: Props) {
     const stored = await store(values)
     await load()
     if (stored.key !== of?.key) void navigate(`/system/setting/${stored.key}?define=1`)
-    done(t('saved'))
   }
 
   return (

@@ -3,7 +3,6 @@ import TextArea from 'antd/es/input/TextArea'
 import type { Option, Prop, Setting } from '../../api/types'
 import { given, type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
 import { FormControl } from './FormControl'
 import { byRows, Shape } from './Shape'
 import type { Group } from './useSettings'
@@ -16,7 +15,6 @@ type Values = Pick<Setting, 'title' | 'key' | 'group_id' | 'type' | 'options' | 
 
 // SettingDrawer edits a setting's definition.
 export function SettingDrawer({ open, groups, group, setting, builtin, load, onClose }: Props) {
-  const { done } = useAct()
   const { of, save: store, form } = useEditor('/system/setting', setting, valuesOf)
 
   async function save({ values, ...rest }: Values) {
@@ -26,7 +24,6 @@ export function SettingDrawer({ open, groups, group, setting, builtin, load, onC
     if (of && of.type === 'secret' && rest.type === 'secret' && values === undefined) delete (body as Values).values
     await store(body).catch(byRows)
     await load()
-    done(t('saved'))
   }
 
   const last = group.settings.at(-1)?.sort ?? 0

@@ -3,7 +3,6 @@ import { useRef } from 'react'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
 import { useEditor } from '../../ui/useEditor'
 import type { Webhook, WebhookWithSecret } from './hook'
 import { TypesSelect } from './TypesSelect'
@@ -23,13 +22,11 @@ const valuesOf = ({ url, description, types, status }: Webhook): Values => ({ ur
 // WebhookForm creates or edits a webhook.
 export function WebhookForm({ open, hook, onClose, onSaved, onSecret }: Props) {
   const { of, save: store, form } = useEditor('/system/webhook', hook, valuesOf)
-  const { done } = useAct()
   const own = useAccount().info.info.id
   const made = useRef<WebhookWithSecret>(undefined)
 
   async function save(values: Values) {
     made.current = await store(values)
-    if (!made.current.secret) done(t('saved'))
     await onSaved()
   }
 
