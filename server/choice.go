@@ -30,7 +30,10 @@ var pickers = []picker{
 	{"app_role", "user.role.query", "/user/", []string{"role_ids"}, appRoleChoices},
 	{"app_permission", "user.rule.query", "/user/", []string{"rule_ids"}, appPermissionChoices},
 	{"file_group", "file.group.query", "/file/", []string{"group_id"}, fileGroupChoices},
-	{"setting_group", "system.setting.group.query", "/system/setting", []string{"group_id"}, settingGroupChoices},
+	{"setting_group", "system.setting.group.query", "/system/setting", []string{"group_id", "values"}, settingGroupChoices},
+	{"flag_role", "admin.role.query", "/system/setting", []string{"values"}, everyRole},
+	{"flag_dept", "admin.dept.query", "/system/setting", []string{"values"}, deptChoices},
+	{"flag_app_role", "user.role.query", "/system/setting", []string{"values"}, appRoleChoices},
 }
 
 // pickerNames are the values of the parameter of.
@@ -49,7 +52,8 @@ func choosersOf(all []Route) map[string][]string {
 	for _, p := range pickers {
 		keys := []string{p.query}
 		for _, rt := range all {
-			if rt.Method != "GET" && strings.HasPrefix(rt.Path, p.under) && (!rt.open() || rt.Access == signedIn) && slices.ContainsFunc(p.field, rt.chooses) {
+			writes := rt.Method != "GET" && !rt.reads && (!rt.open() || rt.Access == signedIn)
+			if writes && strings.HasPrefix(rt.Path, p.under) && slices.ContainsFunc(p.field, rt.chooses) {
 				keys = append(keys, rt.Access)
 			}
 		}
@@ -78,8 +82,8 @@ type choice struct {
 	sort int64
 }
 
-// listChoices returns the records that the caller may choose: roles and permissions within what the caller can grant, and
-// departments in the data scope.
+// listChoices returns the records that the caller may choose: roles and permissions within what the caller can grant (all
+// roles in the rules of a flag), and departments in the data scope.
 func listChoices(tx *store.Tx, req *Request, in *choiceIn) (Encoded[tree[choice]], error) {
 	keys := req.s.choosers[in.Of]
 	if !slices.ContainsFunc(keys, func(key string) bool { return key == signedIn || req.Actor.HasPermission(tx, key) }) {
@@ -109,11 +113,14 @@ func choicesOf[T any](tx *store.Tx, records *store.Collection[T], of func(*T) *c
 	return all, nil
 }
 
-func roleChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
+func roleChoices(tx *store.Tx, a *store.Actor) ([]*choice, error) {
+	all, err := everyRole(tx, a)
+	return slices.DeleteFunc(all, func(c *choice) bool { return !store.MayGiveRole(tx, c.ID) }), err
+}
+
+// everyRole returns also the roles that the caller cannot give: a flag gives no permissions.
+func everyRole(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
 	return choicesOf(tx, store.Roles, func(r *store.Role) *choice {
-		if !store.MayGiveRole(tx, r.ID) {
-			return nil
-		}
 		return &choice{ID: r.ID, Name: r.Name, Status: r.Status, sort: r.Sort}
 	})
 }

@@ -114,3 +114,21 @@ func TestChoices_AreWhatTheCallerCanGive(t *testing.T) {
 		t.Errorf("departments: %s", got)
 	}
 }
+
+// TestChoices_RulesOfFlags offers what the rules of a flag refer to to those who save settings, and not to those who only
+// read them.
+func TestChoices_RulesOfFlags(t *testing.T) {
+	t.Parallel()
+	in := withCeilings(t)
+	in.member("saver", 0, in.role("Saver", nil, "system.setting.save"))
+	in.member("reader", 0, in.role("Reader", nil, "system.setting.query"))
+	in.ok("POST", "/user/role", `{"name":"Customer"}`, "owner")
+	for of, want := range map[string]string{
+		"flag_role": `"name":"Chief"`, "flag_dept": `"data":[`, "flag_app_role": `"name":"Customer"`, "setting_group": `"key":"site"`,
+	} {
+		if body := in.ok("GET", "/admin/choice?of="+of, "", "saver").Body; !strings.Contains(body, want) {
+			t.Errorf("%s: %s", of, body)
+		}
+		in.call("GET", "/admin/choice?of="+of, "", "reader").brief(403, "system.setting.save")
+	}
+}

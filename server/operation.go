@@ -37,7 +37,7 @@ func operationID(rt *Route) string {
 // notes describe particulars of operations, by operation ID.
 var notes = map[string]string{
 	"acknowledgeLostCommits":           "Ends the warning that commits were lost, and returns the state of each part.",
-	"listChoices":                      "The records that a form offers for a field with the ID of another record, with their names only: roles and permissions that you can grant, and departments in your data scope. Requires a permission for an operation that has such a field, or to read the records themselves.",
+	"listChoices":                      "The records that a form offers for a field with the ID of another record, with their names only: roles and permissions that you can grant (`flag_role`: all roles), and departments in your data scope. Requires a permission for an operation that has such a field, or to read the records themselves.",
 	"inviteUsers":                      "Invites users who have not set a password yet, at most 10,000; those who have are skipped, and so are those without an address if the invitations are mailed. It can be repeated: an invitation that exists is renewed.",
 	"inviteAppUsers":                   "Invites app users who have not set a password yet, at most 10,000; those who have are skipped, and so are those without an address if the invitations are mailed. It can be repeated: an invitation that exists is renewed.",
 	"inviteUser":                       "Invites a user who has not set a password yet, by mail or with a link for you to pass on. Of an invitation, the three newest links are valid, each for 7 days and until one of them is used. A link that was passed on ends if you lose the right to change the user.",

@@ -27,3 +27,38 @@ func TestConsolePickers_HelpdeskGivesItsRoles(t *testing.T) {
 	p.row("fresh").see("Member")
 	p.row("fresh").see("Sales")
 }
+
+// TestConsolePickers_DisabledRecords are offered only where a user has them already, with a mark.
+func TestConsolePickers_DisabledRecords(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	closed, gone := c.create("/admin/dept", "name", "Closed"), c.roleWith("Gone", "file", "file.list")
+	c.create("/admin/dept", "name", "Below", "parent_id", closed)
+	had := c.create("/admin/list", "username", "had", "password", password, "dept_id", closed, "role_ids", []int64{gone})
+	c.want(200, "PUT", fmt.Sprintf("/admin/dept/%d", closed), object("status", 0))
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d", gone), object("status", 0))
+	p := signedInAt(t, server, c, fmt.Sprintf("/admin/list?dept_id=%d", closed))
+	p.see("Closed (disabled)") // the filter still finds the users
+	p.click("button", "New user")
+	d := p.dialog()
+	d.fill("Username", "fresh")
+	d.choose("Department", "Below")
+	d.choose("Roles", "Clerk")
+	p.dialog().gone("Gone")
+	p.press("Escape")
+	d.click("button", "Create")
+	p.dialog().click("button", "Done")
+	p.row("fresh").see("Below")
+
+	p.row("had").click("button", "Edit had")
+	d.see("Closed (disabled)")
+	d.see("Gone (disabled)")
+	p.looksGood("disabled-choices")
+	d.fill("Display name", "Had")
+	d.click("button", "Save")
+	p.see("Saved.")
+	user := into[person](t, c.want(200, "GET", fmt.Sprintf("/admin/list/%d", had), ""))
+	if user.DeptName != "Closed" || len(user.RoleNames) != 1 {
+		t.Errorf("saved: %+v", user)
+	}
+}

@@ -49,3 +49,38 @@ func TestConsoleFlags(t *testing.T) {
 	p.audit()
 	p.shoot("flag-1440")
 }
+
+// TestConsoleFlags_PermissionToSaveIsEnough edits a rule without permission to list roles, departments,
+// users and groups.
+func TestConsoleFlags_PermissionToSaveIsEnough(t *testing.T) {
+	t.Parallel()
+	server, c := office(t)
+	group := c.create("/system/setting-group", "key", "shop", "title", "Shop")
+	flag := c.create("/system/setting", "key", "checkout", "title", "New checkout", "type", "flag", "group_id", group)
+	c.create("/user/role", "name", "Customer")
+	role := c.roleWith("Saver", "system.setting", "system.setting.query", "system.setting.save")
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d", role), object("data_scope", "all"))
+	c.create("/admin/list", "username", "sam", "password", password, "role_ids", []int64{role})
+	p := signedInAt(t, server, signedInAs(t, server, "sam"), "/system/setting/shop")
+	p.click("button", "Add rule")
+	p.choose("Roles", "Clerk")
+	p.press("Escape")
+	p.choose("App roles", "Customer")
+	p.press("Escape")
+	p.choose("Departments", "Sales")
+	p.press("Escape")
+	p.fill("Users", "1")
+	p.press("Enter")
+	p.audit()
+	p.shoot("flag-saver")
+	p.press("Ctrl+S")
+	p.see("Saved: 1.")
+	p.open("/system/setting/shop")
+	for _, name := range []string{"Clerk", "Customer", "Sales"} {
+		p.see(name)
+	}
+	stored := into[struct{ Values string }](t, c.want(200, "GET", fmt.Sprintf("/system/setting/%d", flag), "")).Values
+	if !strings.Contains(stored, `"users":[1]`) {
+		t.Errorf("stored: %s", stored)
+	}
+}

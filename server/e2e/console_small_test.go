@@ -31,6 +31,9 @@ func TestConsoleChineseTable(t *testing.T) {
 	p.find("checkbox", "选择第 1 行")
 	p.do(`(() => { const e = [...document.querySelectorAll('main [aria-label]')].find((e) => /^(Select|Row) /.test(e.ariaLabel)); if (e) throw new Error(e.outerHTML) })()`)
 	p.shoot("zh-users")
+	p.open("/admin/role")
+	p.see("拥有全部权限，包括今后新增的权限") // the description of the owner role
+	p.gone("Has every permission")
 }
 
 // TestConsoleTestMail_WithoutServer offers no test mail.

@@ -26,6 +26,7 @@ export const flags = {
   'flags.app_roles': 'App roles',
   'flags.app_users': 'App users',
   'flags.any': 'Any',
+  'flags.ids': 'Any; enter IDs',
   'flags.attribute': 'Attribute {n}',
   'flags.attribute.values': 'Values of attribute {n}',
   'flags.attribute.any': 'One of these values',

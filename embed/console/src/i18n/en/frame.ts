@@ -124,6 +124,7 @@ export const frame = {
   'describe': 'Description',
   'all': 'All',
   'none': 'None',
+  'choice.off': '{name} (disabled)',
   'yes': 'Yes',
   'no': 'No',
   'selected': '{n} selected',

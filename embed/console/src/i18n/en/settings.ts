@@ -20,7 +20,6 @@ export const settings = {
   'settings.builtin.text': 'Built-in: can’t be deleted or renamed, and its type can’t be changed.',
   'settings.builtin.fixed': 'Built-in setting. Its key, group, type, options and limits can’t be changed.',
   'settings.read_only': 'You can’t change these settings. Required permission: system.setting.save.',
-  'settings.no_groups': 'You can’t save settings here. Required permission: system.setting.group.query.',
   'settings.refresh': 'Rebuild cache',
   'settings.refresh.text': 'Reload all settings into memory',
   'settings.refreshed': 'Cache rebuilt: {n} {n|setting|settings} in {ms} ms, generation {generation}.',

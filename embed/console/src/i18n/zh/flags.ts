@@ -28,6 +28,7 @@ export const flags: Record<keyof typeof en, string> = {
   'flags.app_roles': '应用角色',
   'flags.app_users': '应用用户',
   'flags.any': '任意',
+  'flags.ids': '任意；请输入 ID',
   'flags.attribute': '属性 {n}',
   'flags.attribute.values': '属性 {n} 的值',
   'flags.attribute.any': '以下值之一',

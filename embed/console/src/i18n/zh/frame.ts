@@ -126,6 +126,7 @@ export const frame: Record<keyof typeof en, string> = {
   'describe': '描述',
   'all': '全部',
   'none': '无',
+  'choice.off': '{name}（已停用）',
   'yes': '是',
   'no': '否',
   'selected': '已选择 {n} 项',

@@ -22,7 +22,6 @@ export const settings: Record<keyof typeof en, string> = {
   'settings.builtin.text': '内置：不能删除、重命名或更改类型。',
   'settings.builtin.fixed': '内置设置，不能修改标识、分组、类型、选项和限制。',
   'settings.read_only': '您不能修改这些设置。所需权限：system.setting.save。',
-  'settings.no_groups': '您不能在此保存设置。所需权限：system.setting.group.query。',
   'settings.refresh': '重建缓存',
   'settings.refresh.text': '将全部设置重新加载到内存',
   'settings.refreshed': '缓存已重建：{n} 项设置，耗时 {ms} 毫秒，版本 {generation}。',

@@ -1,10 +1,11 @@
 import { ArrowDownOutlined, ArrowUpOutlined, DeleteOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Flex, Input, InputNumber, Radio, Select, theme, TreeSelect, Typography } from 'antd'
 import { useState } from 'react'
-import type { AppRole, DeptNode, Role } from '../../api/types'
+import type { Access } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { useEvery } from '../../ui/useEvery'
+import { marked, named, type Offered, optionsOf, treeOf } from '../../ui/offered'
+import { useChoices } from '../../ui/useChoices'
 import { useGet } from '../../ui/useGet'
 import { Line } from './FlagEditor'
 import { type Flag, type Rule, sum } from './flag'
@@ -83,36 +84,39 @@ function useOpened(value: number[]) {
   return { needed: opened || value.length > 0, onFocus: () => setOpened(true) }
 }
 
-function Roles({ app = false, value, onChange, ...rest }: PickProps & { app?: boolean }) {
+// useOffered loads what a rule can refer to. It needs the permission to save the setting, or, where
+// that is missing, to see the records.
+function useOffered(of: Parameters<typeof useChoices>[0], query: Access, { value, disabled }: Pick<PickProps, 'value' | 'disabled'>) {
   const { may } = useAccount()
   const { needed, onFocus } = useOpened(value)
-  const own = useEvery<Role>(!app && needed && may('admin.role.query') ? '/admin/role' : '').rows ?? []
-  const others = useEvery<AppRole>(app && needed && may('user.role.query') ? '/user/role' : '').rows ?? []
-  const options = [...own, ...others].map(({ id, name }) => ({ value: id, label: name }))
-  return <Select<number[]> {...rest} {...anyone()} onFocus={onFocus} mode="multiple" showSearch={byLabel} options={options} value={value} onChange={onChange} />
+  return { choices: useChoices(of, needed && (!disabled || may(query))), onFocus }
 }
 
-function Depts({ value, onChange, ...rest }: PickProps) {
-  const { may } = useAccount()
-  const { needed, onFocus } = useOpened(value)
-  const depts = useGet(needed && may('admin.dept.query') ? '/admin/dept' : '').data?.data
+function Roles({ app = false, value, ...rest }: PickProps & { app?: boolean }) {
+  const { choices, onFocus } = useOffered(app ? 'flag_app_role' : 'flag_role', app ? 'user.role.query' : 'admin.role.query', { value, ...rest })
   return (
-    <TreeSelect<number[], DeptNode>
+    <Select<number[]> {...rest} {...anyone()} onFocus={onFocus} mode="multiple" showSearch={byLabel} options={optionsOf(choices, named(value))} value={value} />
+  )
+}
+
+function Depts({ value, ...rest }: PickProps) {
+  const { choices, onFocus } = useOffered('flag_dept', 'admin.dept.query', { value, ...rest })
+  return (
+    <TreeSelect<number[], Offered>
       {...rest}
       {...anyone()}
       onFocus={onFocus}
       multiple
       showSearch={{ treeNodeFilterProp: 'name' }}
       treeDefaultExpandAll
-      treeData={depts}
+      treeData={treeOf(choices, named(value))}
       fieldNames={{ label: 'name', value: 'id', children: 'children' }}
       value={value}
-      onChange={onChange}
     />
   )
 }
 
-// People selects users, whom it searches by name.
+// People selects users, whom it searches by name. Users who can't list them enter the IDs.
 function People({
   path,
   access,
@@ -124,7 +128,25 @@ function People({
   const { needed, onFocus } = useOpened(value)
   const [search, setSearch] = useState('')
   const found = useGet(needed && may(access) ? path : '', { keywordSearch: search, pageSize: 50 }).data?.data ?? []
-  const options = found.map(({ id, username, nickname }) => ({ value: id, label: nickname ? `${username} (${nickname})` : username }))
+  const options = found.map(({ id, username, nickname, status }) => ({
+    value: id,
+    label: marked({ id, status, name: nickname ? `${username} (${nickname})` : username }),
+  }))
+  if (!may(access)) {
+    return (
+      <Select<string[]>
+        {...rest}
+        {...anyone()}
+        mode="tags"
+        open={false}
+        suffixIcon={null}
+        tokenSeparators={[',', ' ', '\n']}
+        placeholder={t('flags.ids')}
+        value={value.map(String)}
+        onChange={(ids) => onChange(ids.map(Number).filter((id) => Number.isSafeInteger(id) && id > 0))}
+      />
+    )
+  }
   return (
     <Select<number[]>
       {...rest}

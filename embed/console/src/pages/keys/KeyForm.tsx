@@ -1,11 +1,10 @@
 import { Form, Input, InputNumber, Select, TreeSelect } from 'antd'
 import { useRef } from 'react'
-import type { ChoiceNode } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
+import { named, type Offered, optionsOf, treeOf } from '../../ui/offered'
 import { useChoices } from '../../ui/useChoices'
 import { useEditor } from '../../ui/useEditor'
 import { useGet } from '../../ui/useGet'
@@ -40,7 +39,6 @@ const valuesOf = ({ name, role_ids, data_scope, dept_ids, networks, rate_limit }
 // KeyForm creates or edits an API key.
 export function KeyForm({ open, of: key, own, onClose, onSaved, onToken }: Props) {
   const { may } = useAccount()
-  const { done } = useAct()
   const made = useRef<KeyWithToken>(undefined)
   // Both paths have the same fields; only what is required differs.
   const editor = useEditor((own ? ownPath : all) as typeof all, key, valuesOf)
@@ -52,7 +50,6 @@ export function KeyForm({ open, of: key, own, onClose, onSaved, onToken }: Props
     const body = { ...rest, dept_ids: rest.data_scope === 'custom' ? dept_ids : [], rate_limit: rate_limit ?? 0, expires_at: expiry(expires_at, most) }
     if (key) {
       await editor.change(body)
-      done(t('saved'))
     } else {
       made.current = await editor.create(body)
     }
@@ -88,7 +85,7 @@ export function KeyForm({ open, of: key, own, onClose, onSaved, onToken }: Props
         {({ getFieldValue }) =>
           getFieldValue('data_scope') === 'custom' && (
             <Form.Item name="dept_ids" label={t('menu.admin.dept')} rules={required}>
-              <Departments />
+              <Departments of={key} />
             </Form.Item>
           )
         }
@@ -120,27 +117,23 @@ function RoleSelect({ of, own, ...rest }: RolesProps) {
   const { info } = useAccount()
   const mine = info.info
   const roles = useChoices('role', !own)
-  const held = mine.role_ids.map((value, i) => ({ value, label: mine.role_names[i] ?? String(value) }))
-  const seen = own ? held : (roles ?? []).map(({ id, name }) => ({ value: id, label: name }))
-  const options = seen.filter(({ value }) => own || value !== ownerRole)
-  const known = new Set(options.map(({ value }) => value))
-  of?.role_ids.forEach((value, i) => {
-    if (!known.has(value)) options.push({ value, label: of.role_names[i] ?? String(value) })
-  })
+  const held = named(mine.role_ids, mine.role_names).map((role) => ({ ...role, status: 1 }))
+  const offered = own ? held : roles?.filter(({ id }) => id !== ownerRole)
+  const options = optionsOf(offered, named(of?.role_ids, of?.role_names))
   return <Select {...rest} mode="multiple" showSearch={byLabel} placeholder={own ? t('keys.roles.all') : undefined} options={options} />
 }
 
 // Departments selects the departments of the data scope custom.
-function Departments({ id, value, onChange }: { id?: string; value?: number[]; onChange?: (ids: number[]) => void }) {
+function Departments({ of, id, value, onChange }: { of?: ApiKey; id?: string; value?: number[]; onChange?: (ids: number[]) => void }) {
   const depts = useChoices('dept')
   return (
-    <TreeSelect<number[], ChoiceNode>
+    <TreeSelect<number[], Offered>
       id={id}
       multiple
       disabled={!depts}
       showSearch={{ treeNodeFilterProp: 'name' }}
       treeDefaultExpandAll
-      treeData={depts}
+      treeData={treeOf(depts, depts && named(of?.dept_ids))}
       fieldNames={{ label: 'name', value: 'id', children: 'children' }}
       value={value}
       onChange={onChange}

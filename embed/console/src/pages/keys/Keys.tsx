@@ -7,6 +7,7 @@ import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Choice } from '../../ui/Choice'
 import { Finder } from '../../ui/Finder'
+import { marked } from '../../ui/offered'
 import { List } from '../../ui/List'
 import { activity } from '../../ui/log/address'
 import { useEvery } from '../../ui/useEvery'
@@ -35,7 +36,9 @@ export function Keys() {
             {may('admin.list.query') && (
               <Finder path="/admin/list" label={t('keys.owner')} value={user} onChange={(id) => list.set({ user_id: id ? String(id) : undefined })} />
             )}
-            {roles && <Choice list={list} name="role_id" label={t('keys.role')} options={roles.map(({ id, name }) => ({ value: String(id), label: name }))} />}
+            {roles && (
+              <Choice list={list} name="role_id" label={t('keys.role')} options={roles.map((role) => ({ value: String(role.id), label: marked(role) }))} />
+            )}
           </>
         }
         actions={

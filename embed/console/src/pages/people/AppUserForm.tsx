@@ -8,9 +8,8 @@ import { LazyInputs } from '../fields/LazyInputs'
 import { bodyOf, textsOf } from '../fields/values'
 import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
-import { optionsOf } from './roles'
-import { useAct } from '../../ui/useAct'
 import { useChoices } from '../../ui/useChoices'
+import { named, optionsOf } from '../../ui/offered'
 import { byLabel } from '../../ui/fold'
 import { useEditor } from '../../ui/useEditor'
 
@@ -29,7 +28,6 @@ type Props = {
 // AppUserForm creates or edits an app user.
 export function AppUserForm({ open, user, custom, invite, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
-  const { done } = useAct()
   const made = useRef<NewAppUser>(undefined)
   const roles = useChoices('app_role', open)
   const editor = useEditor('/user/list', user, (of: AppUser) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
@@ -39,7 +37,6 @@ export function AppUserForm({ open, user, custom, invite, onClose, onSaved, onMa
     const body = may('user.list.role') ? { ...own, role_ids } : own
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
-    done(t('saved'))
     onSaved()
   }
 
@@ -67,7 +64,7 @@ export function AppUserForm({ open, user, custom, invite, onClose, onSaved, onMa
           disabled={!may('user.list.role')}
           showSearch={byLabel}
           placeholder={t('none')}
-          options={optionsOf(roles, user)}
+          options={optionsOf(roles, named(user?.role_ids, user?.role_names))}
         />
       </Form.Item>
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('people.status.hint')}>

@@ -1,12 +1,12 @@
 import { Alert, Form, Modal, Select, TreeSelect } from 'antd'
 import { useCallback, useEffect, useState } from 'react'
 import { Failure, put, type Query } from '../../api/request'
-import type { ChoiceNode, User } from '../../api/types'
+import type { User } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { words } from '../../ui/words'
 import { useChoices } from '../../ui/useChoices'
-import { optionsOf } from './roles'
+import { type Offered, optionsOf, treeOf } from '../../ui/offered'
 import type { Change } from './UserBatch'
 import { byLabel } from '../../ui/fold'
 
@@ -89,7 +89,7 @@ export function BatchDialog({ open, what, on, query, apply, onClose }: Props) {
       <Form layout="vertical">
         {what === 'dept_id' ? (
           <Form.Item label={t('people.dept')} htmlFor="batch-dept">
-            <TreeSelect<number, ChoiceNode>
+            <TreeSelect<number, Offered>
               id="batch-dept"
               showSearch={{ treeNodeFilterProp: 'name' }}
               loading={!depts}
@@ -97,7 +97,7 @@ export function BatchDialog({ open, what, on, query, apply, onClose }: Props) {
               placeholder={t('people.batch.move.pick')}
               value={dept}
               onChange={setDept}
-              treeData={[{ id: 0, parent_id: 0, name: t('people.dept.none'), key: '', status: 1 }, ...(depts ?? [])]}
+              treeData={treeOf(depts, [{ id: 0, name: t('people.dept.none') }])}
               fieldNames={{ label: 'name', value: 'id', children: 'children' }}
             />
           </Form.Item>

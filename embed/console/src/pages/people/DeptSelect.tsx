@@ -1,6 +1,7 @@
 import { TreeSelect } from 'antd'
 import type { DeptNode } from '../../api/types'
 import { t } from '../../i18n'
+import { marked } from '../../ui/offered'
 
 // DeptSelect filters users by department where there is no room for the tree.
 export function DeptSelect({ depts, value, onChange }: { depts?: DeptNode[]; value?: string; onChange: (id?: string) => void }) {
@@ -12,6 +13,7 @@ export function DeptSelect({ depts, value, onChange }: { depts?: DeptNode[]; val
       placeholder={t('people.dept')}
       aria-label={t('people.dept')}
       treeData={depts}
+      treeTitleRender={marked}
       fieldNames={{ label: 'name', value: 'id', children: 'children' }}
       value={value ? Number(value) : undefined}
       onChange={(id?: number) => onChange(id === undefined ? undefined : String(id))}

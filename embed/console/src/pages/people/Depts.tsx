@@ -6,6 +6,7 @@ import type { DeptNode } from '../../api/types'
 import { t } from '../../i18n'
 import { actingHeight } from '../../ui/acting-height'
 import { Find } from '../../ui/Find'
+import { marked } from '../../ui/offered'
 import { deptsOpen, deptsWidth, setDeptsOpen } from './depts-open'
 import { folded, has } from '../../ui/fold'
 import './people.css'
@@ -84,7 +85,7 @@ export function Depts({ depts, value, onChange }: Props) {
 function Name({ dept }: { dept: DeptNode }) {
   return (
     <span title={dept.name} dir="auto" style={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>
-      {dept.name}
+      {marked(dept)}
     </span>
   )
 }

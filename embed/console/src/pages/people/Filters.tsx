@@ -3,6 +3,7 @@ import { Button, Popover, Select } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import type { FieldForm } from '../../api/types'
 import { t } from '../../i18n'
+import { marked } from '../../ui/offered'
 import { StatusFilter } from '../../ui/StatusFilter'
 import type { useTable } from '../../ui/useTable'
 import { active } from '../fields/filters'
@@ -12,7 +13,7 @@ const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters'))
 
 export type Asked = Pick<ReturnType<typeof useTable<never>>, 'params' | 'set'>
 
-type Props = { list: Asked; roles?: { id: number; name: string }[]; custom: FieldForm[]; sex?: boolean }
+type Props = { list: Asked; roles?: { id: number; name: string; status: number }[]; custom: FieldForm[]; sex?: boolean }
 
 // Filters of the user list; rarely used ones are behind a button that shows how many are
 // active.
@@ -31,7 +32,7 @@ export function Filters({ list, roles, custom, sex = false }: Props) {
           aria-label={t('people.role')}
           value={list.params.get('role_id') ?? undefined}
           onChange={(role_id?: string) => list.set({ role_id })}
-          options={roles.map((role) => ({ value: String(role.id), label: role.name }))}
+          options={roles.map((role) => ({ value: String(role.id), label: marked(role) }))}
         />
       )}
       <Popover

@@ -1,6 +1,6 @@
 import { Form, Select, Switch, TreeSelect } from 'antd'
 import { useRef } from 'react'
-import type { ChoiceNode, FieldForm, NewUser, User } from '../../api/types'
+import type { FieldForm, NewUser, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
@@ -9,9 +9,8 @@ import { bodyOf, textsOf } from '../fields/values'
 import { accessOf, type Chosen, FirstPassword } from './FirstPassword'
 import { PersonFields } from './PersonFields'
 import { sexes } from './person'
-import { optionsOf } from './roles'
-import { useAct } from '../../ui/useAct'
 import { useChoices } from '../../ui/useChoices'
+import { named, type Offered, optionsOf, treeOf } from '../../ui/offered'
 import { byLabel } from '../../ui/fold'
 import { useEditor } from '../../ui/useEditor'
 
@@ -41,7 +40,6 @@ type Props = {
 // UserForm creates or edits a user.
 export function UserForm({ open, user, own, custom, dept, invite, onClose, onSaved, onMade }: Props) {
   const { may } = useAccount()
-  const { done } = useAct()
   const made = useRef<NewUser>(undefined)
   const [depts, roles] = [useChoices('dept', open), useChoices('role', open)]
   const editor = useEditor('/admin/list', user, (of: User) => ({ ...valuesOf(of), ...textsOf(custom, of.fields) }))
@@ -50,7 +48,6 @@ export function UserForm({ open, user, own, custom, dept, invite, onClose, onSav
     const body = { ...bodyOf(rest, custom, editor.of?.fields), sex: Number(sex) as User['sex'], dept_id: dept_id ?? 0 }
     if (user) await editor.change(body)
     else made.current = await editor.create({ ...body, ...accessOf({ first, password }) })
-    done(t('saved'))
     onSaved()
   }
 
@@ -72,18 +69,24 @@ export function UserForm({ open, user, own, custom, dept, invite, onClose, onSav
       <PersonFields />
       {!user && <FirstPassword invites={may('admin.invite.create')} />}
       <Form.Item name="dept_id" label={t('people.dept')}>
-        <TreeSelect<number, ChoiceNode>
+        <TreeSelect<number, Offered>
           allowClear
           loading={!depts}
           showSearch={{ treeNodeFilterProp: 'name' }}
           treeDefaultExpandedKeys={depts?.map((d) => d.id)}
           placeholder={t('people.dept.none')}
-          treeData={[...known(user, depts), ...(depts ?? [])]}
+          treeData={treeOf(depts, user?.dept_id ? named([user.dept_id], [user.dept_name]) : [])}
           fieldNames={{ label: 'name', value: 'id', children: 'children' }}
         />
       </Form.Item>
       <Form.Item name="role_ids" label={t('people.roles')} extra={t('people.roles.hint')}>
-        <Select mode="multiple" loading={!roles} showSearch={byLabel} placeholder={t('people.roles.none')} options={optionsOf(roles, user)} />
+        <Select
+          mode="multiple"
+          loading={!roles}
+          showSearch={byLabel}
+          placeholder={t('people.roles.none')}
+          options={optionsOf(roles, named(user?.role_ids, user?.role_names))}
+        />
       </Form.Item>
       <Form.Item name="sex" required label={t('people.sex')}>
         <Select options={sexes.map((value) => ({ value, label: t(`people.sex.${value}`) }))} />
@@ -109,11 +112,3 @@ function valuesOf(user: User): Values {
     first: 'generated',
   }
 }
-
-// known is the user's department if it is not among those to choose from.
-function known(user?: User, depts: ChoiceNode[] = []): ChoiceNode[] {
-  if (!user?.dept_id || holds(depts, user.dept_id)) return []
-  return [{ id: user.dept_id, parent_id: 0, name: user.dept_name, key: '', status: 1 }]
-}
-
-const holds = (nodes: ChoiceNode[], id: number): boolean => nodes.some((node) => node.id === id || holds(node.children ?? [], id))

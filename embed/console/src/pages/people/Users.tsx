@@ -2,7 +2,7 @@ import { PlusOutlined } from '@ant-design/icons'
 import { Button, Flex } from 'antd'
 import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
-import type { Role, User } from '../../api/types'
+import type { DeptNode, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { learn, t } from '../../i18n'
 import { List } from '../../ui/List'
@@ -134,7 +134,7 @@ function UserList() {
             invite={form.of.invite}
             own={form.of.user?.id === own}
             custom={custom}
-            dept={Number(dept ?? 0)}
+            dept={enabled(depts, Number(dept)) ? Number(dept) : 0}
             onClose={form.hide}
             onSaved={() => void list.reload()}
             onMade={people.tell}
@@ -154,6 +154,9 @@ function meant(e: MouseEvent<HTMLElement>): boolean {
   const target = e.target as Element
   return e.currentTarget.contains(target) && !target.closest('a, button, input, label, .ant-table-selection-column') && getSelection()?.isCollapsed !== false
 }
+
+// enabled reports whether a department is known and enabled, so that new users can be put into it.
+const enabled = (nodes: DeptNode[] = [], id: number): boolean => nodes.some((node) => (node.id === id && node.status === 1) || enabled(node.children ?? [], id))
 
 // Reserves room for the departments until they are loaded, so that nothing jumps.
 function Room() {

@@ -1,9 +1,12 @@
 import { Form, TreeSelect } from 'antd'
 import { useMemo } from 'react'
 import { t } from '../../i18n'
+import { marked } from '../../ui/offered'
 import { type Branch, childrenOf, placesOf } from '../../ui/tree/model'
 
-type Props<T extends Branch> = {
+type Node = Branch & { status: number }
+
+type Props<T extends Node> = {
   tree: T[]
   self?: number // excluded, since it can't be its own parent
   name: (node: T) => string
@@ -15,13 +18,13 @@ type Choice = { value: number; title: string; disabled?: boolean; children?: Cho
 const every = () => true
 
 // ParentSelect is the form field for a record's parent.
-export function ParentSelect<T extends Branch>({ tree, self, name, holds = every }: Props<T>) {
+export function ParentSelect<T extends Node>({ tree, self, name, holds = every }: Props<T>) {
   const choices = useMemo(() => {
     const of = (nodes: T[], off: boolean): Choice[] =>
       nodes.filter(holds).map((node) => {
         const disabled = off || node.id === self
         // biome-ignore lint/nursery/useReactCompiler: the compiler does not support recursive functions
-        return { value: node.id, title: name(node), disabled, children: of(childrenOf(node), disabled) }
+        return { value: node.id, title: marked({ id: node.id, name: name(node), status: node.status }), disabled, children: of(childrenOf(node), disabled) }
       })
     return of(tree, false)
   }, [tree, self, name, holds])

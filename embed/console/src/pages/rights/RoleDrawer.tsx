@@ -6,6 +6,7 @@ import { FormDrawer } from '../../ui/FormDrawer'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { useAct } from '../../ui/useAct'
 import { useKept } from '../../ui/useKept'
+import { marked } from '../../ui/offered'
 import { useChoices } from '../../ui/useChoices'
 import { ScopeChoice } from './ScopeChoice'
 import type { Ceiling } from './useCeiling'
@@ -92,7 +93,8 @@ function Departments({ value = [], onChange }: { value?: number[]; onChange?: (i
         tree={depts}
         checked={new Set(value)}
         onChange={(ids) => onChange?.([...ids])}
-        name={(node) => node.name}
+        name={marked}
+        free={(node) => node.status !== 0}
         height="240px"
       />
     )

@@ -3,17 +3,20 @@ import { type ReactNode, useId } from 'react'
 import type { Role } from '../../api/types'
 import { t } from '../../i18n'
 import { CheckTree } from '../../ui/tree/CheckTree'
+import { marked } from '../../ui/offered'
 import type { Titled } from '../../ui/tree/model'
 import type { Draft } from './draft'
 import { ScopeChoice } from './ScopeChoice'
 import { type Ceiling, lacking, ownerRole } from './useCeiling'
 import { byLabel } from '../../ui/fold'
 
+type Dept = Titled & { status: number; children?: Dept[] }
+
 type Props = {
   role: Role
   draft: Draft
   onChange?: (draft: Draft) => void // undefined if read-only
-  depts?: Titled[]
+  depts?: Dept[]
   roles: Role[]
   ceiling?: Ceiling
   missing: (permission: string) => ReactNode
@@ -40,12 +43,13 @@ export function ScopeTab({ role, draft, onChange, depts, roles, ceiling, missing
       {draft.scope === 'custom' && (
         <div>
           {depts ? (
-            <CheckTree<Titled>
+            <CheckTree<Dept>
               label={t('menu.admin.dept')}
               tree={depts}
               checked={draft.depts}
               onChange={onChange && ((chosen) => onChange({ ...draft, depts: chosen }))}
-              name={(node) => node.name}
+              name={marked}
+              free={(node) => node.status !== 0 || role.dept_ids.includes(node.id)}
               height="320px"
             />
           ) : (
@@ -67,10 +71,13 @@ export function ScopeTab({ role, draft, onChange, depts, roles, ceiling, missing
           placeholder={t('none')}
           showSearch={byLabel}
           onChange={(ids: number[]) => onChange?.({ ...draft, give: new Set(ids) })}
-          options={roles.map((other) => {
-            const free = !ceiling || ceiling.own.all || (other.id !== ownerRole && lacking(other, ceiling.own).length === 0)
-            return { value: other.id, label: free ? other.name : t('role.give.beyond', { name: other.name }), disabled: !free && !draft.give.has(other.id) }
-          })}
+          options={roles
+            .filter((other) => other.status || role.grant_role_ids.includes(other.id))
+            .map((other) => {
+              const free = !ceiling || ceiling.own.all || (other.id !== ownerRole && lacking(other, ceiling.own).length === 0)
+              const name = marked(other)
+              return { value: other.id, label: free ? name : t('role.give.beyond', { name }), disabled: !free && !draft.give.has(other.id) }
+            })}
         />
       </Flex>
     </Flex>

@@ -71,7 +71,7 @@ function Actions({ group, define }: { group: Group; define: Define }) {
           {t('settings.create')}
         </Button>
       )}
-      {may('system.setting.group.update') && (
+      {may('system.setting.group.update') && may('system.setting.group.query') && (
         <Button size="small" icon={<EditOutlined />} onClick={() => define.editGroup(group)}>
           {t('settings.group.edit')}
         </Button>

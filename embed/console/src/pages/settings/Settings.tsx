@@ -109,9 +109,6 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
         }
       />
       {!may('system.setting.save') && <Alert type="info" showIcon title={t('settings.read_only')} style={{ marginBottom: 16 }} />}
-      {may('system.setting.save') && !may('system.setting.group.query') && (
-        <Alert type="info" showIcon title={t('settings.no_groups')} style={{ marginBottom: 16 }} />
-      )}
       <Flex gap={md ? 24 : 0} vertical={!md} align={md ? 'flex-start' : 'stretch'}>
         <Groups groups={groups} here={search ? undefined : here} drafts={drafts} search={kept} />
         <div style={{ flex: 1, minWidth: 0, maxWidth: 1040 }}>

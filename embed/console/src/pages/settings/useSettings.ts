@@ -1,23 +1,29 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { moment } from '../../api/changes'
 import { every } from '../../api/every'
-import type { Setting, SettingGroup } from '../../api/types'
+import { get } from '../../api/request'
+import type { Access, Setting, SettingGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useBack } from '../../ui/useBack'
 import { useNews } from '../../ui/useNews'
 import { settle } from './drafts'
 
-export type Group = Pick<SettingGroup, 'id' | 'key' | 'title' | 'remark' | 'public' | 'updated_at'> & { settings: Setting[] }
+export type Group = Named & { settings: Setting[] }
 
-// useSettings loads every setting by group. Without permission to list groups, settings
-// appear under group numbers and can't be saved, as that needs the groups' keys.
+type Named = Pick<SettingGroup, 'id' | 'key' | 'title' | 'remark' | 'public' | 'updated_at'>
+
+const writing: Access[] = ['system.setting.save', 'system.setting.create', 'system.setting.update']
+
+// useSettings loads every setting by group. Users who can't list groups get their keys and titles if
+// they can write settings, and otherwise the numbers.
 export function useSettings() {
   const { may } = useAccount()
-  const [answer, setAnswer] = useState<{ settings: Setting[]; groups?: SettingGroup[] }>()
+  const [answer, setAnswer] = useState<{ settings: Setting[]; groups?: Named[] }>()
   const asked = useRef<AbortController>(undefined)
   const fresh = useRef(0)
   const seen = may('system.setting.group.query')
+  const writes = writing.some(may)
 
   const load = useCallback(async () => {
     asked.current?.abort() // a late response to an older request is ignored
@@ -26,12 +32,12 @@ export function useSettings() {
     fresh.current = moment()
     const [settings, groups] = await Promise.all([
       every<Setting>('/system/setting', {}, question.signal),
-      seen ? every<SettingGroup>('/system/setting-group', {}, question.signal) : undefined,
+      seen ? every<SettingGroup>('/system/setting-group', {}, question.signal) : writes ? choices(question.signal) : undefined,
     ])
     settle(settings)
     setAnswer({ settings, groups })
     return settings
-  }, [seen])
+  }, [seen, writes])
 
   const look = useCallback(() => void load().catch(() => {}), [load]) // the failure is shown
   useEffect(() => {
@@ -45,7 +51,12 @@ export function useSettings() {
   return { groups, load }
 }
 
-function grouped(settings: Setting[], groups: SettingGroup[] | undefined): Group[] {
+async function choices(signal: AbortSignal): Promise<Named[]> {
+  const { data } = await get('/admin/choice', { of: 'setting_group' }, { signal })
+  return data.map(({ id, key, name }) => ({ id, key, title: name, remark: '', public: 0, updated_at: '' }))
+}
+
+function grouped(settings: Setting[], groups: Named[] | undefined): Group[] {
   const found = new Map<number, Group>(groups?.map((g) => [g.id, { ...g, settings: [] }]))
   for (const s of settings) {
     let group = found.get(s.group_id)
