@@ -71,6 +71,9 @@ export const keys = {
   'keys.resume.done': 'Resumed.',
   'keys.explain': 'Check a permission',
   'keys.delete.text': 'Programs that use it lose access at once. This can’t be undone.',
+  'keys.delete.users': '{n} {n|user|users} that it created {n|stays|stay}.',
+  'keys.delete.app_users': '{n} {n|app user|app users} that it created {n|stays|stay}.',
+  'keys.delete.show': 'Show',
   'keys.deleted': '{n} API keys deleted.',
 
   // The token

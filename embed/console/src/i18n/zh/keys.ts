@@ -72,6 +72,9 @@ export const keys: Record<keyof typeof en, string> = {
   'keys.resume.done': '已恢复。',
   'keys.explain': '检查权限',
   'keys.delete.text': '使用它的程序将立即失去访问权限。此操作无法撤销。',
+  'keys.delete.users': '由其创建的 {n} 个用户将保留。',
+  'keys.delete.app_users': '由其创建的 {n} 个应用用户将保留。',
+  'keys.delete.show': '查看',
   'keys.deleted': '已删除 {n} 个 API 密钥。',
 
   'keys.token': 'API 密钥',

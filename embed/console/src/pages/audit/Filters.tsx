@@ -1,12 +1,12 @@
 import { Button, Flex, Select, Tag, theme } from 'antd'
-import { lazy, Suspense, useEffect, useState } from 'react'
-import { get } from '../../api/request'
+import { lazy, Suspense } from 'react'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { Choice } from '../../ui/Choice'
 import { Finder } from '../../ui/Finder'
 import { daysAgo } from '../../ui/log/days'
 import { what } from '../../ui/log/words'
+import { useKeyName } from '../../ui/useKeyName'
 
 // The calendar is large, and the list need not wait for it.
 const Range = lazy(async () => ({ default: (await import('../../ui/Range')).Range }))
@@ -155,20 +155,4 @@ export function Narrowed({ params, set }: Props) {
       ))}
     </Flex>
   )
-}
-
-// useKeyName returns the name of an API key; undefined if it is not known.
-function useKeyName(id?: string): string | undefined {
-  const may = useAccount().may('admin.key.query')
-  const [known, setKnown] = useState<{ id: string; name: string }>()
-  useEffect(() => {
-    if (!id || !may) return
-    const question = new AbortController()
-    get(`/admin/key/${Number(id)}`, {}, { quiet: true, signal: question.signal }).then(
-      ({ name }) => setKnown({ id, name }),
-      () => {}, // the ID is shown then
-    )
-    return () => question.abort()
-  }, [id, may])
-  return known?.id === id ? known?.name : undefined
 }

@@ -5,6 +5,7 @@ import { learn, t } from '../../i18n'
 import { useAct } from '../../ui/useAct'
 import { usePanel } from '../../ui/usePanel'
 import { ofKey } from '../people/person'
+import { Deleted } from './Deleted'
 import { type ApiKey, all, type KeyWithToken, name, own as ownPath } from './key'
 
 const KeyForm = lazy(async () => ({ default: (await import('./KeyForm')).KeyForm }))
@@ -36,7 +37,7 @@ export type Keys = {
 // useKeys are the actions on API keys, with their forms and dialogs; with own, on the page of one's
 // own keys. Failures are shown.
 export function useKeys(reload: () => Promise<void>, own = false): Keys {
-  const { info } = useAccount()
+  const { info, may } = useAccount()
   const { sure, done } = useAct()
   const form = usePanel<{ key?: ApiKey }>()
   const rotating = usePanel<ApiKey>()
@@ -77,7 +78,7 @@ export function useKeys(reload: () => Promise<void>, own = false): Keys {
     },
     remove: async (keys) => {
       const [key] = keys
-      if (!key || !(await sure({ title: t('delete.sure', { name: names(keys) }), text: t('keys.delete.text'), ok: t('delete') }))) return
+      if (!key || !(await sure({ title: t('delete.sure', { name: names(keys) }), text: <Deleted keys={keys} may={may} />, ok: t('delete') }))) return
       const act = keys.length === 1 ? () => del(`${pathOf(key)}/${key.id}`) : () => del(own ? ownPath : all, { ids: keys.map(({ id }) => id).join() })
       await run(act, keys.length === 1 ? t('deleted', { name: name(key) }) : t('keys.deleted', { n: keys.length }))
     },

@@ -12,6 +12,7 @@ import { useWider } from '../../ui/useWider'
 import { fieldItems } from '../fields/places'
 import { useForms } from '../fields/useForms'
 import { app } from './person'
+import { madeBy } from './MadeBy'
 import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
 import { Email } from './Email'
@@ -93,6 +94,7 @@ function Profile({ user, custom }: { user: AppUser; custom: FieldForm[] }) {
           { label: t('people.login_time'), children: user.login_time ? <LastSignIn user={user} at={user.login_time} /> : t('people.never') },
           ...fieldItems(custom, user.fields),
           { label: t('created_at'), children: <Time at={user.created_at} /> },
+          ...madeBy(user),
           { label: t('updated_at'), children: <Time at={user.updated_at} /> },
         ]}
       />

@@ -9,6 +9,7 @@ import type { useTable } from '../../ui/useTable'
 import { active } from '../fields/filters'
 import { byLabel } from '../../ui/fold'
 
+const MadeByFilter = lazy(async () => ({ default: (await import('./MadeBy')).MadeByFilter }))
 const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters')).MoreFilters }))
 
 export type Asked = Pick<ReturnType<typeof useTable<never>>, 'params' | 'set'>
@@ -34,6 +35,11 @@ export function Filters({ list, roles, custom, sex = false }: Props) {
           onChange={(role_id?: string) => list.set({ role_id })}
           options={roles.map((role) => ({ value: String(role.id), label: marked(role) }))}
         />
+      )}
+      {list.params.has('created_by_key') && (
+        <Suspense>
+          <MadeByFilter list={list} />
+        </Suspense>
       )}
       <Popover
         trigger="click"

@@ -14,6 +14,7 @@ import { LoginLog } from '../LoginLog'
 import { fieldItems } from '../fields/places'
 import { useForms } from '../fields/useForms'
 import { backend } from './person'
+import { madeBy } from './MadeBy'
 import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
 import { Email } from './Email'
@@ -150,6 +151,7 @@ function Profile({ user, custom }: { user: User; custom: FieldForm[] }) {
           { label: t('people.must_change'), children: t(user.must_change_password ? 'yes' : 'no') },
           ...fieldItems(custom, user.fields),
           { label: t('created_at'), children: <Time at={user.created_at} /> },
+          ...madeBy(user),
           { label: t('updated_at'), children: <Time at={user.updated_at} /> },
         ]}
       />
