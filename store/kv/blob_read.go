@@ -38,9 +38,9 @@ func (b *blobs) reader(d Digest) (*Blob, error) {
 	return r, r.noted(r.unlessDeleted(r.find(), r.find))
 }
 
-// noted keeps damage for the health report, and returns the error.
+// noted keeps damage for the health report, and returns the error. A file that was deleted is none.
 func (r *Blob) noted(err error) error {
-	if err != nil && r.b.note != nil {
+	if err != nil && !errs.Is(err, errs.NotFound) && r.b.note != nil {
 		r.b.note(r.digest, err)
 	}
 	return err
