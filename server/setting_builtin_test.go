@@ -52,6 +52,9 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 		for _, prop := range b.Props {
 			if prop.Name == "max" || prop.Name == "min" && !strings.HasPrefix(b.Key, "login_log_") { // retention can only be increased
 				cases = append(cases, apiCase{b.Name() + " at its " + prop.Name, "PUT", url, `{"values":"` + prop.Value + `"}`, "owner", 200, []string{`"values":"` + prop.Value + `"`}, nil})
+				if prop.Name == "min" { // or the cases that follow have to end within the shortest session and confirmation
+					cases = append(cases, apiCase{b.Name() + " at its default", "PUT", url, `{"values":"` + b.Default + `"}`, "owner", 200, nil, nil})
+				}
 			}
 		}
 	}
