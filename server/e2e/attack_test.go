@@ -51,7 +51,7 @@ func besiege(t *testing.T, words ...string) *besieged {
 	other := start(t, t.TempDir())
 	b.beside = readerOf(t, other, signedIn(t, other).token)
 	b.read(t, 100) // warm up
-	b.calm, _ = b.read(t, size(400, 1000, 2000))
+	b.calm, _ = b.read(t, size(400, 500, 2000))
 	return b
 }
 
@@ -106,7 +106,7 @@ func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop 
 		}
 		// What other programs on this machine do lasts for one measurement, not for three.
 		for tries := 0; tries < 3 && (tries == 0 || p99 > b.allowed(beside)); tries++ {
-			p99, beside = b.read(t, size(400, 2000, 10_000))
+			p99, beside = b.read(t, size(400, 800, 10_000))
 		}
 		for _, happened := range must {
 			eventually(t, "the attack meets a limit", happened)
