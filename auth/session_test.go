@@ -296,3 +296,25 @@ func TestASessionLoadedBeforeACommitIsNotCachedAfterIt(t *testing.T) {
 	in.sessions.put(loaded, epoch)
 	in.ended(token, "unauthenticated")
 }
+
+// TestSession_EndsBeforeTheWrite checks a session again in the transaction of a write, which may begin later than the request.
+func TestSession_EndsBeforeTheWrite(t *testing.T) {
+	in := start(t)
+	s := in.holds(in.enter("admin", password))
+	confirm := func(want error) {
+		t.Helper()
+		in.view(func(tx *store.Tx) error {
+			if err := s.Confirm(tx); !errors.Is(err, want) {
+				t.Errorf("%v, want %v", err, want)
+			}
+			return nil
+		})
+	}
+	confirm(nil)
+	in.view(func(tx *store.Tx) error { s.ExpiresAt = tx.Now(); return nil })
+	confirm(store.ErrSessionEnded)
+	in.view(func(tx *store.Tx) error { s.ExpiresAt = tx.Now().Add(time.Hour); return nil })
+	confirm(nil)
+	in.update(func(tx *store.Tx) error { return store.Sessions.Delete(tx, s.ID) })
+	confirm(store.ErrSessionEnded)
+}

@@ -303,7 +303,7 @@ func TestConsoleRoles(t *testing.T) {
 	d.row("admin.dept.query").tap()
 	p.press("Space")
 	d.row("Departments").see("not in menu")
-	d.see("+15 −0")
+	d.see("+16 −0")
 	p.audit()
 	d.click("tab", "Data scope")
 	d.click("radio", "Selected departments")
@@ -314,7 +314,7 @@ func TestConsoleRoles(t *testing.T) {
 	p.audit()
 	p.click("button", "Review and save")
 	p.dialog().see("This role has no members.")
-	p.dialog().see("Added: 15")
+	p.dialog().see("Added: 16")
 	p.dialog().see("Own records only → Selected departments")
 	p.dialog().see("These pages aren’t granted and won’t show in the menu: Departments.")
 	p.audit()
@@ -322,7 +322,7 @@ func TestConsoleRoles(t *testing.T) {
 	p.see("Permissions of Help desk saved.")
 	p.at("/admin/role")
 	got := read()
-	if len(got.RuleIDs) != 15 || slices.Contains(got.RuleIDs, c.permissions("admin")[0]) || slices.Contains(got.RuleIDs, c.permissions("admin.dept")[0]) || !slices.Contains(got.RuleIDs, c.permissions("admin.list")[0]) ||
+	if len(got.RuleIDs) != 16 || slices.Contains(got.RuleIDs, c.permissions("admin")[0]) || slices.Contains(got.RuleIDs, c.permissions("admin.dept")[0]) || !slices.Contains(got.RuleIDs, c.permissions("admin.list")[0]) ||
 		got.DataScope != "custom" || !slices.Equal(got.DeptIDs, []int64{sales}) || !slices.Equal(got.GrantRoleIDs, []int64{2}) {
 		t.Fatalf("saved: %+v", got)
 	}
@@ -340,7 +340,7 @@ func TestConsoleRoles(t *testing.T) {
 	p.dialog().see("immediately for 1 member.")
 	p.dialog().see("Removed: 1")
 	p.confirm("Save")
-	eventually(t, "have one less", func() bool { return len(read().RuleIDs) == 14 })
+	eventually(t, "have one less", func() bool { return len(read().RuleIDs) == 15 })
 	p.click("button", "Undo")
 	eventually(t, "have it back", func() bool { return slices.Contains(read().RuleIDs, c.permissions("admin.dept.query")[0]) })
 
