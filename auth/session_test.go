@@ -179,6 +179,29 @@ func TestWhatEndsASession(t *testing.T) {
 	}
 }
 
+// TestAppSession_EndsWithItsUser ends what an app user may do, from memory and after a restart.
+func TestAppSession_EndsWithItsUser(t *testing.T) {
+	for name, edit := range map[string]func(u *store.AppUser){
+		"disabled": func(u *store.AppUser) { u.Status = false },
+		"pending":  func(u *store.AppUser) { u.Pending = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := start(t)
+			id := in.appUser(store.AppUser{Username: "ann", Status: true}, password)
+			g, err := in.Login(Attempt{App: true, Username: "ann", Password: password, Addr: home})
+			must(t, err)
+			in.holds(g.Token)
+			in.update(func(tx *store.Tx) error {
+				_, err := store.AppUsers.Update(tx, id, func(u *store.AppUser) error { edit(u); return nil })
+				return err
+			})
+			in.ended(g.Token, "unauthenticated")
+			in.restart(testCost)
+			in.ended(g.Token, "unauthenticated")
+		})
+	}
+}
+
 func TestLogoutTwiceIsNoError(t *testing.T) {
 	in := start(t)
 	s := in.holds(in.enter("admin", password))
