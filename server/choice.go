@@ -25,7 +25,7 @@ type picker struct {
 
 var pickers = []picker{
 	{"role", "admin.role.query", "/admin/", []string{"role_ids", "grant_role_ids"}, roleChoices},
-	{"dept", "admin.dept.query", "/admin/", []string{"dept_id", "dept_ids"}, deptChoices},
+	{"dept", "admin.dept.query", "/", []string{"dept_id", "dept_ids"}, deptChoices},
 	{"permission", "admin.rule.query", "/admin/", []string{"rule_ids"}, permissionChoices},
 	{"app_role", "user.role.query", "/user/", []string{"role_ids"}, appRoleChoices},
 	{"app_permission", "user.rule.query", "/user/", []string{"rule_ids"}, appPermissionChoices},
