@@ -79,7 +79,8 @@ func (b *besieged) read(t *testing.T, n int) (here, beside time.Duration) {
 		for i, r := range []*reader{b.reader, b.beside} {
 			from := time.Now()
 			if status, _, err := r.ask(r.request); err != nil || status != 200 {
-				t.Fatalf("an ordinary read is answered %d, %v", status, err)
+				logged := b.process.log.String()
+				t.Fatalf("ordinary read %d of server %d is answered %d, %v; the end of the log:\n%s", n, i, status, err, logged[max(0, len(logged)-4096):])
 			}
 			took[i] = append(took[i], time.Since(from))
 		}

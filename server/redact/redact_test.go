@@ -217,8 +217,16 @@ func TestRedactBodyIsBounded(t *testing.T) {
 		const n, smaller = 1 << 20, 1 << 16
 		got, took := redacted(shape(n))
 		_, part := redacted(shape(smaller))
+		allowed := func() time.Duration { return 4 * n / smaller * max(part, time.Millisecond) } // squared, it would be sixteen times as long
+		for range 20 {                                                                           // what else the machine does makes some slower
+			if took <= allowed() {
+				break
+			}
+			_, again := redacted(shape(n))
+			took = min(took, again)
+		}
 		t.Logf("%s: %v, and a part of a sixteenth %v", name, took, part)
-		if took > 4*n/smaller*max(part, time.Millisecond) { // squared, it would be sixteen times as long
+		if took > allowed() {
 			t.Errorf("%s take %v, a sixteenth %v", name, took, part)
 		}
 		if len(got) > keptBody || strings.Contains(got, "abcd") {
