@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"reeve/auth"
 	"reeve/store"
+	"reeve/store/disk/disktest"
 )
 
 // withFile returns an instance with a file of some megabytes, more than a connection
@@ -164,6 +166,43 @@ func TestAnUnreadBackupIsAborted(t *testing.T) {
 	t.Parallel()
 	in, _ := withFile(t)
 	in.keep("owner", "large.bin", strings.Repeat("0123456789abcdef", 1<<20)) // more than the connection buffers
+	in.leaveUnread(200)
+	in.ok("GET", "/system/backup", "", "clerk")
+}
+
+// TestFullDisk_UnreadBackupIsAborted does the same where data.db itself is read: until then no second
+// backup can do that, and writes go on.
+func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
+	at := disktest.SmallDisk(t, "64m")
+	dir := filepath.Join(at, "data")
+	must(t, os.Mkdir(dir, 0o700))
+	in := open(t, dir)
+	in.tokens["owner"] = in.signIn(auth.FirstUser)
+	in.clerk("clerk", "system.backup")
+	for i := range 40 { // more than the connection buffers
+		in.update(func(tx *store.Tx) (err error) {
+			for j := range 100 {
+				err = errors.Join(err, store.Depts.Create(tx, &store.Dept{Name: fmt.Sprint("Department ", i, " ", j), Phone: strings.Repeat("5", 500)}))
+			}
+			return err
+		})
+	}
+	free, _, err := in.db.DiskFree()
+	must(t, err)
+	defer disktest.Fill(t, at, int(free)-1<<20)() // what remains is for writes, which are logged, not for a copy
+	t.Setenv("TMPDIR", at)
+	in.leaveUnread(503)
+	if n := in.db.Stats().Reading; n != 0 {
+		t.Errorf("%d transactions still read", n)
+	}
+	in.ok("GET", "/system/backup", "", "clerk")
+}
+
+// leaveUnread lets the clerk begin a backup and read none of it, until it is aborted. A backup of the
+// owner is answered with the status until then.
+func (in *instance) leaveUnread(other int) {
+	t := in.t
+	t.Helper()
 	in.server.grace = 300 * time.Millisecond
 	srv := httptest.NewUnstartedServer(in.server.Handler())
 	srv.Config.ConnState = func(conn net.Conn, state http.ConnState) {
@@ -186,7 +225,9 @@ func TestAnUnreadBackupIsAborted(t *testing.T) {
 	if a.Header.Get("Retry-After") != "10" {
 		t.Errorf("%v", a.Header)
 	}
-	in.ok("GET", "/system/backup", "", "owner")
+	if a := in.call("GET", "/system/backup", "", "owner"); a.Code != other {
+		t.Errorf("another backup: %d %.300q", a.Code, a.Body)
+	}
 	until(t, "the backup is given up", func() bool { return backups.now() == 0 })
 	if in.server.limits.rate.rejected.Load() != 1 {
 		t.Errorf("%d transfers were counted as too slow", in.server.limits.rate.rejected.Load())
@@ -194,5 +235,4 @@ func TestAnUnreadBackupIsAborted(t *testing.T) {
 	if p := in.server.limitHealth(); p.State != degraded || !strings.Contains(p.message.String(), "too slow") || p.Since == 0 {
 		t.Errorf("%+v", p)
 	}
-	in.ok("GET", "/system/backup", "", "clerk")
 }

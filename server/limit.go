@@ -50,7 +50,7 @@ const (
 
 	maxPictures = 32
 
-	maxBackups        = 2 // each has a copy of data.db and keeps the bytes of deleted files
+	maxBackups        = 2 // each has a copy of data.db, if there is room, and keeps the bytes of deleted files
 	maxBackupsPerUser = 1
 
 	maxTests     = 8 // requests that wait for the receiver of a webhook

@@ -32,7 +32,9 @@ func openAPI(req *Request, _ *none, _ http.ResponseWriter) error {
 // recipients in the configuration, so that the user who downloads a backup does not choose
 // who can read it. The records are copied and verified before the first byte is sent,
 // and the bytes of files are protected from deletion, so that a slow client neither
-// holds a transaction open nor needs a second copy of the files on disk.
+// holds a transaction open nor needs a second copy of the files on disk. Only without
+// room for a copy does a transaction stay open, at most for the time that data.db takes
+// at the minimum rate.
 func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if err := req.hold(req.s.limits.backups, 1, share{userKey(req.Actor), maxBackupsPerUser}); err != nil {
 		return errs.Of(err).After(backupRetry)
@@ -41,7 +43,7 @@ func backup(req *Request, _ *none, w http.ResponseWriter) (err error) {
 	if req.Actor.Key != nil && len(recipients) == 0 {
 		return errs.New(errs.Denied, "backups for API keys must be encrypted; name the recipients in backup.recipients").Coded("backup_recipients_required")
 	}
-	b, err := req.db.Backup(len(recipients) > 0)
+	b, err := req.db.Backup(req.http.Context(), len(recipients) > 0)
 	if err != nil {
 		return err
 	}

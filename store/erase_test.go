@@ -241,7 +241,7 @@ func (p *people) backup(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "backup.tar")
 	f, err := os.Create(path)
 	noErr(t, err)
-	b, err := p.db.Backup(true)
+	b, err := p.db.Backup(t.Context(), true)
 	noErr(t, err)
 	_, err = b.WriteTo(f)
 	noErr(t, err)

@@ -77,8 +77,13 @@ func dropFreelist(f *os.File, meta Meta) error {
 	if _, err := f.ReadAt(b, meta.offset+PageHead); err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint64(b[32:], NoFreelist)
-	binary.LittleEndian.PutUint64(b[MetaSize-8:], MetaSum(b))
+	withoutFreelist(b)
 	_, err := f.WriteAt(b, meta.offset+PageHead)
 	return errors.Join(err, f.Sync())
+}
+
+// withoutFreelist makes the content of a meta page say that no list was written.
+func withoutFreelist(b []byte) {
+	binary.LittleEndian.PutUint64(b[32:], NoFreelist)
+	binary.LittleEndian.PutUint64(b[MetaSize-8:], MetaSum(b))
 }

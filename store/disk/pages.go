@@ -66,11 +66,8 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 	if need := meta.Pages * meta.PageSize; uint64(info.Size()) < need { // bbolt grows the file before it writes the meta page
 		return 0, warnings, &Damaged{Where: path, Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)}
 	}
-	w := &pageWalk{f: f, meta: meta, size: uint64(info.Size()), seen: make([]atomic.Bool, meta.Pages), free: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
-	if mapped, mapErr := mapFile(f, info.Size()); mapErr == nil { // saves a system call per page
-		w.mapped = mapped
-		defer func() { err = errors.Join(err, unmapFile(mapped)) }()
-	}
+	w, end := newWalk(f, meta, info.Size())
+	defer func() { err = errors.Join(err, end()) }()
 	if err := w.mayFault(func() error { return w.tree(meta.Root, nil, nil, 0) }); err != nil {
 		return 0, warnings, &Damaged{Where: path, Err: err}
 	}
@@ -100,6 +97,17 @@ type pageWalk struct {
 	size   uint64
 	seen   []atomic.Bool
 	free   chan struct{} // slots for goroutines besides the first
+}
+
+// newWalk returns a walk of the pages below meta in a file of size bytes. The caller must call end.
+func newWalk(f *os.File, meta Meta, size int64) (w *pageWalk, end func() error) {
+	w = &pageWalk{f: f, meta: meta, size: uint64(size), seen: make([]atomic.Bool, meta.Pages), free: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
+	mapped, err := mapFile(f, size) // saves a system call per page
+	if err != nil {
+		return w, func() error { return nil }
+	}
+	w.mapped = mapped
+	return w, func() error { return unmapFile(mapped) }
 }
 
 // MaxPageDepth is larger than the depth of any real tree: 4 KiB pages with two keys

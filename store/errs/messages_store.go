@@ -177,7 +177,8 @@ var storeMessages = []entry{
 	{"option_unknown", "%q is not one of the options", "value", "{value} 不是选项之一"},
 	{"option_twice", "%q is chosen twice", "value", "{value} 被重复选择"},
 
-	{"backup_disk_full", "the disk is full: a backup begins with a copy of data.db, %d MiB, and neither the data directory nor the directory for temporary files (TMPDIR) has room for it; free disk space, or start the server with TMPDIR on another disk", "mebibytes", "磁盘已满：备份首先需要复制 data.db（{mebibytes} MiB），而数据目录和临时文件目录（TMPDIR）都没有足够空间；请释放磁盘空间，或在启动服务器时将 TMPDIR 设为其他磁盘"},
+	{"backup_gave_way", "the disk is full, so the backup was read from data.db itself, and a write could not wait for its end; try again", "", "磁盘已满，备份因此直接读取 data.db，而某次写入无法等待其结束；请重试"},
+	{"backup_live_running", "the disk is full, and another backup is being read from data.db itself; try again when it has ended", "", "磁盘已满，另一个备份正在直接读取 data.db；请在其结束后重试"},
 	{"disk_full", "the disk is full: nothing was changed; free disk space and try again", "", "磁盘已满：未做任何更改；请释放磁盘空间后重试"},
 	{"disk_reserve", "the disk is full: until space is freed, you can only sign in and delete", "", "磁盘已满：释放空间之前只能登录和删除"},
 	{"disk_needed", "%d MiB are needed in %s, but only %d MiB are free; free disk space", "needed directory free", "{directory} 需要 {needed} MiB，但仅剩 {free} MiB；请释放磁盘空间"},

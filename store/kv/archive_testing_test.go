@@ -15,7 +15,7 @@ import (
 
 // writeArchive takes a backup and writes it to a file. It can be called from any goroutine.
 func writeArchive(t testing.TB, db *DB) (path string, err error) {
-	b, err := db.Backup(true)
+	b, err := db.Backup(t.Context(), true)
 	if err != nil {
 		return "", err
 	}

@@ -3,11 +3,13 @@ package kv
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +18,6 @@ import (
 
 	"reeve/store/audit"
 	"reeve/store/disk"
-	"reeve/store/errs"
 )
 
 // backupPattern matches the temporary copy of data.db that a backup is made from.
@@ -27,7 +28,7 @@ const backupPattern = "backup-*.tmp"
 type Backup struct {
 	manifest manifest
 	text     []byte      // encoded manifest
-	data     *os.File    // copy of data.db, already unlinked
+	data     snapshot    // of data.db
 	segments []*os.File  // of the change log, in the order of the manifest
 	key      []byte      // content of secret.key; nil if not included
 	logHead  *audit.Head // of the copy
@@ -36,41 +37,47 @@ type Backup struct {
 	release  func()
 }
 
-// Why a copy, and not a stream from a read transaction: the archive begins with the SHA-256 of data.db, so the
-// same bytes would have to be read twice, and pages that the snapshot does not use change between the two, since
-// writers reuse them. And the transaction would stay open as long as the client downloads, during which no page
-// that a deletion frees can be reused: on a full disk nothing could be deleted any more.
+// data.db is copied, unless no place has room for a copy: then it is read from the file itself, by a liveData.
+// That transaction stays open while the client downloads data.db, during which writers can't reuse the pages that
+// it can reach, and can't extend the memory map of the file. So it is the exception, and gives way to writes.
+
+// snapshot is data.db at one moment. It reads the same bytes any number of times.
+type snapshot interface {
+	io.ReaderAt
+	io.Closer
+}
 
 // Backup makes a consistent copy of data.db in the data directory, syncs and verifies it, and
 // keeps the content of the files that it refers to from being deleted. Reads and writes
 // continue meanwhile. The caller must call Close.
 //
+// If no place has room for the copy, the backup can be written only once, and fails when ctx ends or
+// a write has to wait for it, see liveData.
+//
 // The backup includes secret.key only if withKey is true. Set it only for a backup that is
 // encrypted, because the key reveals every secret value.
-func (db *DB) Backup(withKey bool) (*Backup, error) {
-	b := &Backup{release: func() {}}
-	err := b.prepare(db, withKey)
-	if err == nil {
-		return b, nil
-	}
-	if disk.IsFull(err) {
-		size := int64(0)
-		if info, statErr := os.Stat(db.path); statErr == nil {
-			size = info.Size()
-		}
-		err = errs.New(errs.Full, "the disk is full: a backup begins with a copy of data.db, %d MiB, and neither the data directory nor the directory for temporary files (TMPDIR) has room for it; free disk space, or start the server with TMPDIR on another disk", size>>20+1).Because(err)
-	}
-	return nil, errors.Join(err, b.Close())
+func (db *DB) Backup(ctx context.Context, withKey bool) (*Backup, error) {
+	return db.backup(withKey, func(b *Backup) ([]blobRef, error) { return b.copyData(ctx, db) })
 }
 
-func (b *Backup) prepare(db *DB, withKey bool) (err error) {
+// backup is Backup with the function that sets the snapshot and the head of the log in it, and returns the
+// references to blobs in it.
+func (db *DB) backup(withKey bool, take func(*Backup) ([]blobRef, error)) (*Backup, error) {
+	b := &Backup{release: func() {}}
+	if err := b.prepare(db, withKey, take); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, error)) (err error) {
 	if db.files != nil {
 		if b.blobs, err = db.files.open(); err != nil {
 			return err
 		}
 		b.release = b.blobs.hold() // before the copy is made, so that no blob it refers to is deleted
 	}
-	refs, err := b.copyRecords(db)
+	refs, err := b.takeRecords(db, take)
 	if err != nil {
 		return err
 	}
@@ -91,12 +98,12 @@ func (b *Backup) prepare(db *DB, withKey bool) (err error) {
 	return err
 }
 
-// copyRecords copies data.db, and opens the segments of the change log that belong to the copy: none
+// takeRecords takes the snapshot, and opens the segments of the change log that belong to it: none
 // is added or dropped meanwhile, so that the log in the archive has neither a gap nor entries that are
-// newer than the copy.
-func (b *Backup) copyRecords(db *DB) (refs []blobRef, err error) {
+// newer than the snapshot.
+func (b *Backup) takeRecords(db *DB, take func(*Backup) ([]blobRef, error)) (refs []blobRef, err error) {
 	if db.log == nil {
-		return b.copyData(db)
+		return take(b)
 	}
 	db.log.gate.Lock()
 	defer db.log.gate.Unlock()
@@ -107,19 +114,24 @@ func (b *Backup) copyRecords(db *DB) (refs []blobRef, err error) {
 		}
 		b.segments = append(b.segments, f)
 	}
-	return b.copyData(db)
+	return take(b)
 }
 
 // copyData makes and verifies the copy of data.db and returns the references to blobs in it. Without
-// space in the data directory, the copy is in the directory for temporary files.
-func (b *Backup) copyData(db *DB) (refs []blobRef, err error) {
+// space in the data directory, the copy is in the directory for temporary files; if that can't have
+// it either, data.db itself is read.
+func (b *Backup) copyData(ctx context.Context, db *DB) (refs []blobRef, err error) {
 	refs, err = b.copyDataIn(db, db.dir)
-	if disk.IsFull(err) {
-		refs, err = b.copyDataIn(db, os.TempDir())
+	if !disk.IsFull(err) {
+		return refs, err
 	}
-	return refs, err
+	if refs, err = b.copyDataIn(db, os.TempDir()); err == nil {
+		return refs, nil
+	}
+	return b.readLive(ctx, db)
 }
 
+// copyDataIn makes the copy in a directory and unlinks it.
 func (b *Backup) copyDataIn(db *DB, dir string) (refs []blobRef, err error) {
 	f, err := os.CreateTemp(dir, backupPattern)
 	if err != nil {
@@ -137,7 +149,10 @@ func (b *Backup) copyDataIn(db *DB, dir string) (refs []blobRef, err error) {
 	}
 	if err == nil {
 		b.logHead = db.headIn(path)
-		b.data, err = os.Open(path)
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			b.data = f
+		}
 	}
 	// Unlinked while it is open, so that a crash leaves no file behind.
 	return refs, errors.Join(err, os.Remove(path))
@@ -146,7 +161,7 @@ func (b *Backup) copyDataIn(db *DB, dir string) (refs []blobRef, err error) {
 // list sets the entries of the manifest.
 func (b *Backup) list(refs []blobRef) error {
 	sum := sha256.New()
-	n, err := io.Copy(sum, b.data)
+	n, err := io.Copy(sum, io.NewSectionReader(b.data, 0, math.MaxInt64))
 	if err != nil {
 		return err
 	}
@@ -210,7 +225,11 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 	}
 	switch e.Name {
 	case dataName:
-		return e.copyExact(out, io.NewSectionReader(b.data, 0, e.Size))
+		err := e.copyExact(out, io.NewSectionReader(b.data, 0, e.Size))
+		if live, ok := b.data.(*liveData); ok {
+			err = errors.Join(err, live.Close()) // the transaction is not needed for what follows
+		}
+		return err
 	case keyName:
 		return e.copyExact(out, bytes.NewReader(b.key))
 	}
@@ -226,7 +245,7 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 	return e.copyExact(out, blob)
 }
 
-// Close frees the copy of data.db and lets unreferenced content be deleted again. It can be
+// Close frees the snapshot of data.db and lets unreferenced content be deleted again. It can be
 // called more than once.
 func (b *Backup) Close() error {
 	b.release()

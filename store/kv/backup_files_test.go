@@ -57,7 +57,7 @@ func TestBackupWhileFilesComeAndGo(t *testing.T) {
 		for made.Load() < from+20 && !t.Failed() { // so that there are files to back up
 			time.Sleep(time.Millisecond)
 		}
-		b, err := db.Backup(true)
+		b, err := db.Backup(t.Context(), true)
 		if err != nil {
 			t.Error(err)
 			break
@@ -117,7 +117,7 @@ func idsOf[T any](tx *Tx, c *Collection[T]) (ids []ID) {
 func TestABackupHoldsItsFiles(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	f := mustPut(t, db, "some", []byte("some bytes"))
-	b, err := db.Backup(true)
+	b, err := db.Backup(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestABackupOfDamagedBytesIsCutOff(t *testing.T) {
 	db := open(t, dir, Options{Schema: &office})
 	data := randomData(t, 3*chunkSize)
 	f := mustPut(t, db, "some", data)
-	b, err := db.Backup(true)
+	b, err := db.Backup(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -81,7 +82,7 @@ func backUpAndRestore(dir, mebibytes string) error {
 		}
 		u.Release()
 	}
-	b, err := db.Backup(true)
+	b, err := db.Backup(context.Background(), true)
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (db *DB) commit(batch []*job) {
 			spoiler, err = db.tryCommit(batch)
 			return err
 		})
-		if errs.Is(err, errs.Full) && db.makeRoom() {
+		if errs.Is(err, errs.Full) && (db.makeRoom() || anyEssential(batch) && db.live.Load().end(errGaveWay)) {
 			continue // nothing was changed; this ends because each call reduces what can be freed
 		}
 		if errors.Is(err, errUncomputable) && len(batch) > 1 {
@@ -180,6 +180,11 @@ func (db *DB) commit(batch []*job) {
 		})
 		return
 	}
+}
+
+// anyEssential reports whether a job of a batch is an operation that must be possible on a full disk.
+func anyEssential(batch []*job) bool {
+	return slices.ContainsFunc(batch, func(j *job) bool { return j.essential })
 }
 
 // finish sets the result of every job and lets its caller return.

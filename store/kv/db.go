@@ -76,6 +76,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"reeve/store/disk"
+	"reeve/store/errs"
 )
 
 // Options configure a database.
@@ -135,7 +136,8 @@ type DB struct {
 	reserve   *reserve        // nil for none
 	warnings  []string
 	found     damageFound
-	files     *files // nil for a schema without blobs
+	files     *files                   // nil for a schema without blobs
+	live      atomic.Pointer[liveData] // of a backup that has no copy of data.db; nil for none
 	marker    *marker
 	indexer   *indexer
 	log       *changeLog // nil for a schema without one
@@ -186,6 +188,7 @@ func (db *DB) Close() error {
 	close(db.jobs)
 	db.gate.Unlock()
 	<-db.written
+	db.live.Load().end(errs.New(errs.Busy, "the server is shutting down"))
 	closed := db.log.close()
 	db.indexer.close()
 	db.reserve.close()

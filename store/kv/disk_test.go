@@ -49,8 +49,8 @@ func TestFullDisk(t *testing.T) {
 	disktest.Equal(t, "names after a start", namesOf(t, open(t, filepath.Join(at, "data"), Options{Schema: zoo()})), stored)
 }
 
-// TestBackupOnFullDisk makes a backup in the directory for temporary files, and is refused only if that is
-// full, too.
+// TestBackupOnFullDisk makes the copy in the directory for temporary files, and reads data.db itself if that is
+// full, too, or missing.
 func TestBackupOnFullDisk(t *testing.T) {
 	elsewhere := t.TempDir()
 	at := disktest.SmallDisk(t, "1m")
@@ -60,11 +60,33 @@ func TestBackupOnFullDisk(t *testing.T) {
 	update(t, db, createLarge(1))
 	removed := disktest.Fill(t, at, 1<<20)
 	before := disktest.Snapshot(t, dir)
-	_, err := db.Backup(true)
-	disktest.Equal(t, "backup", refusalOf(t, err), refusal{errs.Full, "disk_full", ""})
-	sameFiles(t, disktest.Snapshot(t, dir), before)
+	for _, tmp := range []string{at, filepath.Join(elsewhere, "missing")} {
+		t.Setenv("TMPDIR", tmp)
+		b, err := db.Backup(t.Context(), true)
+		noErr(t, err)
+		if db.live.Load() == nil {
+			t.Error("there was room for a copy")
+		}
+		path, target := filepath.Join(elsewhere, "backup.tar"), filepath.Join(elsewhere, "target")
+		f, err := os.Create(path)
+		noErr(t, err)
+		_, err = b.WriteTo(f)
+		noErr(t, errors.Join(err, f.Close(), b.Close()))
+		sameFiles(t, disktest.Snapshot(t, dir), before)
+		_, err = Restore(target, path, nil, Options{Schema: zoo()})
+		noErr(t, err)
+		restored := open(t, target, Options{Schema: zoo()})
+		disktest.Equal(t, "names", namesOf(t, restored), namesOf(t, db))
+		shut(t, restored)
+		noErr(t, errors.Join(os.Remove(path), os.RemoveAll(target)))
+	}
 	t.Setenv("TMPDIR", elsewhere)
-	archiveOf(t, db)
+	b, err := db.Backup(t.Context(), true)
+	noErr(t, err)
+	if db.live.Load() != nil {
+		t.Error("there was room for a copy")
+	}
+	noErr(t, b.Close())
 	if left, err := os.ReadDir(elsewhere); err != nil || len(left) != 0 {
 		t.Errorf("a backup left %v, %v", left, err)
 	}

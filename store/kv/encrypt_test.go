@@ -16,7 +16,7 @@ import (
 // archiveWith writes an archive, encrypted if there are recipients.
 func archiveWith(t *testing.T, db *DB, withKey bool, recipients ...age.Recipient) (path string) {
 	t.Helper()
-	b, err := db.Backup(withKey)
+	b, err := db.Backup(t.Context(), withKey)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,34 +52,45 @@ func inspect(path string, options Options) (report *Report, refs []blobRef, inst
 	if err != nil {
 		return report, nil, "", err
 	}
-	err = readOnly(path, options, func(tx *Tx) error {
-		db := tx.db
-		meta, err := readMeta(tx)
-		if err != nil {
-			return err
-		}
-		if err := db.schema.knows(meta, path, options.Version); err != nil {
-			return err
-		}
-		if meta.Schema < db.schema.Version() {
-			return fmt.Errorf("%s has schema %d, older than this program's %d: start the server once, which migrates it, then verify", path, meta.Schema, db.schema.Version())
-		}
-		report = tx.Verify()
+	err = readOnly(path, options, func(tx *Tx) (err error) {
+		report, refs, instance, err = tx.inspect()
 		report.Faults = append(report.Faults, warnings...)
-		if install, err := Installs.Get(tx, 1); err == nil {
-			instance = install.Name
-			if db.schema.hasFiles() {
-				refs = db.schema.blobRefs(tx)
-			}
-		}
-		return nil
+		return err
 	})
 	return report, refs, instance, err
 }
 
+// inspect is what the function inspect does in its transaction.
+func (tx *Tx) inspect() (report *Report, refs []blobRef, instance string, err error) {
+	db, report := tx.db, &Report{}
+	meta, err := readMeta(tx)
+	if err != nil {
+		return report, nil, "", err
+	}
+	if err := db.schema.knows(meta, db.path, db.options.Version); err != nil {
+		return report, nil, "", err
+	}
+	if meta.Schema < db.schema.Version() {
+		return report, nil, "", fmt.Errorf("%s has schema %d, older than this program's %d: start the server once, which migrates it, then verify", db.path, meta.Schema, db.schema.Version())
+	}
+	report = tx.Verify()
+	if install, err := Installs.Get(tx, 1); err == nil {
+		instance = install.Name
+		if db.schema.hasFiles() {
+			refs = db.schema.blobRefs(tx)
+		}
+	}
+	return report, refs, instance, nil
+}
+
+// fileOnly returns a database for reading a file only, without anything that Open begins.
+func fileOnly(path string, options Options) *DB {
+	return &DB{path: path, schema: options.Schema, options: options, clock: clockNow}
+}
+
 // readOnly runs fn on a database file that no process writes to.
 func readOnly(path string, options Options, fn func(*Tx) error) error {
-	db := &DB{path: path, schema: options.Schema, options: options, clock: clockNow}
+	db := fileOnly(path, options)
 	err := disk.RecoverDamage(path, func() (err error) {
 		db.bolt, err = bbolt.Open(path, 0o600, disk.BoltOptions(true))
 		return err

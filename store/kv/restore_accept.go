@@ -197,17 +197,22 @@ func (db *DB) headIn(path string) (head *audit.Head) {
 	if db.schema.LogEntry == nil {
 		return nil
 	}
-	err := readOnly(path, db.options, func(tx *Tx) error {
-		meta, err := readMeta(tx)
-		if err != nil || meta.Generation == "" {
-			return err
-		}
-		last, err := tx.readHead(meta)
-		head = &last
+	err := readOnly(path, db.options, func(tx *Tx) (err error) {
+		head, err = tx.head()
 		return err
 	})
 	if err != nil {
 		return nil // the replaced file may be missing, damaged or of another version
 	}
 	return head
+}
+
+// head returns the head of the change log; nil in a file from before there was one.
+func (tx *Tx) head() (*audit.Head, error) {
+	meta, err := readMeta(tx)
+	if err != nil || meta.Generation == "" {
+		return nil, err
+	}
+	last, err := tx.readHead(meta)
+	return &last, err
 }

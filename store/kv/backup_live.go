@@ -1,0 +1,161 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+	"reeve/store/errs"
+)
+
+// liveData is the snapshot of a backup for which no place has room for a copy of data.db: it reads the file itself
+// while a transaction keeps the pages of the snapshot as they are. There is at most one at a time. The transaction
+// ends when data.db was written, when the request ends, and when a write has to wait for it:
+//
+//   - bbolt can't extend the memory map of the file while any transaction reads it, and new readers wait, too.
+//   - An operation that may write on a full disk, like a deletion, needs the pages that the transaction keeps.
+//
+// The backup then fails. The server bounds how slowly its client may read.
+type liveData struct {
+	db      *DB
+	file    *os.File
+	pages   *disk.Snapshot
+	closing sync.Once
+	stop    chan struct{} // closed by Close
+	done    sync.WaitGroup
+
+	mu    sync.Mutex
+	btx   *bbolt.Tx // nil if it has ended
+	ended error     // the reason
+}
+
+// liveRetry is when a client may retry a backup that failed because of a write or another backup.
+const liveRetry = 10 * time.Second
+
+var (
+	errGaveWay = errs.New(errs.Busy, "the disk is full, so the backup was read from data.db itself, and a write could not wait for its end; try again").After(liveRetry)
+	errOneLive = errs.New(errs.Busy, "the disk is full, and another backup is being read from data.db itself; try again when it has ended").After(liveRetry)
+)
+
+// readLive sets a liveData as the snapshot, verifies it, and returns the references to blobs in it.
+func (b *Backup) readLive(ctx context.Context, db *DB) (refs []blobRef, err error) {
+	l := &liveData{db: db, stop: make(chan struct{})}
+	if !db.live.CompareAndSwap(nil, l) {
+		return nil, errOneLive
+	}
+	b.data = l
+	l.mu.Lock() // until it is verified, the transaction can't end
+	defer l.mu.Unlock()
+	if l.file, err = os.Open(db.path); err != nil {
+		return nil, err
+	}
+	if l.btx, err = db.bolt.Begin(false); err != nil {
+		return nil, err
+	}
+	db.stats.begin(l.btx)
+	tx := &Tx{db: fileOnly(db.path, db.options), actor: engine{}, now: db.clock(), bolt: l.btx}
+	err = disk.RecoverDamage(db.path, func() (err error) {
+		if l.pages, err = disk.NewSnapshot(l.file, l.btx); err != nil {
+			return err
+		}
+		report, found, _, err := tx.inspect()
+		if err = errors.Join(err, report.err("the database")); err != nil {
+			return err
+		}
+		refs = found
+		if db.log != nil {
+			b.logHead, err = tx.head()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("verify the backup: %w", err)
+	}
+	l.done.Go(func() { l.watch(ctx) })
+	return refs, nil
+}
+
+// ReadAt implements io.ReaderAt.
+func (l *liveData) ReadAt(p []byte, offset int64) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.btx == nil {
+		return 0, l.ended
+	}
+	return l.pages.ReadAt(p, offset)
+}
+
+// end ends the transaction and reports whether it did: false if it has ended before. A nil l has.
+func (l *liveData) end(reason error) bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.btx == nil {
+		return false
+	}
+	l.db.stats.end(l.btx)
+	l.ended = errors.Join(reason, disk.RecoverDamage(l.db.path, l.btx.Rollback))
+	l.btx = nil
+	return true
+}
+
+// watchEvery is the interval at which watch tries whether a new transaction can begin, and
+// watchPatience is how long it may take.
+const (
+	watchEvery    = 250 * time.Millisecond
+	watchPatience = time.Second
+)
+
+// watch ends the transaction when ctx ends, or when a writer waits for it. bbolt does not tell that, but
+// no new transaction can begin then.
+func (l *liveData) watch(ctx context.Context) {
+	every := time.NewTicker(watchEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-ctx.Done():
+			l.end(context.Cause(ctx))
+			return
+		case <-every.C:
+		}
+		began := make(chan struct{})
+		l.done.Go(func() {
+			defer close(began)
+			if btx, err := l.db.bolt.Begin(false); err == nil { // an error if the database is being closed
+				btx.Rollback() // can't fail
+			}
+		})
+		select {
+		case <-began:
+		case <-l.stop:
+		case <-ctx.Done():
+		case <-time.After(watchPatience):
+			l.end(errGaveWay)
+			return
+		}
+	}
+}
+
+// Close implements io.Closer. It can be called more than once.
+func (l *liveData) Close() (err error) {
+	l.closing.Do(func() {
+		l.end(os.ErrClosed)
+		close(l.stop)
+		l.done.Wait()
+		l.db.live.CompareAndSwap(l, nil)
+		if l.file != nil {
+			err = l.file.Close()
+		}
+	})
+	return err
+}
