@@ -257,6 +257,9 @@ func TestAKeyNeverBecomesAPerson(t *testing.T) {
 	in.ok("PUT", "/admin/list/4", `{"nickname":"x"}`, "manager's")
 	in.key(4, personalKey)
 	in.ok("DELETE", "/admin/list/4", "", "manager's") // with the personal key of that user
+	for _, c := range [][2]string{{"PUT", `{"nickname":"x"}`}, {"DELETE", ""}} {
+		in.call(c[0], "/admin/list/2", c[1], "manager's").brief(403, `"errorCode":"key_owner"`) // not only beyond its ceiling
+	}
 }
 
 func TestAKeyIsUsedFromItsNetworks(t *testing.T) {

@@ -201,16 +201,14 @@ func TestSearchWhileEntriesAreMoved(t *testing.T) {
 		})
 	}
 	var ids []ID
-	for range disktest.Size(400, 2000, 10_000) {
+	least := disktest.Size(400, 2000, 10_000)
+	for n := 0; n < least || len(db.LogSegments()) < 3; n++ { // they are moved in the background
 		if err := db.Update(System, randomly(r, &ids)); err != nil {
 			t.Error(err)
 		}
 	}
 	done.Store(true)
 	readers.Wait()
-	if len(db.LogSegments()) < 3 {
-		t.Errorf("only %d segments were written", len(db.LogSegments()))
-	}
 	settled(t, db)
 	checkSearches(t, r, db, 20)
 	shut(t, db)
