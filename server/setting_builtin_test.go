@@ -13,6 +13,7 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
 	var cases []apiCase
+	var last apiCase
 	for _, b := range store.Builtins {
 		url := fmt.Sprintf("/system/setting/%d", in.setting(b.Name()))
 		inUse := func(what, body string, fields ...string) {
@@ -51,8 +52,13 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 		}
 		for _, prop := range b.Props {
 			if prop.Name == "max" || prop.Name == "min" && !strings.HasPrefix(b.Key, "login_log_") { // retention can only be increased
-				cases = append(cases, apiCase{b.Name() + " at its " + prop.Name, "PUT", url, `{"values":"` + prop.Value + `"}`, "owner", 200, []string{`"values":"` + prop.Value + `"`}, nil})
-				if prop.Name == "min" { // or the cases that follow have to end within the shortest session and confirmation
+				extreme := apiCase{b.Name() + " at its " + prop.Name, "PUT", url, `{"values":"` + prop.Value + `"}`, "owner", 200, []string{`"values":"` + prop.Value + `"`}, nil}
+				if b.Name() == store.ReauthMinutes.Name() && prop.Name == "min" { // the owner may have confirmed earlier, before the test
+					last = extreme
+					continue
+				}
+				cases = append(cases, extreme)
+				if prop.Name == "min" { // or the cases that follow have to end within the shortest session
 					cases = append(cases, apiCase{b.Name() + " at its default", "PUT", url, `{"values":"` + b.Default + `"}`, "owner", 200, nil, nil})
 				}
 			}
@@ -64,6 +70,7 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 		apiCase{"the group deleted", "DELETE", "/system/setting-group/1", "", "owner", 409, []string{`"errorCode":"in_use"`}, nil},
 		apiCase{"the words of a setting changed", "PUT", "/system/setting/1", `{"title":"Name","describe":"two\nlines","sort":-4}`, "owner", 200, []string{`"title":"Name"`, `"sort":-4`}, nil},
 		apiCase{"the words of a group changed", "PUT", "/system/setting-group/1", `{"title":"Place","remark":"r","public":0}`, "owner", 200, []string{`"title":"Place"`}, nil},
+		last,
 	)
 	runCases(t, in, cases)
 }
