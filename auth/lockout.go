@@ -28,6 +28,9 @@ const (
 
 // Lockout returns the lock-out of an account; nil if there is none. It reads the counters of this account only.
 func (a *Auth) Lockout(tx *store.Tx, who store.Account, username string) *Lockout {
+	if !a.counters.hasOf(who) {
+		return nil // as nearly always, also for each row of a list
+	}
 	tries := store.LoginTries.Get(tx)
 	name := fold.Key(username)
 	if who.App {
@@ -74,13 +77,17 @@ func (c *counters) dropOf(who store.Account) {
 	}
 }
 
+// hasOf reports whether an account has counters.
+func (c *counters) hasOf(who store.Account) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.of[who]) > 0
+}
+
 // lockout returns the lock-out of an account. wide are the keys of its counters that apply everywhere.
 func (c *counters) lockout(who store.Account, wide []string, tries int) *Lockout {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.of[who]) == 0 {
-		return nil
-	}
 	now, out := c.now(), &Lockout{}
 	for _, key := range wide {
 		out.count(c.all[key], who, tries*triesPerName, now)

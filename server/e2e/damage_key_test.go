@@ -12,7 +12,7 @@ import (
 )
 
 // TestDamagedPersonKey_LogOfOthersComplete damages the key that seals one person's values in the change log.
-// Each way to read the log has everything else, and says that something is missing.
+// Each way to read the log has everything else, and says that values are missing.
 func TestDamagedPersonKey_LogOfOthersComplete(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

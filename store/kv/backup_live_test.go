@@ -212,7 +212,7 @@ func TestLiveBackup_OneAtATime(t *testing.T) {
 	}
 }
 
-// TestLiveBackup_Ends when something else needs what its transaction holds. Each would wait for ever otherwise.
+// TestLiveBackup_Ends checks what ends the transaction. Without it, each of these would wait without end.
 func TestLiveBackup_Ends(t *testing.T) {
 	for name, test := range map[string]struct {
 		then func(t *testing.T, db *DB, cancel func())
