@@ -4,7 +4,7 @@
 let running = 0 // requests
 let untold = false
 
-// told notes that something on the screen says that the change is made.
+// told notes that the page itself confirms the change.
 export const told = (): void => {
   untold = false
 }
