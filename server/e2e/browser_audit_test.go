@@ -12,14 +12,46 @@ import (
 const axe = "../../embed/console/node_modules/axe-core/axe.min.js"
 
 // audit checks that axe finds nothing by its default rules, which include WCAG AA contrast,
-// in the current page, and by the rules for colors in its other theme (light or dark). If a
-// dialog is open, only the dialog is checked.
+// in the current page, and at night by the rules for colors in its other theme (light or
+// dark). If a dialog is open, only the dialog is checked.
 func (p *page) audit() {
 	p.t.Helper()
 	p.examine("{}")
+	if !nightly() {
+		return
+	}
 	p.dark(!p.looks.dark)
 	p.examine("{ runOnly: ['color-contrast', 'link-in-text-block'] }")
 	p.dark(!p.looks.dark)
+}
+
+// looksGood checks a page at the widths of desktops and phones, light and dark. At night it
+// audits all of them, else a light desktop and a dark phone.
+func (p *page) looksGood(name string) {
+	p.t.Helper()
+	for _, dark := range []bool{false, true} {
+		p.dark(dark)
+		for _, width := range []int64{1280, 390, 320} {
+			p.width(width)
+			if !dark {
+				p.noSidewaysScroll()
+			}
+			if nightly() || !dark && width == 1280 || dark && width == 320 {
+				p.examine("{}")
+			}
+			p.shoot(fmt.Sprintf("%s-%s-%d", name, theme(dark), width))
+		}
+	}
+	p.dark(false)
+	p.width(1280)
+	p.settle()
+}
+
+func theme(dark bool) string {
+	if dark {
+		return "dark"
+	}
+	return "light"
 }
 
 // examine checks that axe finds nothing by the rules that its options name.

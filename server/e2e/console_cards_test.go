@@ -35,38 +35,66 @@ func everyList(t *testing.T) (*process, *client, []string) {
 	}
 }
 
-// TestConsoleCards checks that every list shows cards on a phone, complete and usable.
-func TestConsoleCards(t *testing.T) {
+// TestConsoleLists opens every list at the width of a desktop, where no column is covered by the actions and no e-mail
+// address of usual length is truncated, and then makes the window as narrow as phones: the list has cards, complete and
+// usable.
+func TestConsoleLists(t *testing.T) {
 	t.Parallel()
 	server, c, lists := everyList(t)
 	p := signedInAt(t, server, c, "/")
-	for _, width := range []int64{390, 320} {
-		p.width(width)
-		for _, path := range lists {
-			p.open(path)
+	for _, path := range lists {
+		name := strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(path)
+		p.width(1440)
+		p.open(path)
+		p.settle()
+		p.fits(path)
+		p.shoot("fits-" + name)
+		for _, width := range []int64{390, 320} {
+			p.width(width)
 			p.settle()
-			var seen struct {
-				Tables, Cards int
-				Wide          []string
-			}
-			p.until("read the cards of "+path, func() error {
-				return evaluate(p, `(() => {
-					if (!document.querySelector('main .cards > li')) throw new Error('there are none')
-					return {
-					Tables: [...document.querySelectorAll('main table')].filter(shown).length,
-					Cards: document.querySelectorAll('main .cards > li').length,
-					Wide: [...document.querySelectorAll('main .cards :is(li, dd, .cards-head > [id])')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText),
-				} })()`, &seen)
-			})
-			if seen.Tables > 0 || seen.Cards == 0 || len(seen.Wide) > 0 {
-				t.Errorf("%s, %d wide: %d tables, %d cards, cut: %q", path, width, seen.Tables, seen.Cards, seen.Wide)
-			}
+			p.hasCards(path, width)
 			p.noSidewaysScroll()
 			if width == 390 {
 				p.audit()
 			}
-			p.shoot(fmt.Sprintf("cards-%s-%d", strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(path), width))
+			p.shoot(fmt.Sprintf("cards-%s-%d", name, width))
 		}
+	}
+}
+
+// fits checks that the columns of a list fit into the window, and that e-mail addresses are not truncated.
+func (p *page) fits(path string) {
+	p.t.Helper()
+	var seen struct{ Beneath, Cut []string }
+	p.until("measure "+path, func() error {
+		return evaluate(p, `({
+			Beneath: [...document.querySelectorAll('main .ant-table-content')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.scrollWidth + ' wide in ' + e.clientWidth),
+			Cut: [...document.querySelectorAll('tbody [title*="@"]')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText),
+		})`, &seen)
+	})
+	if len(seen.Beneath)+len(seen.Cut) > 0 {
+		p.t.Errorf("%s: %s; cut: %q", path, seen.Beneath, seen.Cut)
+	}
+}
+
+// hasCards checks that a list consists of cards that fit.
+func (p *page) hasCards(path string, width int64) {
+	p.t.Helper()
+	var seen struct {
+		Tables, Cards int
+		Wide          []string
+	}
+	p.until("read the cards of "+path, func() error {
+		return evaluate(p, `(() => {
+			if (!document.querySelector('main .cards > li')) throw new Error('there are none')
+			return {
+			Tables: [...document.querySelectorAll('main table')].filter(shown).length,
+			Cards: document.querySelectorAll('main .cards > li').length,
+			Wide: [...document.querySelectorAll('main .cards :is(li, dd, .cards-head > [id])')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText),
+		} })()`, &seen)
+	})
+	if seen.Tables > 0 || seen.Cards == 0 || len(seen.Wide) > 0 {
+		p.t.Errorf("%s, %d wide: %d tables, %d cards, cut: %q", path, width, seen.Tables, seen.Cards, seen.Wide)
 	}
 }
 
@@ -109,33 +137,4 @@ func TestConsoleCardsAreUsed(t *testing.T) {
 	p.in(".ant-dropdown:not(.ant-dropdown-hidden)").click("menuitem", "Delete")
 	p.confirm("Delete")
 	p.gone("Zero")
-}
-
-// TestConsoleListsFit checks that at a width of 1440 no column of a list is covered by the
-// actions, and that e-mail addresses of usual length are not truncated.
-func TestConsoleListsFit(t *testing.T) {
-	t.Parallel()
-	server, c, lists := everyList(t)
-	p := signedInAt(t, server, c, "/")
-	for _, path := range lists {
-		p.open(path)
-		p.settle()
-		var beneath []string
-		p.until("measure "+path, func() error {
-			return evaluate(p, `[...document.querySelectorAll('main .ant-table-content')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.scrollWidth + ' wide in ' + e.clientWidth)`, &beneath)
-		})
-		if len(beneath) > 0 {
-			t.Errorf("%s: %s", path, beneath)
-		}
-		p.shoot("fits-" + strings.NewReplacer("/", "-", "?", "-", "=", "-").Replace(path))
-	}
-	p.open("/admin/list")
-	p.settle()
-	var cut []string
-	p.until("measure the e-mails", func() error {
-		return evaluate(p, `[...document.querySelectorAll('tbody [title*="@"]')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText)`, &cut)
-	})
-	if len(cut) > 0 {
-		t.Errorf("cut: %q", cut)
-	}
 }

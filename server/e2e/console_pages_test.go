@@ -24,12 +24,12 @@ func TestEveryPage(t *testing.T) {
 			for _, width := range []int64{1440, 768, 320} {
 				p.width(width)
 				p.noSidewaysScroll()
-				if width != 768 {
-					p.audit()
-				}
-				for _, mode := range []string{"dark", "light"} {
-					p.dark(mode == "dark")
-					p.shoot(fmt.Sprintf("%s-%s-%d", name, mode, width))
+				for _, dark := range []bool{true, false} {
+					p.dark(dark)
+					if width == 1440 && !dark || width == 320 && dark || width != 768 && nightly() {
+						p.examine("{}")
+					}
+					p.shoot(fmt.Sprintf("%s-%s-%d", name, theme(dark), width))
 				}
 			}
 		})

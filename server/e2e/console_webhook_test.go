@@ -104,26 +104,6 @@ func (c *client) hook(r *mirror) (path string) {
 	return fmt.Sprintf("/system/webhook/%d", c.create("/system/webhook", "url", r.URL+"/hook?key=1", "description", "Mirror of the roles", "types", []string{"role.*"}))
 }
 
-// looksGood checks a page at the widths of desktops and phones.
-func (p *page) looksGood(name string) {
-	p.t.Helper()
-	for _, width := range []int64{1280, 390, 320} {
-		p.width(width)
-		p.noSidewaysScroll()
-		p.audit()
-		p.shoot(fmt.Sprintf("%s-%d", name, width))
-	}
-	p.dark(true)
-	p.width(390)
-	p.audit()
-	p.shoot(name + "-dark-390")
-	p.width(1280)
-	p.audit()
-	p.shoot(name + "-dark-1280")
-	p.dark(false)
-	p.settle()
-}
-
 // secret returns the secret that is shown once, and closes the dialog.
 func (p *page) secret() (secret string) {
 	p.t.Helper()

@@ -100,6 +100,9 @@ func size(small, medium, long int) int {
 	return small
 }
 
+// nightly reports whether checks run that take too long for each change.
+func nightly() bool { return size(0, 0, 1) == 1 }
+
 // random returns a generator with a new seed for every run, and logs the seed, so that a
 // failure can be repeated with REEVE_TEST_SEED.
 func random(t testing.TB) *rand.Rand {
