@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reeve/server/rights"
 	"reeve/store"
 	"reeve/store/disk/disktest"
 )
@@ -255,7 +256,7 @@ func TestChecksAreWhatIsEnforced(t *testing.T) {
 		})
 		token := tokens[r.IntN(len(tokens))]
 		in.tokens["checked"] = token
-		var out checkOut
+		var out rights.CheckOut
 		in.ok("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":[%s]}`, token, quoted), "program").data(&out)
 		for _, key := range keys {
 			code := in.call("GET", paths[key]+"?pageSize=1", "", "checked").Code

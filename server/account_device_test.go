@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/account"
 	"reeve/store"
 )
 
@@ -15,7 +16,7 @@ func (in *instance) browser(name, device, addr string) (deviceToken string) {
 	r := in.request("POST", "/admin/login", fmt.Sprintf(`{"username":"admin","password":%q,"device_token":%q}`, ownerPassword, device), "nobody")
 	r.RemoteAddr = addr + ":1"
 	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
-	var out loginOut
+	var out account.LoginOut
 	a := in.send(r)
 	a.brief(200)
 	a.data(&out)
@@ -36,9 +37,9 @@ func (in *instance) plantDevice(hash string) (id store.ID) {
 	return id
 }
 
-func (in *instance) ownDevices(as string) []device {
+func (in *instance) ownDevices(as string) []account.Device {
 	in.t.Helper()
-	var page struct{ Data []device }
+	var page struct{ Data []account.Device }
 	in.ok("GET", "/admin/account/device", "", as).data(&page)
 	return page.Data
 }
@@ -85,8 +86,8 @@ func TestNoticesOfSignIns(t *testing.T) {
 	in.update(func(tx *store.Tx) error {
 		return store.SetEmail(tx, store.Account{ID: 1}, "owner@example.org", true)
 	})
-	notices := func(as string) []notice {
-		var out struct{ Notices []notice }
+	notices := func(as string) []account.Notice {
+		var out struct{ Notices []account.Notice }
 		in.ok("GET", "/admin/info", "", as).data(&out)
 		return out.Notices
 	}

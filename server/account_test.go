@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/account"
+	"reeve/server/openapi"
 	"reeve/store"
 )
 
 // login signs in through the interface, each time from a new address.
 func (in *instance) login(username, password string) *reply {
 	in.t.Helper()
-	r := in.request("POST", "/admin/login", string(encodeJSON(in.t, object{"username": username, "password": password})), "nobody")
+	r := in.request("POST", "/admin/login", string(encodeJSON(in.t, openapi.Object{"username": username, "password": password})), "nobody")
 	r.RemoteAddr = fmt.Sprintf("198.51.100.%d:4000", in.last.Add(1))
 	return in.send(r)
 }
@@ -170,7 +172,7 @@ func TestAnotherEmailNeedsThePassword(t *testing.T) {
 	in := start(t)
 	in.set("app.registration", "1")
 	in.set("security.login_tries", "3")
-	var customer loginOut
+	var customer account.LoginOut
 	in.ok("POST", "/api/register", `{"username":"customer","password":"`+ownerPassword+`"}`, "nobody").data(&customer)
 	in.tokens["customer"] = customer.Token
 	put := func(body string) *reply { return in.call("PUT", "/api/user", body, "customer") }

@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/account"
+	"reeve/server/changes"
+	"reeve/server/files"
 	"reeve/server/monitor"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -14,7 +18,7 @@ import (
 func (in *instance) callAs(method, url, body, by string, user store.ID) *reply {
 	in.t.Helper()
 	r := in.request(method, url, body, by)
-	r.Header.Set(actAsHeader, user.String())
+	r.Header.Set(web.ActAsHeader, user.String())
 	return in.send(r)
 }
 
@@ -54,7 +58,7 @@ func TestActingAsAUser(t *testing.T) {
 	in.callAs("GET", "/admin/info", "", "boss", clerk+7).brief(403, "acting_ended")
 	in.callAs("GET", "/admin/info", "", "clerk", clerk).brief(403, "acting_ended")
 	r := in.request("GET", "/admin/info", "", "boss")
-	r.Header.Set(actAsHeader, "clerk")
+	r.Header.Set(web.ActAsHeader, "clerk")
 	in.send(r).names(400, "X-Act-As")
 
 	in.beginActing("boss", clerk, 1).brief(200)
@@ -181,15 +185,15 @@ func TestNobodyUsesTheAccountOfSomebodyElse(t *testing.T) {
 	before := in.dump()
 	ran := 0
 	for _, rt := range routes() {
-		account := rt.keys == byNoKey || rt.confirmed || strings.HasPrefix(rt.Path, "/admin/account/") || strings.HasPrefix(rt.Path, "/admin/key") ||
+		account := rt.Keys == web.ByNoKey || rt.Confirmed || strings.HasPrefix(rt.Path, "/admin/account/") || strings.HasPrefix(rt.Path, "/admin/key") ||
 			rt.Path == "/admin/reauth" || rt.Path == "/admin/password" || rt.Path == "/admin/session"
-		if !account || rt.Access == appOnly || rt.Access == public {
+		if !account || rt.Access == web.AppOnly || rt.Access == web.Public {
 			continue
 		}
 		ran++
 		url, body := goodRequest(&rt)
 		if a := in.callAs(rt.Method, url, body, "owner", other); a.Code != 403 || a.envelope().ErrorCode != "acting" {
-			t.Errorf("%s: %d %s", rt.name(), a.Code, a.Body)
+			t.Errorf("%s: %d %s", rt.Name(), a.Code, a.Body)
 		}
 	}
 	if ran < 40 {
@@ -226,7 +230,7 @@ func TestActingIsTold(t *testing.T) {
 	}
 	in.ok("GET", "/system/audit?collection=dict&actor=user:"+clerk.String(), "", "owner").brief(200, `"actor":{"kind":"user","id":`+boss.String()+`,"name":"boss"}`, `"as":{"kind":"user","id":`+clerk.String()+`,"name":"clerk"}`)
 	in.ok("GET", "/system/audit?action=act_as", "", "owner").brief(200, `"reason":"ticket 7"`, `"writes":true`, `"as":{"kind":"user"`)
-	var page activityPage
+	var page changes.ActivityPage
 	in.ok("GET", "/admin/account/activity?pageSize=100", "", "clerk").data(&page)
 	var told []string
 	for _, e := range page.Data {
@@ -236,7 +240,7 @@ func TestActingIsTold(t *testing.T) {
 		t.Errorf("the clerk is told %q, want %q", strings.Join(told, "|"), want)
 	}
 	in.ok("GET", "/admin/account/activity", "", "boss").brief(200, `"as":"clerk"`, `"as":""`)
-	var out struct{ Notices []notice }
+	var out struct{ Notices []account.Notice }
 	in.ok("GET", "/admin/info", "", "clerk").data(&out)
 	if len(out.Notices) != 1 || out.Notices[0].Kind != store.ActedAs || out.Notices[0].By != "boss" || out.Notices[0].Reason != "ticket 7" {
 		t.Errorf("notices %+v", out.Notices)
@@ -253,7 +257,7 @@ func TestActingIsTold(t *testing.T) {
 	if !found["boss as clerk"] || !found["boss"] || found["clerk as boss"] {
 		t.Errorf("monitoring has requests of %v", found)
 	}
-	must(t, in.server.logDenials())
+	must(t, changes.LogDenials(in.server.Server))
 	in.ok("GET", "/system/audit?action=denied", "", "owner").brief(200, `"as":{"kind":"user"`)
 }
 
@@ -269,7 +273,7 @@ func TestNoJobRunsForSomebodyWhoActs(t *testing.T) {
 		fmt.Fprintf(&rows, "user.%d\n", i)
 	}
 	r := in.form("/admin/list-import", rows.String(), "owner")
-	r.Header.Set(actAsHeader, other.String())
+	r.Header.Set(web.ActAsHeader, other.String())
 	in.send(r).brief(403, `"acting"`)
 	in.lists("/system/job", "id", "owner")
 }
@@ -281,7 +285,7 @@ func TestASignedLinkOfSomebodyWhoActs(t *testing.T) {
 	other := in.member("other", 0, store.OwnerRole)
 	in.upload("/file/list", "a text", "owner")
 	in.beginActing("owner", other, 1).brief(200)
-	var out linkOut
+	var out files.LinkOut
 	in.callAs("POST", "/file/list/1/link", `{"seconds":60}`, "owner", other).data(&out)
 	in.ok("GET", out.URL, "", "nobody")
 }
@@ -300,7 +304,7 @@ func TestAWriteEndsWithActing(t *testing.T) {
 			in.beginActing("owner", other, 1).brief(200)
 			from, to := io.Pipe()
 			form := in.form("/file/list", "a text", "owner")
-			form.Header.Set(actAsHeader, other.String())
+			form.Header.Set(web.ActAsHeader, other.String())
 			body, err := io.ReadAll(form.Body)
 			must(t, err)
 			form.Body, form.ContentLength = from, -1

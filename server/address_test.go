@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"reeve/server/web"
 )
 
 func TestClientAddressOfASignIn(t *testing.T) {
@@ -48,10 +50,10 @@ func TestPlainTextBeyondLoopbackIsDetected(t *testing.T) {
 		"127.0.0.1:8080": false, "127.9.9.9:1": false, "[::1]:8080": false, "localhost:8080": false,
 		"0.0.0.0:8080": true, ":8080": true, "[::]:8080": true, "192.0.2.1:80": true, "example.org:80": true,
 	} {
-		if got := (&Config{Listen: listen}).PlainBeyondLoopback(); got != plain {
+		if got := (&web.Config{Listen: listen}).PlainBeyondLoopback(); got != plain {
 			t.Errorf("%s: %t", listen, got)
 		}
-		if (&Config{Listen: listen, TLSCert: "cert.pem"}).PlainBeyondLoopback() {
+		if (&web.Config{Listen: listen, TLSCert: "cert.pem"}).PlainBeyondLoopback() {
 			t.Errorf("%s with TLS is called plain", listen)
 		}
 	}
@@ -128,7 +130,7 @@ func TestAnUnusableListenAddress(t *testing.T) {
 	defer stop()
 	taken := start(t, func(su *setup) { su.config.Listen = strings.TrimPrefix(base, "http://") })
 	err := taken.server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") })
-	if err == nil || !strings.Contains(err.Error(), taken.server.config.Listen) {
+	if err == nil || !strings.Contains(err.Error(), taken.server.Config.Listen) {
 		t.Errorf("%v", err)
 	}
 	bad := start(t, func(su *setup) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/account"
+	"reeve/server/pages"
 	"reeve/store"
 )
 
@@ -24,7 +26,7 @@ func (in *instance) withAppFactors(name string) *store.AppUser {
 func (in *instance) setUpAppFactor(as string) (app *authenticator, recovery []string) {
 	in.t.Helper()
 	app = in.appOf(in.ok("POST", "/api/user/totp", `{"password":"`+ownerPassword+`"}`, as))
-	var out recoveryCodesOut
+	var out account.RecoveryCodesOut
 	in.ok("PUT", "/api/user/totp", `{"otp":"`+app.code()+`"}`, as).data(&out)
 	if len(out.Codes) != 10 {
 		in.t.Errorf("recovery codes: %q", out.Codes)
@@ -35,7 +37,7 @@ func (in *instance) setUpAppFactor(as string) (app *authenticator, recovery []st
 // appFirstStep signs an app user in with the password, and returns the token for the second step.
 func (in *instance) appFirstStep(name, device string) string {
 	in.t.Helper()
-	var out loginOut
+	var out account.LoginOut
 	in.ok("POST", "/api/login", fmt.Sprintf(`{"username":%q,"password":%q,"device_token":%q}`, name, ownerPassword, device), "nobody").data(&out)
 	if out.Token != "" || out.LoginToken == "" || strings.Join(out.Methods, " ") != "otp recovery" {
 		in.t.Errorf("the first step: %+v", out)
@@ -78,7 +80,7 @@ func TestAppUsersHaveASecondFactorIfASettingLetsThem(t *testing.T) {
 	// Turned off again, nobody loses the factor, and it can be removed.
 	in.ok("PUT", "/system/setting", `{"values":{"app.second_factor":0}}`, "owner")
 	second(in.appFirstStep("ann", ""), recovery[1]).brief(200)
-	var renewed recoveryCodesOut
+	var renewed account.RecoveryCodesOut
 	in.call("POST", "/api/user/recovery", otp("000000"), "ann").names(422, "otp")
 	in.ok("POST", "/api/user/recovery", otp(recovery[2]), "ann").data(&renewed)
 	in.call("DELETE", "/api/user/totp", otp(recovery[3]), "ann").names(422, "otp") // replaced
@@ -140,20 +142,20 @@ func TestSecondFactorOnThePages(t *testing.T) {
 	in.hosted()
 	in.appUser("ann")
 	v := in.guestBrowser()
-	signIn := func() *reply { return v.post(signInPath, "username", "ann", "password", ownerPassword) }
-	signIn().leads(accountPath)
-	if a := v.get(accountPath); strings.Contains(a.Body, authenticatorPath) {
+	signIn := func() *reply { return v.post(pages.SignInPath, "username", "ann", "password", ownerPassword) }
+	signIn().leads(pages.AccountPath)
+	if a := v.get(pages.AccountPath); strings.Contains(a.Body, pages.AuthenticatorPath) {
 		t.Error("the account leads to the authenticator app while it is off")
 	}
-	v.get(authenticatorPath).brief(403, "Authenticator apps are not in use here")
-	v.post(authenticatorPath, "password", ownerPassword).brief(403)
+	v.get(pages.AuthenticatorPath).brief(403, "Authenticator apps are not in use here")
+	v.post(pages.AuthenticatorPath, "password", ownerPassword).brief(403)
 
 	in.ok("PUT", "/system/setting", `{"values":{"app.second_factor":1}}`, "owner")
-	v.get(accountPath).brief(200, `href="`+authenticatorPath+`"`)
-	v.get(authenticatorPath).brief(200, "<h1>Authenticator app</h1>", `name="password"`)
-	v.post(authenticatorPath, "password", "wrong").brief(422, "Current password: is not the current password")
-	made := v.post(authenticatorPath, "password", ownerPassword)
-	made.brief(200, `<svg class="qr" role="img" aria-label="QR code of the secret"`, `action="`+confirmAppPath+`"`, `autocomplete="one-time-code"`, `inputmode="numeric"`)
+	v.get(pages.AccountPath).brief(200, `href="`+pages.AuthenticatorPath+`"`)
+	v.get(pages.AuthenticatorPath).brief(200, "<h1>Authenticator app</h1>", `name="password"`)
+	v.post(pages.AuthenticatorPath, "password", "wrong").brief(422, "Current password: is not the current password")
+	made := v.post(pages.AuthenticatorPath, "password", ownerPassword)
+	made.brief(200, `<svg class="qr" role="img" aria-label="QR code of the secret"`, `action="`+pages.ConfirmAppPath+`"`, `autocomplete="one-time-code"`, `inputmode="numeric"`)
 	secrets := shownCodes(made)
 	if len(secrets) != 1 {
 		t.Fatalf("the page shows %q", secrets)
@@ -162,41 +164,41 @@ func TestSecondFactorOnThePages(t *testing.T) {
 		t.Errorf("Cache-Control %s", got)
 	}
 	app := &authenticator{t, strings.ReplaceAll(secrets[0], " ", ""), time.Now()}
-	if a := v.get(authenticatorPath); strings.Contains(a.Body, secrets[0]) || strings.Contains(a.Body, "<svg") {
+	if a := v.get(pages.AuthenticatorPath); strings.Contains(a.Body, secrets[0]) || strings.Contains(a.Body, "<svg") {
 		t.Error("the secret is shown again")
 	}
-	v.post(confirmAppPath, "otp", "000000").brief(422, "6-digit code that the app shows: is wrong")
-	confirmed := v.post(confirmAppPath, "otp", app.code())
+	v.post(pages.ConfirmAppPath, "otp", "000000").brief(422, "6-digit code that the app shows: is wrong")
+	confirmed := v.post(pages.ConfirmAppPath, "otp", app.code())
 	confirmed.brief(200, "<h1>Recovery codes</h1>", "They are shown only once.")
 	recovery := shownCodes(confirmed)
 	if len(recovery) != 10 {
 		t.Fatalf("the page shows %q", recovery)
 	}
-	v.get(authenticatorPath).brief(200, "Recovery codes left: 10", `href="`+renewCodesPath+`"`, `href="`+removeAppPath+`"`)
+	v.get(pages.AuthenticatorPath).brief(200, "Recovery codes left: 10", `href="`+pages.RenewCodesPath+`"`, `href="`+pages.RemoveAppPath+`"`)
 
-	v.post(signOutPath).leads(signInPath + "?done=signed_out")
-	v.post(codePath, "otp", app.code()).leads(signInPath + "?done=expired") // no sign-in is pending
-	signIn().leads(codePath)
+	v.post(pages.SignOutPath).leads(pages.SignInPath + "?done=signed_out")
+	v.post(pages.CodePath, "otp", app.code()).leads(pages.SignInPath + "?done=expired") // no sign-in is pending
+	signIn().leads(pages.CodePath)
 	if v.cookies[sessionCookie(true, false)] != "" {
 		t.Fatal("the password alone is enough")
 	}
-	v.get(accountPath).leads(signInPath)
-	v.get(codePath).brief(200, "<h1>Sign in</h1>", "second factor", `name="otp"`)
-	v.post(codePath, "otp", "000000").brief(422, "Code from the app, or a recovery code: is wrong")
-	v.post(codePath, "otp", "").brief(422, "is required")
+	v.get(pages.AccountPath).leads(pages.SignInPath)
+	v.get(pages.CodePath).brief(200, "<h1>Sign in</h1>", "second factor", `name="otp"`)
+	v.post(pages.CodePath, "otp", "000000").brief(422, "Code from the app, or a recovery code: is wrong")
+	v.post(pages.CodePath, "otp", "").brief(422, "is required")
 	pending := v.cookies[pendingCookie]
-	v.post(codePath, "otp", recovery[0]).leads(accountPath)
-	v.get(accountPath).brief(200, "<dd>ann</dd>")
+	v.post(pages.CodePath, "otp", recovery[0]).leads(pages.AccountPath)
+	v.get(pages.AccountPath).brief(200, "<dd>ann</dd>")
 	if v.cookies[pendingCookie] != "" {
 		t.Errorf("cookies %v", v.cookies)
 	}
 	other := in.guestBrowser()
 	other.cookies[pendingCookie] = pending
-	other.post(codePath, "otp", recovery[1]).leads(signInPath + "?done=expired")
-	other.get(signInPath+"?done=expired").brief(200, "This sign-in has expired.")
+	other.post(pages.CodePath, "otp", recovery[1]).leads(pages.SignInPath + "?done=expired")
+	other.get(pages.SignInPath+"?done=expired").brief(200, "This sign-in has expired.")
 
-	v.post(renewCodesPath, "otp", "nothing").brief(422, "is wrong")
-	renewed := shownCodes(v.post(renewCodesPath, "otp", recovery[2]))
+	v.post(pages.RenewCodesPath, "otp", "nothing").brief(422, "is wrong")
+	renewed := shownCodes(v.post(pages.RenewCodesPath, "otp", recovery[2]))
 	if len(renewed) != 10 || renewed[0] == recovery[0] {
 		t.Fatalf("the page shows %q", renewed)
 	}
@@ -204,13 +206,13 @@ func TestSecondFactorOnThePages(t *testing.T) {
 	for _, path := range []string{"/system/monitor/request?pageSize=1000", "/system/monitor/auth?pageSize=1000", "/system/monitor/query?pageSize=1000", "/system/audit?pageSize=1000", "/system/audit-export"} {
 		in.ok("GET", path, "", "owner").lacks(append(append(renewed, recovery...), app.secret, secrets[0], pending)...)
 	}
-	v.post(removeAppPath, "otp", recovery[3]).brief(422, "is wrong")
-	v.post(removeAppPath, "otp", renewed[1]).leads(accountPath + "?done=factor_removed")
-	v.get(accountPath+"?done=factor_removed").brief(200, "Authenticator app turned off.")
-	v.post(signOutPath)
-	signIn().leads(accountPath)
+	v.post(pages.RemoveAppPath, "otp", recovery[3]).brief(422, "is wrong")
+	v.post(pages.RemoveAppPath, "otp", renewed[1]).leads(pages.AccountPath + "?done=factor_removed")
+	v.get(pages.AccountPath+"?done=factor_removed").brief(200, "Authenticator app turned off.")
+	v.post(pages.SignOutPath)
+	signIn().leads(pages.AccountPath)
 	v.language = "zh-CN"
-	v.get(authenticatorPath).brief(200, "<h1>身份验证器</h1>")
+	v.get(pages.AuthenticatorPath).brief(200, "<h1>身份验证器</h1>")
 }
 
 // TestWrongCodesOnThePageEndTheSignIn after five.
@@ -221,9 +223,9 @@ func TestWrongCodesOnThePageEndTheSignIn(t *testing.T) {
 	in.withAppFactors("ann")
 	in.setUpAppFactor("ann")
 	v := in.guestBrowser()
-	v.post(signInPath, "username", "ann", "password", ownerPassword).leads(codePath)
+	v.post(pages.SignInPath, "username", "ann", "password", ownerPassword).leads(pages.CodePath)
 	for range 5 {
-		v.post(codePath, "otp", "000000")
+		v.post(pages.CodePath, "otp", "000000")
 	}
-	v.post(codePath, "otp", "000000").leads(signInPath + "?done=expired")
+	v.post(pages.CodePath, "otp", "000000").leads(pages.SignInPath + "?done=expired")
 }

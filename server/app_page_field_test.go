@@ -6,6 +6,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"reeve/server/openapi"
+	"reeve/server/pages"
 )
 
 // declare creates custom fields of app users that these can change.
@@ -32,7 +35,7 @@ func TestCustomFieldsOnPages(t *testing.T) {
 	in.create("/system/field", `{"realm":"app","key":"level","title":"Level","type":"input","self_access":"read"}`)
 	in.create("/system/field", `{"realm":"app","key":"notes","title":"Notes of the staff","type":"input"}`)
 	v := in.guestBrowser()
-	page := v.get(registerPath)
+	page := v.get(pages.RegisterPath)
 	page.brief(200, `<label for="fields.company">Company &amp; Co</label>`, `name="fields.company" maxlength="20" aria-describedby="fields.company-hint" required`, "As on the &lt;bill&gt;",
 		`<textarea id="fields.about"`, `<select id="fields.tier" name="fields.tier" aria-describedby="fields.tier-hint">`, `inputmode="decimal"`, `type="date"`, `<option value="s">Silver &lt;b&gt;</option>`, `<option value="1">Yes</option>`, `name="fields.tags[]" value="g">`)
 	for _, hidden := range []string{"Picture", "Level", "Notes of the staff"} {
@@ -48,15 +51,15 @@ func TestCustomFieldsOnPages(t *testing.T) {
 	for _, name := range []string{"level", "notes", "picture2"} {
 		v.register("ann", "", "fields.company", "Acme", "fields."+name, "x").brief(422)
 	}
-	v.register("ann", "", "fields.company", "Acme", "fields.about", "a\r\nb", "fields.age", "30", "fields.news", "1", "fields.tier", "g", "fields.tags[]", "", "fields.tags[]", "s", "fields.born", "2000-01-02").leads(accountPath)
-	v.get(accountPath).brief(200, "<dt>Company &amp; Co</dt><dd>Acme</dd>", "<dt>Newsletter</dt><dd>Yes</dd>", "<dt>Tier</dt><dd>Gold</dd>", "<dt>Tags</dt><dd>Silver &lt;b&gt;</dd>", "<dt>Level</dt>")
+	v.register("ann", "", "fields.company", "Acme", "fields.about", "a\r\nb", "fields.age", "30", "fields.news", "1", "fields.tier", "g", "fields.tags[]", "", "fields.tags[]", "s", "fields.born", "2000-01-02").leads(pages.AccountPath)
+	v.get(pages.AccountPath).brief(200, "<dt>Company &amp; Co</dt><dd>Acme</dd>", "<dt>Newsletter</dt><dd>Yes</dd>", "<dt>Tier</dt><dd>Gold</dd>", "<dt>Tags</dt><dd>Silver &lt;b&gt;</dd>", "<dt>Level</dt>")
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{"about":"a\nb","age":30,"born":"2000-01-02","company":"Acme","news":true,"tags":["s"],"tier":"g"}`)
 
-	v.get(profilePath).brief(200, `value="Acme"`, `<option value="1" selected>`, `<option value="g" selected>`, `value="s" checked>`, ">\na\nb</textarea>")
-	v.post(profilePath, "nickname", "Ann", "fields.company", "", "fields.news", "").brief(422, "Company &amp; Co", "is required")
-	v.post(profilePath, "nickname", "Ann", "fields.company", "Other", "fields.about", "a\r\nb", "fields.news", "", "fields.tags[]", "", "fields.tier", "").leads(accountPath + "?done=profile")
+	v.get(pages.ProfilePath).brief(200, `value="Acme"`, `<option value="1" selected>`, `<option value="g" selected>`, `value="s" checked>`, ">\na\nb</textarea>")
+	v.post(pages.ProfilePath, "nickname", "Ann", "fields.company", "", "fields.news", "").brief(422, "Company &amp; Co", "is required")
+	v.post(pages.ProfilePath, "nickname", "Ann", "fields.company", "Other", "fields.about", "a\r\nb", "fields.news", "", "fields.tags[]", "", "fields.tier", "").leads(pages.AccountPath + "?done=profile")
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{"about":"a\nb","age":30,"born":"2000-01-02","company":"Other"}`)
-	v.post(profilePath, "nickname", "Ann").leads(accountPath + "?done=profile") // what is not sent remains
+	v.post(pages.ProfilePath, "nickname", "Ann").leads(pages.AccountPath + "?done=profile") // what is not sent remains
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"company":"Other"`)
 }
 
@@ -69,8 +72,8 @@ func TestLargeCustomFieldsOnPages(t *testing.T) {
 	in.declare(`"key":"about","title":"About","type":"textarea"`, `"key":"more","title":"More","type":"textarea"`)
 	long := strings.Repeat("中", 2_700)
 	v := in.guestBrowser()
-	v.register("ann", "", "fields.about", long, "fields.more", long).leads(accountPath)
-	v.post(profilePath, "nickname", "Ann", "fields.about", long+"\r\n"+long[:3], "fields.more", long, "password", strings.Repeat("密", 300)).leads(accountPath + "?done=profile")
+	v.register("ann", "", "fields.about", long, "fields.more", long).leads(pages.AccountPath)
+	v.post(pages.ProfilePath, "nickname", "Ann", "fields.about", long+"\r\n"+long[:3], "fields.more", long, "password", strings.Repeat("密", 300)).leads(pages.AccountPath + "?done=profile")
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"about":"`+long+`\n中"`, `"more":"`+long+`"`)
 }
 
@@ -79,15 +82,15 @@ func TestFormsOfPagesLimitTheirBody(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"app.registration":1`)
-	limits := map[string]int64{registerPath: 192 << 10, profilePath: 112 << 10}
+	limits := map[string]int64{pages.RegisterPath: 192 << 10, pages.ProfilePath: 112 << 10}
 	v := in.signedIn("ann")
-	for _, rt := range appPageRoutes {
-		if rt.Method != "POST" || rt.Path == signOutPath {
+	for _, rt := range pages.Routes(nil) {
+		if rt.Method != "POST" || rt.Path == pages.SignOutPath {
 			continue
 		}
 		want := cmp.Or(limits[rt.Path], 64<<10)
-		if _, op := findOperation("POST", rt.Path); fmt.Sprint(op["requestBody"].(object)["x-max-bytes"]) != fmt.Sprint(want) {
-			t.Errorf("%s: the document says %v, want %d", rt.Path, op["requestBody"].(object)["x-max-bytes"], want)
+		if _, op := findOperation("POST", rt.Path); fmt.Sprint(op["requestBody"].(openapi.Object)["x-max-bytes"]) != fmt.Sprint(want) {
+			t.Errorf("%s: the document says %v, want %d", rt.Path, op["requestBody"].(openapi.Object)["x-max-bytes"], want)
 		}
 		for extra, fits := range map[int64]bool{0: true, 1: false} {
 			const start = "confirm=1&more=" // more is ignored
@@ -109,10 +112,10 @@ func TestAnOptionThatIsGoneRemains(t *testing.T) {
 	in.openRegistration()
 	in.declare(`"key":"tier","title":"Tier","type":"select","options":[{"label":"Gold","value":"g"}]`)
 	v := in.guestBrowser()
-	v.register("ann", "", "fields.tier", "g").leads(accountPath)
+	v.register("ann", "", "fields.tier", "g").leads(pages.AccountPath)
 	in.ok("PUT", "/system/field/1", `{"options":[{"label":"Silver","value":"s"}]}`, "owner")
-	v.get(profilePath).brief(200, `<option value="g" selected>g</option>`)
-	v.post(profilePath, "fields.tier", "g").leads(accountPath + "?done=profile")
+	v.get(pages.ProfilePath).brief(200, `<option value="g" selected>g</option>`)
+	v.post(pages.ProfilePath, "fields.tier", "g").leads(pages.AccountPath + "?done=profile")
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"tier":"g"`)
-	v.post(profilePath, "fields.tier", "x").brief(422, "Tier: must be one of the options")
+	v.post(pages.ProfilePath, "fields.tier", "x").brief(422, "Tier: must be one of the options")
 }

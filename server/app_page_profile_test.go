@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"reeve/server/pages"
 )
 
 // profileVersion returns the version in the form of a profile.
@@ -23,12 +25,12 @@ func TestProfilePageDoesNotOverwriteNewerChanges(t *testing.T) {
 	in.hosted()
 	in.declare(`"key":"tier","title":"Tier","type":"select","options":[{"label":"Gold","value":"g"},{"label":"Silver","value":"s"}]`, `"key":"about","title":"About","type":"textarea","describe":"In public"`)
 	v := in.signedIn("ann")
-	old := v.get(profilePath).profileVersion()
+	old := v.get(pages.ProfilePath).profileVersion()
 	in.ok("PUT", "/user/list/1", `{"nickname":"Theirs","email":"new@example.org","fields":{"tier":"g"}}`, "owner")
 	form := []string{"nickname", "", "mobile", "+49 170 1234567", "email", "", "password", "", "fields.tier", "s", "fields.about", "a\r\nb"}
 
 	before := in.dump()
-	page := v.post(profilePath, append(form, "version", old)...)
+	page := v.post(pages.ProfilePath, append(form, "version", old)...)
 	page.brief(409, "Your profile has changed since you opened this page", `value="Theirs"`, `value="new@example.org"`, `<option value="g" selected>`,
 		"Your version: Silver<", "Your version: Not set<", "Your version: +49 170 1234567<", "In public\nYour version: a\nb<")
 	if n := strings.Count(page.Body, "Your version: "); n != 5 {
@@ -39,9 +41,9 @@ func TestProfilePageDoesNotOverwriteNewerChanges(t *testing.T) {
 		t.Errorf("the form still has the version %s", old)
 	}
 
-	v.post(profilePath, "version", current, "nickname", "Mine", "fields.tier", "g").leads(accountPath + "?done=profile")
-	v.post(profilePath, "version", current, "nickname", "Mine", "fields.tier", "g").leads(accountPath + "?done=profile") // sent twice
-	v.post(profilePath, "version", current, "nickname", "Other", "fields.tier", "g").brief(409)
+	v.post(pages.ProfilePath, "version", current, "nickname", "Mine", "fields.tier", "g").leads(pages.AccountPath + "?done=profile")
+	v.post(pages.ProfilePath, "version", current, "nickname", "Mine", "fields.tier", "g").leads(pages.AccountPath + "?done=profile") // sent twice
+	v.post(pages.ProfilePath, "version", current, "nickname", "Other", "fields.tier", "g").brief(409)
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"nickname":"Mine"`, `"email":"new@example.org"`, `"tier":"g"`)
 }
 
@@ -51,15 +53,15 @@ func TestProfilePageKeepsItsVersion(t *testing.T) {
 	in := start(t)
 	in.hosted()
 	v := in.signedIn("ann")
-	old := v.get(profilePath).profileVersion()
+	old := v.get(pages.ProfilePath).profileVersion()
 	in.ok("PUT", "/user/list/1", `{"nickname":"Theirs"}`, "owner")
-	page := v.post(profilePath, "version", old, "nickname", "Mine", "mobile", "call me")
+	page := v.post(pages.ProfilePath, "version", old, "nickname", "Mine", "mobile", "call me")
 	if page.brief(422, `value="Mine"`, `value="call me"`); page.profileVersion() != old {
 		t.Errorf("version %s, want %s", page.profileVersion(), old)
 	}
-	v.post(profilePath, "version", old, "nickname", "Mine", "mobile", "").brief(409, `value="Theirs"`)
+	v.post(pages.ProfilePath, "version", old, "nickname", "Mine", "mobile", "").brief(409, `value="Theirs"`)
 	for _, bad := range []string{"", "x", "1.5", strings.Repeat("1", 21)} {
-		v.post(profilePath, "version", bad, "nickname", "Mine").brief(422, `value="Theirs"`, "Your version: Mine")
+		v.post(pages.ProfilePath, "version", bad, "nickname", "Mine").brief(422, `value="Theirs"`, "Your version: Mine")
 	}
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"nickname":"Theirs"`)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/pages"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -85,12 +87,12 @@ func (a *reply) leads(to string) {
 	}
 }
 
-// signedIn returns a guestBrowser who has signed in as a new app user.
+// SignedIn returns a guestBrowser who has signed in as a new app user.
 func (in *instance) signedIn(name string) *guestBrowser {
 	in.t.Helper()
 	in.appUser(name)
 	v := in.guestBrowser()
-	v.post(signInPath, "username", name, "password", ownerPassword).leads(accountPath)
+	v.post(pages.SignInPath, "username", name, "password", ownerPassword).leads(pages.AccountPath)
 	return v
 }
 
@@ -106,7 +108,7 @@ func TestHostedPagesAreOffAtFirst(t *testing.T) {
 		return strings.ReplaceAll(a.Body, a.Header.Get("X-Request-Id"), "ID") + a.Header.Get("Allow") + a.Header.Get("Content-Type") + a.Header.Get("Set-Cookie")
 	}
 	unknown := answer(v.get("/app/nothing"))
-	for _, rt := range appPageRoutes {
+	for _, rt := range pages.Routes(nil) {
 		for _, method := range []string{"GET", "POST", "PUT", "HEAD", "OPTIONS"} {
 			r := v.form(rt.Path, "username", "ann", "password", ownerPassword)
 			if r.Method = method; method == "GET" {
@@ -118,8 +120,8 @@ func TestHostedPagesAreOffAtFirst(t *testing.T) {
 		}
 	}
 	in.hosted()
-	v.get(accountPath).brief(200)
-	v.do(in.request("PUT", accountPath, "", "nobody")).brief(405)
+	v.get(pages.AccountPath).brief(200)
+	v.do(in.request("PUT", pages.AccountPath, "", "nobody")).brief(405)
 }
 
 // TestHostedPagesNeedASession: browsers are sent to the sign-in page, programs get an error.
@@ -127,8 +129,8 @@ func TestHostedPagesNeedASession(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
-	for _, rt := range appPageRoutes {
-		if rt.Access != appOnly {
+	for _, rt := range pages.Routes(nil) {
+		if rt.Access != web.AppOnly {
 			continue
 		}
 		v := in.guestBrowser()
@@ -138,14 +140,14 @@ func TestHostedPagesNeedASession(t *testing.T) {
 			}
 			return v.get(rt.Path)
 		}
-		ask().leads(signInPath)
+		ask().leads(pages.SignInPath)
 		v.cookies[sessionCookie(true, false)] = in.tokens["owner"] // of the other realm
-		ask().leads(signInPath)
+		ask().leads(pages.SignInPath)
 		if len(v.cookies) > 0 {
-			t.Errorf("%s keeps the cookie", rt.name())
+			t.Errorf("%s keeps the cookie", rt.Name())
 		}
 	}
-	in.call("GET", accountPath, "", "nobody").brief(401, `"errorCode":"unauthenticated"`)
+	in.call("GET", pages.AccountPath, "", "nobody").brief(401, `"errorCode":"unauthenticated"`)
 }
 
 // TestFormsOfOtherOriginsAreRejected with and without a cookie.
@@ -156,7 +158,7 @@ func TestFormsOfOtherOriginsAreRejected(t *testing.T) {
 	in.turnMailOn()
 	v := in.signedIn("ann")
 	fields := []string{"username", "bea", "password", ownerPassword, "password_again", ownerPassword, "old_password", ownerPassword, "new_password", "another long one", "nickname", "Evil", "id", "1"}
-	for _, rt := range appPageRoutes {
+	for _, rt := range pages.Routes(nil) {
 		if rt.Method != "POST" {
 			continue
 		}
@@ -169,17 +171,17 @@ func TestFormsOfOtherOriginsAreRejected(t *testing.T) {
 			}
 			a := v.do(r)
 			if a.brief(403, "<h1>Something went wrong</h1>", "of another origin"); a.Header.Get("Set-Cookie") != "" {
-				t.Errorf("%s %v: %v", rt.name(), headers, a.Header)
+				t.Errorf("%s %v: %v", rt.Name(), headers, a.Header)
 			}
 		}
 	}
 	in.lists("/user/list", "username", "owner", "ann")
 	in.lists("/system/mail", "purpose", "owner")
-	v.get(accountPath).brief(200, "<dd>Not set</dd>")
-	r := v.form(profilePath, "nickname", "Ann")
+	v.get(pages.AccountPath).brief(200, "<dd>Not set</dd>")
+	r := v.form(pages.ProfilePath, "nickname", "Ann")
 	r.Header.Del("Origin")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	v.do(r).leads(accountPath + "?done=profile")
+	v.do(r).leads(pages.AccountPath + "?done=profile")
 }
 
 func TestFormsThatCantBeRead(t *testing.T) {
@@ -191,11 +193,11 @@ func TestFormsThatCantBeRead(t *testing.T) {
 		"JSON":      func(r *http.Request) { r.Header.Set("Content-Type", "application/json") },
 		"too large": func(r *http.Request) {},
 	} {
-		body := "password=" + strings.Repeat("x", maxForm)
+		body := "password=" + strings.Repeat("x", web.MaxForm)
 		if name == "JSON" {
 			body = `{"password":"x"}`
 		}
-		r := in.request("POST", deletionPath, body, "nobody")
+		r := in.request("POST", pages.DeletionPath, body, "nobody")
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Accept", "text/html")
 		change(r)
@@ -207,18 +209,18 @@ func TestFormsThatCantBeRead(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("x", 1025)
-	v.post(deletionPath, "password", long).brief(422, "<form", `role="alert"`)
-	v.post(profilePath, "nickname", strings.Repeat("n", 65)).brief(422, "Display name: ", `aria-invalid="true"`)
-	v.post(profilePath, "nickname", "a\nb").brief(422, "Display name: must not contain line breaks")
-	v.post(profilePath, "mobile", "call me").brief(422, "Mobile number: must be a phone number", `value="call me"`)
-	r := v.form(profilePath, "nickname", "Ann")
+	v.post(pages.DeletionPath, "password", long).brief(422, "<form", `role="alert"`)
+	v.post(pages.ProfilePath, "nickname", strings.Repeat("n", 65)).brief(422, "Display name: ", `aria-invalid="true"`)
+	v.post(pages.ProfilePath, "nickname", "a\nb").brief(422, "Display name: must not contain line breaks")
+	v.post(pages.ProfilePath, "mobile", "call me").brief(422, "Mobile number: must be a phone number", `value="call me"`)
+	r := v.form(pages.ProfilePath, "nickname", "Ann")
 	r.Body = http.NoBody
 	r.ContentLength = 0
 	v.do(r).brief(415)
-	two := in.request("POST", profilePath, "nickname=a&nickname=b", "nobody")
+	two := in.request("POST", pages.ProfilePath, "nickname=a&nickname=b", "nobody")
 	two.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	v.do(two).brief(422, "must be given once")
-	v.get(accountPath).brief(200, "<dd>Not set</dd>")
+	v.get(pages.AccountPath).brief(200, "<dd>Not set</dd>")
 }
 
 // TestPagesEscapeWhatUsersAndAdministratorsWrite in texts and in attributes.
@@ -228,7 +230,7 @@ func TestPagesEscapeWhatUsersAndAdministratorsWrite(t *testing.T) {
 	const evil = `"><script>alert(1)</script>{content}`
 	in.hosted(`"site.title":"\"><script>alert(1)</script>{content}"`, `"site.contact":"\"><script>alert(1)</script>{content}"`, `"app.registration":1`)
 	v := in.signedIn("ann")
-	v.post(profilePath, "nickname", evil).leads(accountPath + "?done=profile")
+	v.post(pages.ProfilePath, "nickname", evil).leads(pages.AccountPath + "?done=profile")
 	in.update(func(tx *store.Tx) error {
 		ids, err := store.SessionByAppUser.IDs(tx, 1)
 		if err != nil {
@@ -237,18 +239,18 @@ func TestPagesEscapeWhatUsersAndAdministratorsWrite(t *testing.T) {
 		_, err = store.Sessions.UpdateQuietly(tx, ids[0], func(s *store.Session) error { s.Browser, s.OS = evil, evil; return nil })
 		return err
 	})
-	pages := []*reply{v.post(signInPath, "username", evil, "password", evil), v.post(registerPath, "username", evil, "email", evil, "nickname", evil, "password", "x", "password_again", "x")}
-	for _, rt := range appPageRoutes {
+	answers := []*reply{v.post(pages.SignInPath, "username", evil, "password", evil), v.post(pages.RegisterPath, "username", evil, "email", evil, "nickname", evil, "password", "x", "password_again", "x")}
+	for _, rt := range pages.Routes(nil) {
 		if rt.Method == "GET" {
-			pages = append(pages, v.get(rt.Path), v.get(rt.Path+"?done="+url.QueryEscape(evil)))
+			answers = append(answers, v.get(rt.Path), v.get(rt.Path+"?done="+url.QueryEscape(evil)))
 		}
 	}
-	for _, a := range pages {
+	for _, a := range answers {
 		if strings.Contains(a.Body, "<script") || strings.Contains(a.Body, `""`) || strings.Count(a.Body, "<main>") != 1 || !strings.Contains(a.Body, "&lt;script&gt;") {
 			t.Errorf("%s: %d %s", a.sent, a.Code, a.Body)
 		}
 	}
-	pages[1].brief(422, "Username: must be 3 to 32 characters", `value="&#34;&gt;&lt;script&gt;`)
+	answers[1].brief(422, "Username: must be 3 to 32 characters", `value="&#34;&gt;&lt;script&gt;`)
 }
 
 // TestPagesKeepNoSecrets in the log, in monitoring and in the logs of sign-ins and changes.
@@ -260,15 +262,15 @@ func TestPagesKeepNoSecrets(t *testing.T) {
 	v := in.guestBrowser()
 	const mark = "Zq7Xk9Wv"
 	secret := func(n string) string { return mark + " is a secret " + n }
-	v.post(signInPath, "username", secret("as a name"), "password", secret("0"))
-	v.post(registerPath, "username", "ann", "email", "", "nickname", "", "password", secret("1"), "password_again", secret("1")).leads(accountPath)
-	v.post(registerPath, "username", secret("as a name"), "password", secret("1"), "password_again", secret("2"))
-	v.post(profilePath, "email", "ann@example.org", "password", secret("1")).leads(accountPath + "?done=profile")
-	v.post(profilePath, "email", "bea@example.org", "password", secret("3")).brief(422)
-	v.post(passwordPath, "old_password", secret("1"), "new_password", secret("2"), "password_again", secret("2")).leads(accountPath + "?done=password")
-	v.post(deletionPath, "password", secret("1")).brief(422)
+	v.post(pages.SignInPath, "username", secret("as a name"), "password", secret("0"))
+	v.post(pages.RegisterPath, "username", "ann", "email", "", "nickname", "", "password", secret("1"), "password_again", secret("1")).leads(pages.AccountPath)
+	v.post(pages.RegisterPath, "username", secret("as a name"), "password", secret("1"), "password_again", secret("2"))
+	v.post(pages.ProfilePath, "email", "ann@example.org", "password", secret("1")).leads(pages.AccountPath + "?done=profile")
+	v.post(pages.ProfilePath, "email", "bea@example.org", "password", secret("3")).brief(422)
+	v.post(pages.PasswordPath, "old_password", secret("1"), "new_password", secret("2"), "password_again", secret("2")).leads(pages.AccountPath + "?done=password")
+	v.post(pages.DeletionPath, "password", secret("1")).brief(422)
 	cookie := v.cookies[sessionCookie(true, false)]
-	v.post(deletionPath, "password", secret("2")).leads(signInPath + "?done=deleted")
+	v.post(pages.DeletionPath, "password", secret("2")).leads(pages.SignInPath + "?done=deleted")
 	kept := func(where, text string) {
 		if strings.Contains(text, mark) || strings.Contains(text, cookie) {
 			t.Errorf("%s has a secret: %s", where, text)
@@ -289,7 +291,7 @@ func TestPagesKeepNoSecrets(t *testing.T) {
 func TestTextsOfPages(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	all := in.server.pages.texts
+	all := in.server.pages.Texts
 	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, []string{"en", "zh"}) {
 		t.Fatalf("languages %q", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/openapi"
 	"reeve/store"
 )
 
@@ -17,7 +18,7 @@ func TestAppUsersSignInInThreeWays(t *testing.T) {
 	})
 	in.ok("PUT", "/user/list/1", `{"mobile":"+49 (30) 123-45"}`, "owner")
 	login := func(typed, password string) *reply {
-		return in.call("POST", "/api/login", string(encodeJSON(t, object{"username": typed, "password": password})), "nobody")
+		return in.call("POST", "/api/login", string(encodeJSON(t, openapi.Object{"username": typed, "password": password})), "nobody")
 	}
 	for _, typed := range []string{"ann", "ANN", long, strings.ToUpper(long), "+49 30 12345", "+493012345"} {
 		login(typed, ownerPassword).brief(200, `"token":"rv_`)

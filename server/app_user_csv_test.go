@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/people"
 	"reeve/store"
 )
 
@@ -30,7 +31,7 @@ func TestAppUsersAreImported(t *testing.T) {
 	} {
 		before := in.dump()
 		file := c.header + "\r\n" + c.row + "\r\n"
-		var out importOut
+		var out people.ImportOut
 		in.upload("/user/list-import?dry_run=1", file, "importer").data(&out)
 		if out.Created != 0 || out.Failed != 1 || len(out.Rows) != 1 || out.Rows[0].OK || out.Rows[0].Errors[c.column] == "" || len(out.Rows[0].Errors) != 1 {
 			t.Errorf("%s: %+v", name, out)
@@ -70,7 +71,7 @@ func TestAppUsersAreExported(t *testing.T) {
 	roles(in)
 	in.create("/user/list", `{"username":"-ann","nickname":"=1+1","email":"+x@example.org","mobile":"+49 1","role_ids":[2,1],"status":0,"password":"long enough it is"}`)
 	in.update(func(tx *store.Tx) error {
-		for i := range exportChunk + 1 {
+		for i := range people.ExportChunk + 1 {
 			if err := store.AppUsers.Create(tx, &store.AppUser{Username: fmt.Sprintf("user%05d", i), Nickname: "\"quoted\", 日本", Status: true}); err != nil {
 				return err
 			}
@@ -78,7 +79,7 @@ func TestAppUsersAreExported(t *testing.T) {
 		return nil
 	})
 	in.clerk("exporter", "user.list.export")
-	const header = byteOrderMark + "username,nickname,email,mobile,roles,status\n"
+	const header = people.ByteOrderMark + "username,nickname,email,mobile,roles,status\n"
 	ann := "'-ann,'=1+1,'+x@example.org,'+49 1,Half\\; full;Gold,0\n"
 	for query, want := range map[string]string{"?status=0": ann, "?keywordSearch=ann": ann, "?keywordSearch=nobody": ""} {
 		a := in.ok("GET", "/user/list-export"+query, "", "exporter")
@@ -90,7 +91,7 @@ func TestAppUsersAreExported(t *testing.T) {
 	first := in.ok("GET", "/user/list-export", "", "owner").Body
 	other := start(t)
 	roles(other)
-	other.upload("/user/list-import", first, "owner").brief(200, fmt.Sprintf(`"created":%d,`, exportChunk+2))
+	other.upload("/user/list-import", first, "owner").brief(200, fmt.Sprintf(`"created":%d,`, people.ExportChunk+2))
 	if second := other.ok("GET", "/user/list-export", "", "owner").Body; second != first {
 		t.Errorf("%d bytes came back as %d", len(first), len(second))
 	}

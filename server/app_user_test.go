@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"reeve/auth"
+	"reeve/server/openapi"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -67,7 +69,7 @@ func TestRegistration(t *testing.T) {
 	in.ok("GET", "/api/user", "", "new").brief(200, `"username":"admin","nickname":"N","email":"a@example.org","email_verified":0,"mobile":"12345"`, `"status":1`)
 	in.login("admin", "long enough it is").brief(401)
 	for _, rt := range routes() {
-		if rt.Access != public && rt.Access != appOnly && rt.Access != anyRealm {
+		if rt.Access != web.Public && rt.Access != web.AppOnly && rt.Access != web.AnyRealm {
 			in.call(rt.Method, urlOf(&rt), "", "new").brief(401)
 		}
 	}
@@ -137,7 +139,7 @@ func TestAppUsersAreManaged(t *testing.T) {
 	})
 	signIn := func(password string, status int, has ...string) {
 		t.Helper()
-		a := in.call("POST", "/api/login", string(encodeJSON(t, object{"username": "ann", "password": password})), "nobody")
+		a := in.call("POST", "/api/login", string(encodeJSON(t, openapi.Object{"username": "ann", "password": password})), "nobody")
 		a.brief(status, has...)
 		var out struct{ Token string }
 		if a.Code == 200 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/changes"
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/disk/disktest"
@@ -22,7 +23,7 @@ func (in *instance) found(query, as string) (seqs []uint64) {
 	before := ""
 	for {
 		var p struct {
-			Data  []logEntry
+			Data  []changes.LogEntry
 			Next  uint64
 			Total *int
 		}
@@ -90,7 +91,7 @@ func TestTheChangeLogIsFiltered(t *testing.T) {
 			disktest.Equal(t, fmt.Sprint(c.query, " by ", size), in.found(fmt.Sprintf("%s&pageSize=%d", c.query, size), "owner"), want)
 		}
 	}
-	var p logPage
+	var p changes.LogPage
 	in.ok("GET", "/system/audit?collection=dict&record=1&pageSize=2", "", "owner").data(&p)
 	if p.Total == nil || *p.Total != 4 || p.Next != seqs["dict changed by owner"] {
 		t.Errorf("%+v", p)
@@ -116,20 +117,20 @@ func TestEntriesSayWhatChanged(t *testing.T) {
 	r := in.request("PUT", "/admin/role/2/rule", fmt.Sprintf(`{"rule_ids":[%d,%d]}`, b, c), "owner")
 	r.Header.Set("X-Reason", "because")
 	in.send(r)
-	var e logDetail
+	var e changes.LogDetail
 	in.ok("GET", fmt.Sprintf("/system/audit/%d", in.newestEntry()), "", "owner").data(&e)
 	f := e.Changes[0].Fields[0]
-	if e.Reason != "because" || e.Actor != (logActor{"user", 1, "admin", false}) || e.Address != "192.0.2.1" || e.Changes[0].Name != "Editor" ||
+	if e.Reason != "because" || e.Actor != (changes.LogActor{Kind: "user", ID: 1, Name: "admin", Erased: false}) || e.Address != "192.0.2.1" || e.Changes[0].Name != "Editor" ||
 		f.Name != "rule_ids" || f.AddedN != 1 || f.RemovedN != 1 || string(f.Added[0]) != c.String() || f.Labels[c.String()] != "List departments" {
 		t.Errorf("%+v", e)
 	}
 	long := strings.Repeat("ä", 900)
 	in.ok("PUT", "/admin/role/2", `{"description":"`+long+`"}`, "owner")
-	var list struct{ Data []logEntry }
+	var list struct{ Data []changes.LogEntry }
 	in.ok("GET", "/system/audit?pageSize=1", "", "owner").data(&list)
 	in.ok("GET", fmt.Sprintf("/system/audit/%d", in.newestEntry()), "", "owner").data(&e)
 	short, whole := list.Data[0].Changes[0].Fields[0], e.Changes[0].Fields[0]
-	if !short.Truncated || string(short.New) != `"`+long[:2*maxListValue]+`"` || whole.Truncated || string(whole.New) != `"`+long+`"` {
+	if !short.Truncated || string(short.New) != `"`+long[:2*changes.MaxListValue]+`"` || whole.Truncated || string(whole.New) != `"`+long+`"` {
 		t.Errorf("%+v\n%+v", short, whole)
 	}
 	if a := in.call("GET", "/system/audit/999999", "", "owner"); a.Code != http.StatusNotFound {
@@ -174,7 +175,7 @@ func TestTheChangeLogFollowsScopeAndPermissions(t *testing.T) {
 		return slices.DeleteFunc(seqs, func(seq uint64) bool { return seq <= start })
 	}
 	disktest.Equal(t, "chief", later(in.found("pageSize=100", "chief")), []uint64{hereChanged, byHere})
-	var e logDetail
+	var e changes.LogDetail
 	in.ok("GET", fmt.Sprintf("/system/audit/%d", hereChanged), "", "chief").data(&e)
 	if e.Actor.Kind != "unknown" || e.Actor.ID != 0 || e.Address != "" || len(e.Changes) != 1 {
 		t.Errorf("an actor out of scope is shown: %+v", e)
@@ -186,7 +187,7 @@ func TestTheChangeLogFollowsScopeAndPermissions(t *testing.T) {
 	in.ok("DELETE", fmt.Sprintf("/admin/list/%d", id("here")), "", "owner")
 	hereDeleted := in.newestEntry()
 	in.ok("GET", fmt.Sprintf("/system/audit/%d", hereDeleted), "", "chief").data(&e)
-	if !slices.ContainsFunc(e.Changes, func(c logChange) bool { return c.Collection == "user" && c.Name == "here" }) {
+	if !slices.ContainsFunc(e.Changes, func(c changes.LogChange) bool { return c.Collection == "user" && c.Name == "here" }) {
 		t.Errorf("the deletion of a user in scope: %+v", e)
 	}
 	for _, seq := range []uint64{byThere, thereChanged} {
@@ -225,7 +226,7 @@ func TestHistoryOfARecord(t *testing.T) {
 	in.create("/system/dict", `{"code":"b","name":"B"}`)
 	in.ok("PUT", "/system/dict/1", `{"name":"AA"}`, "owner")
 	in.ok("DELETE", "/system/dict?ids=1,2", "", "owner")
-	var p logPage
+	var p changes.LogPage
 	in.ok("GET", "/system/history/dict/1", "", "owner").data(&p)
 	var did []string
 	for _, e := range p.Data {
@@ -250,7 +251,7 @@ func TestErasedPeopleInTheChangeLog(t *testing.T) {
 	seq := in.newestEntry()
 	in.ok("POST", "/admin/list/2/erase", `{"username":"ann.canary"}`, "owner")
 	a := in.ok("GET", fmt.Sprintf("/system/audit/%d", seq), "", "owner")
-	var e logDetail
+	var e changes.LogDetail
 	a.data(&e)
 	if strings.Contains(strings.ToLower(a.Body), "canary") || !bool(e.Changes[0].Erased) {
 		t.Errorf("%s", a.Body)
@@ -300,16 +301,16 @@ func TestEveryLoggedCollectionHasPermissions(t *testing.T) {
 		keys[rt.Access] = true
 	}
 	logged := store.LoggedTables()
-	if len(logged) != len(logSubjects) {
-		t.Errorf("%d collections are logged, logSubjects has %d", len(logged), len(logSubjects))
+	if len(logged) != len(changes.LogSubjects) {
+		t.Errorf("%d collections are logged, logSubjects has %d", len(logged), len(changes.LogSubjects))
 	}
 	for _, table := range logged {
-		subject, known := logSubjects[table.Name()]
+		subject, known := changes.LogSubjects[table.Name()]
 		if !known {
 			t.Errorf("logSubjects lacks %s", table.Name())
 		}
-		named := []string{subject.query, subject.create, subject.update, subject.remove}
-		for _, key := range subject.fields {
+		named := []string{subject.Query, subject.Create, subject.Update, subject.Remove}
+		for _, key := range subject.Fields {
 			named = append(named, key)
 		}
 		for _, key := range named {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"reeve/auth"
+	"reeve/server/ops"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/disk/disktest"
 )
@@ -133,14 +135,14 @@ func (p *patient) SetWriteDeadline(t time.Time) error {
 }
 
 func (p *patient) Write(b []byte) (int, error) {
-	if left := time.Until(p.deadline); left <= 0 || len(b) > paceBytes {
+	if left := time.Until(p.deadline); left <= 0 || len(b) > web.PaceBytes {
 		p.late = append(p.late, fmt.Sprintf("%d bytes with %s left", len(b), left))
 	}
 	return p.ResponseRecorder.Write(b)
 }
 
 // TestASlowBackupContinuesAtTheMinimumRate: a backup may take any time at the minimum rate.
-// Its deadline is extended after every paceBytes, and not after fewer.
+// Its deadline is extended after every PaceBytes, and not after fewer.
 func TestASlowBackupContinuesAtTheMinimumRate(t *testing.T) {
 	t.Parallel()
 	in, data := withFile(t)
@@ -150,11 +152,11 @@ func TestASlowBackupContinuesAtTheMinimumRate(t *testing.T) {
 		t.Errorf("%d, %d bytes, late: %.3q", w.Code, w.Body.Len(), w.late)
 	}
 	for i := 1; i < len(w.moved); i++ {
-		if n := w.moved[i] - w.moved[i-1]; n < paceBytes || n > 2*paceBytes {
+		if n := w.moved[i] - w.moved[i-1]; n < web.PaceBytes || n > 2*web.PaceBytes {
 			t.Errorf("the deadline was moved after %d bytes", n)
 		}
 	}
-	if len(w.moved) < w.Body.Len()/(2*paceBytes) {
+	if len(w.moved) < w.Body.Len()/(2*web.PaceBytes) {
 		t.Errorf("the deadline was moved %d times over %d bytes", len(w.moved), w.Body.Len())
 	}
 }
@@ -203,7 +205,7 @@ func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
 func (in *instance) leaveUnread(other int) {
 	t := in.t
 	t.Helper()
-	in.server.grace = 300 * time.Millisecond
+	in.server.Grace = 300 * time.Millisecond
 	srv := httptest.NewUnstartedServer(in.server.Handler())
 	srv.Config.ConnState = func(conn net.Conn, state http.ConnState) {
 		if tcp, ok := conn.(*net.TCPConn); ok && state == http.StateNew {
@@ -216,7 +218,7 @@ func (in *instance) leaveUnread(other int) {
 	must(t, err)
 	defer conn.Close()
 	must(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
-	backups := in.server.limits.backups
+	backups := in.server.Limits.Backups
 	fmt.Fprintf(conn, "GET /system/backup HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", in.tokens["clerk"])
 	_, err = io.ReadFull(conn, make([]byte, 1000)) // the response has begun
 	must(t, err)
@@ -228,11 +230,11 @@ func (in *instance) leaveUnread(other int) {
 	if a := in.call("GET", "/system/backup", "", "owner"); a.Code != other {
 		t.Errorf("another backup: %d %.300q", a.Code, a.Body)
 	}
-	until(t, "the backup is given up", func() bool { return backups.now() == 0 })
-	if in.server.limits.rate.rejected.Load() != 1 {
-		t.Errorf("%d transfers were counted as too slow", in.server.limits.rate.rejected.Load())
+	until(t, "the backup is given up", func() bool { return backups.Now() == 0 })
+	if in.server.Limits.Rate.Rejected.Load() != 1 {
+		t.Errorf("%d transfers were counted as too slow", in.server.Limits.Rate.Rejected.Load())
 	}
-	if p := in.server.limitHealth(); p.State != degraded || !strings.Contains(p.message.String(), "too slow") || p.Since == 0 {
+	if p := ops.LimitHealth(in.server.Server); p.State != web.Degraded || !strings.Contains(p.Message.String(), "too slow") || p.Since == 0 {
 		t.Errorf("%+v", p)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"reeve/server/web"
 )
 
 // Invalid bodies, each sent to an operation that accepts a valid one.
@@ -89,14 +91,14 @@ func TestBodiesOfUnauthorizedRequestsAreNotRead(t *testing.T) {
 	in := start(t)
 	in.showPages()
 	for _, rt := range routes() {
-		if rt.Access == public || rt.Access == anyRealm {
+		if rt.Access == web.Public || rt.Access == web.AnyRealm {
 			continue
 		}
 		r := in.request(rt.Method, urlOf(&rt), "", "nobody")
-		if rt.Access == anyRealm {
+		if rt.Access == web.AnyRealm {
 			r.Header.Set("Authorization", "Bearer unknown")
 		}
-		r.Body, r.ContentLength = io.NopCloser(forbiddenReader{t, rt.name()}), -1
+		r.Body, r.ContentLength = io.NopCloser(forbiddenReader{t, rt.Name()}), -1
 		in.send(r).brief(401)
 	}
 }
@@ -200,7 +202,7 @@ func TestMissingRecords(t *testing.T) {
 		case strings.HasSuffix(rt.Path, "/item"):
 			body = map[string]string{"POST": `{"label":"Blue","value":"blue"}`}[rt.Method]
 		}
-		if rt.Path == "/file/signed/:id" || rt.protocol != nil || rt.binary == htmlMedia {
+		if rt.Path == "/file/signed/:id" || rt.Protocol != nil || rt.Binary == web.HTMLMedia {
 			continue // a wrong signature hides whether the file exists; a protocol has its own errors, and a page is no JSON
 		}
 		for _, name := range pathParams(&rt) {
@@ -211,7 +213,7 @@ func TestMissingRecords(t *testing.T) {
 }
 
 // pathParams returns the names of the parameters in a route's path.
-func pathParams(rt *Route) (names []string) {
+func pathParams(rt *web.Route) (names []string) {
 	for segment := range strings.SplitSeq(rt.Path, "/") {
 		if name, ok := strings.CutPrefix(segment, ":"); ok {
 			names = append(names, name)
@@ -222,7 +224,7 @@ func pathParams(rt *Route) (names []string) {
 
 // notThere returns paths in which one parameter is an unknown or invalid ID, and the
 // others are 1.
-func notThere(rt *Route, name, body string) (cases []apiCase) {
+func notThere(rt *web.Route, name, body string) (cases []apiCase) {
 	url := func(id string) string {
 		segments := strings.Split(rt.Path, "/")
 		for i, s := range segments {
@@ -235,27 +237,27 @@ func notThere(rt *Route, name, body string) (cases []apiCase) {
 			}
 		}
 		path := strings.Join(segments, "/")
-		if rt.in != nil && rt.in.has("query", "ids") {
+		if rt.Input != nil && rt.Input.Has("query", "ids") {
 			path += "?ids=999999"
 		}
 		return path
 	}
 	if name == "collection" {
-		return []apiCase{{rt.name() + " " + name, rt.Method, url("none"), body, holder(rt), 400, []string{`"code":"one_of"`}, nil}}
+		return []apiCase{{rt.Name() + " " + name, rt.Method, url("none"), body, holder(rt), 400, []string{`"code":"one_of"`}, nil}}
 	}
 	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text is a valid key
-		return []apiCase{{rt.name() + " " + name, rt.Method, url("999999"), body, holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}
+		return []apiCase{{rt.Name() + " " + name, rt.Method, url("999999"), body, holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}
 	}
 	for _, id := range []string{"999999", "9223372036854775807"} {
 		missing := id
-		if rt.in != nil && rt.in.has("query", "ids") {
+		if rt.Input != nil && rt.Input.Has("query", "ids") {
 			missing = "999999"
 		}
-		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 404,
+		cases = append(cases, apiCase{rt.Name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 404,
 			[]string{`"errorCode":"not_found"`, missing}, nil})
 	}
 	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
-		cases = append(cases, apiCase{rt.name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 400,
+		cases = append(cases, apiCase{rt.Name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 400,
 			[]string{`"errorCode":"malformed"`, `"errors":{"` + name + `":"must be a positive integer"}`}, nil})
 	}
 	return cases

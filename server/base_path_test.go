@@ -12,6 +12,10 @@ import (
 	"testing"
 
 	"reeve/embed"
+	"reeve/server/files"
+	"reeve/server/mails"
+	"reeve/server/pages"
+	"reeve/server/people"
 	"reeve/server/picture/picturetest"
 )
 
@@ -62,7 +66,7 @@ func TestBasePath_EveryRoute(t *testing.T) {
 	in := belowBase(t)
 	in.hosted()
 	seen := 0
-	for _, rt := range in.server.routes {
+	for _, rt := range in.server.Server.Routes {
 		path := regexp.MustCompile(`:\w+`).ReplaceAllString(rt.Path, "1")
 		for _, as := range []string{"nobody", "owner"} {
 			if rt.Method != "GET" && as != "nobody" || strings.HasPrefix(path, "/system/backup") {
@@ -100,7 +104,7 @@ func TestBasePath_URLs(t *testing.T) {
 	in := belowBase(t)
 	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))
 	shown, hidden := in.keeps("owner", fieldPart("public", "1"), filePart("a.png", picture))[0], in.keeps("owner", filePart("b.png", picture))[0]
-	var link linkOut
+	var link files.LinkOut
 	in.ok("POST", "/file/list/"+hidden.ID.String()+"/link", `{}`, "owner").data(&link)
 	for _, c := range []struct{ url, as string }{
 		{shown.URL, "nobody"}, {hidden.URL, "owner"}, {link.URL, "nobody"}, {in.avatar("owner", picture).AvatarURL, "nobody"},
@@ -113,7 +117,7 @@ func TestBasePath_URLs(t *testing.T) {
 	in.ok("PUT", "/system/setting", `{"values":{"site.logo":"`+logo+`"}}`, "owner")
 	in.ok("GET", "/api/home", "", "nobody").brief(200, `"logo":"`+shown.URL+`"`)
 	in.hosted()
-	if page := in.at(httptest.NewRequest("GET", testBase+signInPath, nil)).Body.String(); !strings.Contains(page, `<img src="`+shown.URL+`"`) {
+	if page := in.at(httptest.NewRequest("GET", testBase+pages.SignInPath, nil)).Body.String(); !strings.Contains(page, `<img src="`+shown.URL+`"`) {
 		t.Errorf("the sign-in page is %s", page)
 	}
 }
@@ -180,9 +184,9 @@ func TestBasePath_Cookies(t *testing.T) {
 	}
 	ended := in.request("GET", testBase+"/admin/info", "", "nobody")
 	ended.Header.Set("X-Forwarded-Proto", "https")
-	ended.Header.Set("Cookie", in.server.sessionCookie(false, true)+"=rv_s_ended")
+	ended.Header.Set("Cookie", in.server.SessionCookie(false, true)+"=rv_s_ended")
 	w := in.at(ended)
-	c := cookieNamed(w.Result().Cookies(), in.server.sessionCookie(false, true))
+	c := cookieNamed(w.Result().Cookies(), in.server.SessionCookie(false, true))
 	if w.Code != 401 || c == nil || c.MaxAge >= 0 || c.Path != testBase || !c.Secure {
 		t.Errorf("the cookie of a session that has ended: %d with %v", w.Code, w.Header()["Set-Cookie"])
 	}
@@ -195,7 +199,7 @@ func TestBasePath_PublicURL(t *testing.T) {
 	r := in.request("POST", testBase+"/admin/login", `{"username":"admin","password":"`+ownerPassword+`","cookie":1}`, "nobody")
 	r.Host = "reeve.example.org"
 	w := in.at(r)
-	if c := cookieNamed(w.Result().Cookies(), in.server.sessionCookie(false, true)); w.Code != 200 || c == nil || c.Path != testBase {
+	if c := cookieNamed(w.Result().Cookies(), in.server.SessionCookie(false, true)); w.Code != 200 || c == nil || c.Path != testBase {
 		t.Errorf("%d %s with %v", w.Code, w.Body, w.Header()["Set-Cookie"])
 	}
 }
@@ -207,20 +211,20 @@ func TestBasePath_Pages(t *testing.T) {
 	in := belowBase(t)
 	in.hosted(`"app.registration":1`)
 	in.tokens["ann"] = inCookie + in.appSignIn(in.appUser("ann").ID)
-	for _, path := range []string{accountPath, profilePath, passwordPath, sessionsPath, deletionPath} {
+	for _, path := range []string{pages.AccountPath, pages.ProfilePath, pages.PasswordPath, pages.SessionsPath, pages.DeletionPath} {
 		page := in.at(in.request("GET", testBase+path, "", "ann")).Body.String()
 		if !strings.Contains(page, "</html>") {
 			t.Errorf("%s: %s", path, page)
 		}
 		for _, found := range regexp.MustCompile(`(?:href|action|src)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-			if !strings.HasPrefix(found[1], testBase+appPagesPath) {
+			if !strings.HasPrefix(found[1], testBase+pages.AppPagesPath) {
 				t.Errorf("%s has %s", path, found[0])
 			}
 		}
 	}
-	var made struct{ Invitation *oneTimeLink }
+	var made struct{ Invitation *people.OneTimeLink }
 	in.ok("POST", "/admin/list", `{"username":"bob","invite":"link"}`, "owner").data(&made)
-	if made.Invitation == nil || !strings.HasPrefix(made.Invitation.URL, "https://reeve.example.org"+testBase+linkPath) {
+	if made.Invitation == nil || !strings.HasPrefix(made.Invitation.URL, "https://reeve.example.org"+testBase+mails.LinkPath) {
 		t.Errorf("an invitation is %+v", made.Invitation)
 	}
 	r := httptest.NewRequest("GET", "/auth/verify", nil)

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 )
 
 // severalOf returns the route that deletes several records, for a route that deletes
 // one.
-func severalOf(rt *Route) *Route {
+func severalOf(rt *web.Route) *web.Route {
 	path := rt.Path[:strings.LastIndex(rt.Path, "/")]
 	for _, other := range routes() {
 		if other.Method == "DELETE" && other.Path == path {
@@ -22,17 +23,17 @@ func severalOf(rt *Route) *Route {
 	return nil
 }
 
-func deletesOne(rt *Route) bool {
+func deletesOne(rt *web.Route) bool {
 	return rt.Method == "DELETE" && strings.HasPrefix(rt.Path[strings.LastIndex(rt.Path, "/")+1:], ":")
 }
 
 func TestEveryDeleteByIDHasADeleteByIDs(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	eachRoute(t, in, deletesOne, func(in *instance, rt *Route) {
+	eachRoute(t, in, deletesOne, func(in *instance, rt *web.Route) {
 		several := severalOf(rt)
-		if several == nil || several.Access != rt.Access || !several.in.has("query", "ids") {
-			in.t.Fatalf("%s has no counterpart for several", rt.name())
+		if several == nil || several.Access != rt.Access || !several.Input.Has("query", "ids") {
+			in.t.Fatalf("%s has no counterpart for several", rt.Name())
 		}
 		url, as := urlOf(several), holder(rt)
 		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x", "?ids=" + manyIDs(store.MaxRecordsPerWrite+1)} {

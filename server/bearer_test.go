@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reeve/auth"
+	"reeve/server/web"
 )
 
 // foreignHeaders are values of Authorization that a proxy in front asks browsers for.
@@ -19,12 +20,12 @@ func TestForeignAuthorization_AnswersAsWithoutIt(t *testing.T) {
 	in := start(t)
 	in.showPages()
 	clerk, customer := in.clerk("clerk"), in.appUser("customer")
-	eachRoute(t, in, nil, func(in *instance, rt *Route) {
+	eachRoute(t, in, nil, func(in *instance, rt *web.Route) {
 		ask := func(cookie bool, header ...string) string {
 			r := in.request(rt.Method, urlOf(rt), "", "nobody")
 			if cookie { // a new session, since the route may end it
 				token := ""
-				if rt.Access == appOnly {
+				if rt.Access == web.AppOnly {
 					token = in.appSignIn(customer.ID)
 				} else {
 					token = in.signIn(clerk.ID)
@@ -44,7 +45,7 @@ func TestForeignAuthorization_AnswersAsWithoutIt(t *testing.T) {
 		for _, cookie := range []bool{false, true} {
 			want := ask(cookie)
 			for _, header := range foreignHeaders {
-				if rt.clients && strings.HasPrefix(strings.ToLower(header), "basic ") {
+				if rt.Clients && strings.HasPrefix(strings.ToLower(header), "basic ") {
 					continue // see TestIntrospection_ClientSecret
 				}
 				if got := ask(cookie, header); got != want {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"reeve/server/openapi"
 )
 
 // solvedChallenge gets a challenge and solves it as a widget does, without this package.
@@ -16,7 +18,7 @@ func (in *instance) solvedChallenge() string {
 	for n := range 100_001 {
 		sum := sha256.Sum256([]byte(fmt.Sprintf("%s%d", c["salt"], n)))
 		if hex.EncodeToString(sum[:]) == c["challenge"] {
-			return base64.StdEncoding.EncodeToString(encodeJSON(in.t, object{"algorithm": "SHA-256", "challenge": c["challenge"], "number": n, "salt": c["salt"], "signature": c["signature"], "took": 7}))
+			return base64.StdEncoding.EncodeToString(encodeJSON(in.t, openapi.Object{"algorithm": "SHA-256", "challenge": c["challenge"], "number": n, "salt": c["salt"], "signature": c["signature"], "took": 7}))
 		}
 	}
 	in.t.Fatal("there is no solution")
@@ -35,7 +37,7 @@ func TestChallengesOfRegistrations(t *testing.T) {
 		t.Errorf("%v %s", a.Header, a.Body)
 	}
 	register := func(name, solution string) *reply {
-		return in.call("POST", "/api/register", string(encodeJSON(t, object{"username": name, "password": "long enough it is", "altcha": solution})), "nobody")
+		return in.call("POST", "/api/register", string(encodeJSON(t, openapi.Object{"username": name, "password": "long enough it is", "altcha": solution})), "nobody")
 	}
 	register("ann", "").names(422, "altcha")
 	register("ann", "bm9uc2Vuc2U=").names(422, "altcha")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/changes"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/audit"
 )
@@ -144,8 +146,8 @@ func TestDenialsAreLoggedTogether(t *testing.T) {
 	}
 	in.login("clerk", "wrong")
 	in.login("nobody at all", "wrong") // only in the sign-in log
-	must(t, in.server.logDenials())
-	must(t, in.server.logDenials()) // nothing is counted twice
+	must(t, changes.LogDenials(in.server.Server))
+	must(t, changes.LogDenials(in.server.Server)) // nothing is counted twice
 	entries := in.entriesSince(before)
 	told := map[string]string{}
 	for _, e := range entries {
@@ -158,12 +160,12 @@ func TestDenialsAreLoggedTogether(t *testing.T) {
 	if len(entries) != 2 || fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", told, want)
 	}
-	for i := range 3 * maxDenials { // a flood from many networks
-		in.server.denials.add(denial{network: fmt.Sprint(i), route: &in.server.routes[0]})
+	for i := range 3 * web.MaxDenials { // a flood from many networks
+		in.server.Denials.Add(web.Denial{Network: fmt.Sprint(i), Route: &in.server.Server.Routes[0]})
 	}
 	before = in.db.LogHead().Seq
-	must(t, in.server.logDenials())
-	if entries := in.entriesSince(before); len(entries) != maxDenials+1 {
+	must(t, changes.LogDenials(in.server.Server))
+	if entries := in.entriesSince(before); len(entries) != web.MaxDenials+1 {
 		t.Errorf("%d entries", len(entries))
 	}
 }

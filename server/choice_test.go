@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/choices"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -27,28 +29,28 @@ var unpicked = map[string]string{
 func TestPickers_EveryFieldIsKnown(t *testing.T) {
 	t.Parallel()
 	all := routes()
-	choosers, seen := choosersOf(all), map[string]bool{}
+	choosers, seen := choices.ChoosersOf(all), map[string]bool{}
 	ids := regexp.MustCompile(`_ids?$`)
 	for _, rt := range all {
-		if rt.in == nil || rt.Method == "GET" || rt.open() && rt.Access != signedIn {
+		if rt.Input == nil || rt.Method == "GET" || rt.Open() && rt.Access != web.SignedIn {
 			continue
 		}
-		for _, f := range rt.in.fields {
-			if f.from != "json" && f.from != "form" || !ids.MatchString(f.name) {
+		for _, f := range rt.Input.Fields {
+			if f.From != "json" && f.From != "form" || !ids.MatchString(f.Name) {
 				continue
 			}
-			i := slices.IndexFunc(pickers, func(p picker) bool {
-				return strings.HasPrefix(rt.Path, p.under) && slices.Contains(p.field, f.name)
+			i := slices.IndexFunc(choices.Pickers, func(p choices.Picker) bool {
+				return strings.HasPrefix(rt.Path, p.Under) && slices.Contains(p.Field, f.Name)
 			})
 			if i >= 0 {
-				if !slices.Contains(choosers[pickers[i].name], rt.Access) {
-					t.Errorf("%s: %s does not open the list of %s", rt.name(), rt.Access, pickers[i].name)
+				if !slices.Contains(choosers[choices.Pickers[i].Name], rt.Access) {
+					t.Errorf("%s: %s does not open the list of %s", rt.Name(), rt.Access, choices.Pickers[i].Name)
 				}
 				continue
 			}
-			at := strings.TrimSuffix(rt.Path, "/:id") + " " + f.name
+			at := strings.TrimSuffix(rt.Path, "/:id") + " " + f.Name
 			if seen[at] = true; unpicked[at] == "" {
-				t.Errorf("%s: where is %s chosen?", rt.name(), f.name)
+				t.Errorf("%s: where is %s chosen?", rt.Name(), f.Name)
 			}
 		}
 	}
@@ -64,22 +66,22 @@ func TestChoices_OpenToWhoeverNeedsThem(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.member("none", 0, in.role("Nothing", nil))
-	for _, p := range pickers {
-		keys, want := choosersOf(routes())[p.name], 403
-		if slices.Contains(keys, signedIn) {
+	for _, p := range choices.Pickers {
+		keys, want := choices.ChoosersOf(routes())[p.Name], 403
+		if slices.Contains(keys, web.SignedIn) {
 			want = 200
 		}
-		if answer := in.get("GET", "/admin/choice?of="+p.name, "none"); answer.Code != want {
-			t.Errorf("%s without a permission: %d", p.name, answer.Code)
+		if answer := in.get("GET", "/admin/choice?of="+p.Name, "none"); answer.Code != want {
+			t.Errorf("%s without a permission: %d", p.Name, answer.Code)
 		}
 		for i, key := range keys {
-			if key == signedIn {
+			if key == web.SignedIn {
 				continue
 			}
-			name := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.name, "_", "-"), i)
+			name := fmt.Sprintf("%s-%d", strings.ReplaceAll(p.Name, "_", "-"), i)
 			in.member(name, 0, in.role(name, nil, key))
-			if answer := in.get("GET", "/admin/choice?of="+p.name, name); answer.Code != 200 {
-				t.Errorf("%s with %s: %d %s", p.name, key, answer.Code, answer.Body)
+			if answer := in.get("GET", "/admin/choice?of="+p.Name, name); answer.Code != 200 {
+				t.Errorf("%s with %s: %d %s", p.Name, key, answer.Code, answer.Body)
 			}
 		}
 	}

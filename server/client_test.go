@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"reeve/server/openapi"
+	"reeve/server/settings"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -61,7 +63,7 @@ func (in *instance) send(r *http.Request) *reply {
 // sendTo is like send, for routes outside the table.
 func (in *instance) sendTo(router http.Handler, r *http.Request) *reply {
 	in.t.Helper()
-	return in.answerOf(in.server.headers(router), r)
+	return in.answerOf(in.server.Headers(router), r)
 }
 
 func (in *instance) answerOf(handler http.Handler, r *http.Request) *reply {
@@ -89,7 +91,7 @@ func (a *reply) check(r *http.Request) {
 		a.t.Errorf("%s: no X-Request-Id", a.sent)
 	}
 	path, op := findOperation(r.Method, r.URL.Path)
-	if op != nil && op["responses"].(object)[fmt.Sprint(a.Code)] == nil {
+	if op != nil && op["responses"].(openapi.Object)[fmt.Sprint(a.Code)] == nil {
 		a.t.Errorf("%s: answered %d, which the document does not know of %s %s", a.sent, a.Code, r.Method, path)
 	}
 	if a.Code == http.StatusSeeOther {
@@ -109,8 +111,8 @@ func (a *reply) check(r *http.Request) {
 	}
 	media, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	if a.Code == http.StatusOK && op != nil {
-		content := op["responses"].(object)["200"].(object)["content"].(object)
-		if content[anyMedia] != nil {
+		content := op["responses"].(openapi.Object)["200"].(openapi.Object)["content"].(openapi.Object)
+		if content[web.AnyMedia] != nil {
 			return
 		}
 		if content[media] == nil {
@@ -147,16 +149,16 @@ func (a *reply) check(r *http.Request) {
 }
 
 // isPage reports whether an answer that is not 200 is an HTML page, which the document knows.
-func (a *reply) isPage(op object) bool {
-	if op == nil || !strings.HasPrefix(a.Header.Get("Content-Type"), htmlMedia+";") {
+func (a *reply) isPage(op openapi.Object) bool {
+	if op == nil || !strings.HasPrefix(a.Header.Get("Content-Type"), web.HTMLMedia+";") {
 		return false
 	}
-	content, _ := op["responses"].(object)[fmt.Sprint(a.Code)].(object)["content"].(object)
-	return content[htmlMedia] != nil
+	content, _ := op["responses"].(openapi.Object)[fmt.Sprint(a.Code)].(openapi.Object)["content"].(openapi.Object)
+	return content[web.HTMLMedia] != nil
 }
 
 // isProtocol reports whether an operation has no envelope, because it follows a protocol.
-func isProtocol(op object) bool {
+func isProtocol(op openapi.Object) bool {
 	return op["x-protocol"] != nil
 }
 
@@ -183,13 +185,13 @@ func (a *reply) validate(pointer string) {
 // compiled is the OpenAPI document of all routes with its compiled schemas.
 type compiled struct {
 	mu       sync.Mutex
-	doc      object
-	paths    object
+	doc      openapi.Object
+	paths    openapi.Object
 	compiler *jsonschema.Compiler
 }
 
 var documentSchemas = sync.OnceValue(func() *compiled {
-	doc, err := (&Server{config: Config{Version: "test"}}).newDocument(routes())
+	doc, err := openapi.NewDocument((&web.Server{Config: web.Config{Version: "test"}}), routes())
 	if err != nil {
 		panic(err)
 	}
@@ -203,7 +205,7 @@ var documentSchemas = sync.OnceValue(func() *compiled {
 	if err := c.AddResource("test:///openapi.json", value); err != nil {
 		panic(err)
 	}
-	return &compiled{doc: value.(object), paths: value.(object)["paths"].(object), compiler: c}
+	return &compiled{doc: value.(openapi.Object), paths: value.(openapi.Object)["paths"].(openapi.Object), compiler: c}
 })
 
 func (c *compiled) schema(pointer string) (*jsonschema.Schema, error) {
@@ -214,10 +216,10 @@ func (c *compiled) schema(pointer string) (*jsonschema.Schema, error) {
 
 // findOperation returns the operation of the document for a request. Fixed segments
 // take precedence over parameters.
-func findOperation(method, path string) (string, object) {
-	best, bestOp, bestFixed := "", object(nil), -1
+func findOperation(method, path string) (string, openapi.Object) {
+	best, bestOp, bestFixed := "", openapi.Object(nil), -1
 	for pattern, item := range documentSchemas().paths {
-		op, _ := item.(object)[strings.ToLower(method)].(object)
+		op, _ := item.(openapi.Object)[strings.ToLower(method)].(openapi.Object)
 		want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 		if op == nil || len(want) != len(got) {
 			continue
@@ -244,11 +246,11 @@ func (a *reply) envelope() parsed {
 	if err := json.Unmarshal([]byte(a.Body), &e); err != nil {
 		a.t.Fatalf("%s: %v in %s", a.sent, err, a.Body)
 	}
-	var other oauthFailure
+	var other web.OauthFailure
 	if json.Unmarshal([]byte(a.Body), &other) == nil && other.Error != "" { // of a protocol
 		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{401: 2, 403: 4}[a.Code], other.Description
 	}
-	var flags ofrepFailure
+	var flags settings.OfrepFailure
 	if json.Unmarshal([]byte(a.Body), &flags) == nil && flags.Code == "GENERAL" {
 		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{401: 2, 403: 4}[a.Code], flags.Details
 	}

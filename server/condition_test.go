@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -22,7 +23,7 @@ var bodiless = map[string]string{
 	"DELETE /user/list/:id/factor":       "/user/list/1/factor",
 }
 
-func changesSomething(rt *Route) bool { return rt.Method != http.MethodGet && !rt.reads }
+func changesSomething(rt *web.Route) bool { return rt.Method != http.MethodGet && !rt.Reads }
 
 // TestCondition_EveryRoute checks that no route carries out a change whose condition does not hold: it
 // compares the record with what the client has read, or refuses to work with a condition.
@@ -39,15 +40,15 @@ func TestCondition_EveryRoute(t *testing.T) {
 		if !changesSomething(&rt) {
 			continue
 		}
-		t.Run(rt.name(), func(t *testing.T) {
+		t.Run(rt.Name(), func(t *testing.T) {
 			here, as := in.in(t), holder(&rt)
-			good, url := goodBodies[rt.name()], bodiless[rt.name()]
+			good, url := goodBodies[rt.Name()], bodiless[rt.Name()]
 			if good.url != "" {
 				url = good.url
 			}
 			switch {
-			case !rt.conditional:
-				for _, name := range conditions {
+			case !rt.Conditional:
+				for _, name := range web.Conditions {
 					here.ifMatch(name, `"x"`, rt.Method, urlOf(&rt), good.body, as).brief(400, `"`+name+`":`)
 				}
 				return
@@ -67,13 +68,13 @@ func TestCondition_EveryRoute(t *testing.T) {
 }
 
 // refusesStale sends a change of a record with every kind of condition that does not hold.
-func (in *instance) refusesStale(rt *Route, url, body, as string) {
+func (in *instance) refusesStale(rt *web.Route, url, body, as string) {
 	in.t.Helper()
 	before := in.dump()
 	in.ifMatch("If-Match", `"x"`, rt.Method, url, body, as).brief(409, `"errorCode":"stale"`, `"If-Match":`)
 	in.ifMatch("If-Match", "", rt.Method, url, body, as).brief(400, `"If-Match":`)
 	in.ifMatch("If-None-Match", "*", rt.Method, url, body, as).brief(400, `"If-None-Match":`)
-	for _, name := range rt.in.state {
+	for _, name := range rt.Input.State {
 		value := map[string]string{"version": "77", "updated_at": "1999-01-01T00:00:00Z"}[name]
 		if rt.Method == http.MethodDelete {
 			mark := "?"

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reeve/server/changes"
 	"reeve/store"
 	"reeve/store/disk/disktest"
 )
@@ -286,7 +287,7 @@ func TestSecretsOfAConfigurationLeaveNoTrace(t *testing.T) {
 	} {
 		seen[url] = in.call("GET", url, "", "owner").Body
 	}
-	if !strings.Contains(seen["/system/monitor/request?pageSize=1000"], "/config") || !strings.Contains(seen["/system/audit?pageSize=1000"], secretsRead) {
+	if !strings.Contains(seen["/system/monitor/request?pageSize=1000"], "/config") || !strings.Contains(seen["/system/audit?pageSize=1000"], changes.SecretsRead) {
 		t.Error("the requests are not recorded")
 	}
 	for name, text := range in.dump() {
@@ -367,7 +368,7 @@ func TestAReadFromAnotherNetworkHasAnEntry(t *testing.T) {
 	for _, e := range in.entriesSince(since) {
 		found = append(found, e.Action)
 	}
-	if want := []string{secretsRead, secretsRead}; !slices.Equal(found, want) { // the addresses are sealed
+	if want := []string{changes.SecretsRead, changes.SecretsRead}; !slices.Equal(found, want) { // the addresses are sealed
 		t.Errorf("%q, want %q", found, want)
 	}
 }
@@ -413,8 +414,8 @@ func TestEventsHaveNoNamesOfWhatIsTakenAway(t *testing.T) {
 func TestWaitsWithoutATokenLeaveStreamsFree(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
-	in.server.streams = newStreams(in.server)
-	in.server.limits.streams.total = 16
+	in.server.streams.Ended = make(chan struct{}) // waits are not over at once
+	in.server.Limits.Streams.Total = 16
 	tag := in.tagOf("/config", "nobody")
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -433,10 +434,10 @@ func TestWaitsWithoutATokenLeaveStreamsFree(t *testing.T) {
 		})
 	}
 	until(t, "twelve are refused", func() bool { return refused.Load() == 12 })
-	if now := in.server.limits.streams.now(); now != 4 {
+	if now := in.server.Limits.Streams.Now(); now != 4 {
 		t.Errorf("%d wait", now)
 	}
 	cancel()
-	in.server.streams.end()
+	in.server.streams.End()
 	wg.Wait()
 }

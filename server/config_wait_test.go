@@ -33,7 +33,7 @@ func (in *instance) waitOn(url, query, as string, seconds int) *waiting {
 
 func (in *instance) waitWith(tag, url, query, as string, seconds int) *waiting {
 	in.t.Helper()
-	before := in.server.limits.streams.now()
+	before := in.server.Limits.Streams.Now()
 	ctx, cancel := context.WithCancel(context.Background())
 	sep := map[bool]string{true: "?", false: "&"}[query == ""]
 	r, err := http.NewRequestWithContext(ctx, "GET", fmt.Sprintf("%s/config%s%swait=%d", url, query, sep, seconds), nil)
@@ -59,7 +59,7 @@ func (in *instance) waitWith(tag, url, query, as string, seconds int) *waiting {
 		case <-w.done:
 			return true
 		default:
-			return in.server.limits.streams.now() > before
+			return in.server.Limits.Streams.Now() > before
 		}
 	})
 	return w
@@ -106,7 +106,7 @@ func TestAWaitEndsWithTheChange(t *testing.T) {
 	all["public"].waits()
 	in.ok("PUT", "/system/setting", `{"values":{"open.plain":11}}`, "owner")
 	all["public"].gets(200, `"plain":11`)
-	if n := in.server.limits.streams.now(); n != 0 {
+	if n := in.server.Limits.Streams.Now(); n != 0 {
 		t.Errorf("%d places are still held", n)
 	}
 	// Without a tag, or with another one, it does not wait.
@@ -133,7 +133,7 @@ func (in *instance) dictID(code string) (id store.ID) {
 func TestAWaitEndsWithItsRights(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
-	in.server.streams.second = time.Hour // only the change can end a wait
+	in.server.streams.Second = time.Hour // only the change can end a wait
 	url := in.live()
 	permission := func(as string, keys ...string) {
 		ids := []string{}
@@ -181,7 +181,7 @@ func TestWaitsAreLimited(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	url := in.live()
-	in.server.limits.streams.total = 8
+	in.server.Limits.Streams.Total = 8
 	in.clerk("clerk")
 	tag := in.tagOf("/config", "nobody")
 	var open []*waiting
@@ -193,16 +193,16 @@ func TestWaitsAreLimited(t *testing.T) {
 	other.waits()
 	open[0].cancel()
 	<-open[0].done
-	until(t, "the place is free", func() bool { return in.server.limits.streams.now() == 2 })
+	until(t, "the place is free", func() bool { return in.server.Limits.Streams.Now() == 2 })
 	again := in.waitWith(tag, url, "", "nobody", 60)
-	in.server.limits.streams.total = 3
+	in.server.Limits.Streams.Total = 3
 	in.clerk("third")
 	in.waitOn(url, "", "third", 60).gets(503, "event streams")
-	in.server.streams.end() // shutdown
+	in.server.streams.End() // shutdown
 	for _, w := range []*waiting{open[1], other, again} {
 		w.gets(304, "")
 	}
-	if n := in.server.limits.streams.now(); n != 0 {
+	if n := in.server.Limits.Streams.Now(); n != 0 {
 		t.Errorf("%d places are still held", n)
 	}
 }
@@ -212,7 +212,7 @@ func TestAChangeArrivesAtAllWhoWait(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	url := in.live()
-	in.server.limits.streams.total = 1000
+	in.server.Limits.Streams.Total = 1000
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	wg.Go(func() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
+	"reeve/server/web"
 )
 
 // The console consists of compiled-in files: index.html, which gets a new nonce for
@@ -20,24 +21,24 @@ import (
 
 // console adds the console's paths to a router whose NotFound is set. Without a console
 // it does nothing.
-func (s *Server) console(router *httprouter.Router) {
-	if s.config.Console == nil {
+func console(s *web.Server, router *httprouter.Router) {
+	if s.Config.Console == nil {
 		return
 	}
 	missing := router.NotFound
 	open := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-		documentHeaders(w.Header())
+		web.DocumentHeaders(w.Header())
 		if name, ok := strings.CutPrefix(params.ByName("path"), "/assets/"); ok {
-			if !s.sendAsset(w, r, name) {
+			if !sendAsset(s, w, r, name) {
 				missing.ServeHTTP(w, r)
 			}
-		} else if !s.sendPage(w, r) {
+		} else if !sendPage(s, w, r) {
 			missing.ServeHTTP(w, r)
 		}
 	}
 	enter := func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-		documentHeaders(w.Header())
-		to := url.URL{Path: s.url("/console/"), RawQuery: r.URL.RawQuery} // a page keeps its state in the query
+		web.DocumentHeaders(w.Header())
+		to := url.URL{Path: s.URL("/console/"), RawQuery: r.URL.RawQuery} // a page keeps its state in the query
 		http.Redirect(w, r, to.String(), http.StatusFound)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -53,29 +54,29 @@ func (s *Server) console(router *httprouter.Router) {
 const consolePolicy = "default-src 'none'; script-src 'self' 'nonce-NONCE'; style-src 'self' 'nonce-NONCE'; img-src 'self' blob: data:; font-src 'self'; " +
 	"connect-src 'self'; media-src 'self' blob:; frame-src blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// sendPage sends index.html for every path that is not an asset. The console itself
+// SendPage sends index.html for every path that is not an asset. The console itself
 // decides which page to show.
-func (s *Server) sendPage(w http.ResponseWriter, r *http.Request) bool {
-	page, err := fs.ReadFile(s.config.Console, "index.html")
+func sendPage(s *web.Server, w http.ResponseWriter, r *http.Request) bool {
+	page, err := fs.ReadFile(s.Config.Console, "index.html")
 	if err != nil {
 		return false
 	}
 	nonce := rand.Text()
-	text := s.atBase(strings.ReplaceAll(string(page), "__NONCE__", nonce))
+	text := atBase(s, strings.ReplaceAll(string(page), "__NONCE__", nonce))
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Security-Policy", strings.ReplaceAll(consolePolicy, "NONCE", nonce))
 	h.Set("Referrer-Policy", "same-origin")
-	body, _ := compressed(r, h, []byte(text))
+	body, _ := web.Compressed(r, h, []byte(text))
 	sendWhole(w, body)
 	return true
 }
 
 // atBase returns index.html for a console below the base path: its URLs begin with that path, and the
 // scripts, which find one another by relative URLs, read it from the element html.
-func (s *Server) atBase(page string) string {
-	base := s.config.BasePath
+func atBase(s *web.Server, page string) string {
+	base := s.Config.BasePath
 	if base == "" {
 		return page
 	}
@@ -83,24 +84,21 @@ func (s *Server) atBase(page string) string {
 	return strings.Replace(page, "<html ", `<html data-base="`+base+`" `, 1)
 }
 
-// encodings lists how assets are stored, best first.
-var encodings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
-
 // sendAsset sends an asset in the best encoding that the client accepts. It reports
 // false if there is none.
-func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request, name string) bool {
+func sendAsset(s *web.Server, w http.ResponseWriter, r *http.Request, name string) bool {
 	accepted := r.Header.Get("Accept-Encoding")
-	for _, e := range encodings {
-		if !accepts(accepted, e.name) {
+	for _, e := range web.Encodings {
+		if !web.Accepts(accepted, e.Name) {
 			continue
 		}
-		body, err := fs.ReadFile(s.config.Console, "assets/"+name+e.suffix)
+		body, err := fs.ReadFile(s.Config.Console, "assets/"+name+e.Suffix)
 		if err != nil {
 			break
 		}
 		h := w.Header()
 		h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-		h.Set("Content-Encoding", e.name)
+		h.Set("Content-Encoding", e.Name)
 		h.Add("Vary", "Accept-Encoding")
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 		sendWhole(w, body)
@@ -113,16 +111,4 @@ func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request, name string) 
 func sendWhole(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Write(body) // an error means that the client has disconnected
-}
-
-// accepts reports whether an Accept-Encoding header accepts an encoding, with a weight
-// above 0.
-func accepts(header, encoding string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		name, q, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
-		if strings.EqualFold(name, encoding) && q != "q=0" && q != "q=0.0" {
-			return true
-		}
-	}
-	return false
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -216,8 +217,8 @@ func errorCodes(t *testing.T) []string {
 			return true
 		})
 	}
-	if kinds != len(status) || named == 0 {
-		t.Fatalf("found the codes of %d kinds of %d, and %d others", kinds, len(status), named)
+	if kinds != len(web.Status) || named == 0 {
+		t.Fatalf("found the codes of %d kinds of %d, and %d others", kinds, len(web.Status), named)
 	}
 	return slices.Sorted(maps.Keys(codes))
 }
@@ -318,12 +319,12 @@ func actionNames(t *testing.T) map[string]bool {
 		known[place.Key] = true
 	}
 	for _, rt := range routes() {
-		if !rt.open() && !known[rt.Access] {
+		if !rt.Open() && !known[rt.Access] {
 			known[rt.Access], texts[rt.Title] = true, true
 		}
 	}
-	for _, p := range furtherPermissions {
-		texts[p.title] = true
+	for _, p := range web.FurtherPermissions {
+		texts[p.Title] = true
 	}
 	return texts
 }
@@ -333,8 +334,8 @@ func operationTexts(t *testing.T) map[string]bool {
 	t.Helper()
 	actions, texts := actionNames(t), map[string]bool{}
 	for _, rt := range routes() {
-		ofApps := rt.Access == appOnly || strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/app/")
-		if (rt.Method != "GET" || rt.logs != "") && !rt.reads && !ofApps && !actions[rt.Title] {
+		ofApps := rt.Access == web.AppOnly || strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/app/")
+		if (rt.Method != "GET" || rt.LoggedAs != "") && !rt.Reads && !ofApps && !actions[rt.Title] {
 			texts[rt.Title] = true
 		}
 	}

@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/pages"
+	"reeve/server/web"
 )
 
 // ownName matches the names of cookies: with the mark of an installation, or on the origin of a program, with its port.
@@ -76,7 +79,7 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 	var servers []*httptest.Server
 	for range 2 {
 		in := startNew(t)
-		in.server.cookies, err = newCookieMarks(in.db)
+		in.server.Cookies, err = web.NewCookieMarks(in.db)
 		must(t, err)
 		in.hosted()
 		in.withAppFactors("ann")
@@ -97,11 +100,11 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 	for _, s := range servers {
 		b.send(s, "POST", "/admin/login", `{"username":"admin",`+password, 200)
 		b.send(s, "POST", "/api/login", `{"username":"bob",`+password, 200)
-		b.post(s, signInPath, "username=ann&password="+strings.ReplaceAll(ownerPassword, " ", "+"), codePath) // waits for a code
+		b.post(s, pages.SignInPath, "username=ann&password="+strings.ReplaceAll(ownerPassword, " ", "+"), pages.CodePath) // waits for a code
 	}
 	signedIn(200, 200)
 	for _, s := range servers { // both sign-ins wait
-		b.visit(s, "POST", codePath, "application/x-www-form-urlencoded", "otp=000000", 422)
+		b.visit(s, "POST", pages.CodePath, "application/x-www-form-urlencoded", "otp=000000", 422)
 	}
 	b.send(servers[1], "POST", "/admin/reauth", fmt.Sprintf(`{"password":%q}`, ownerPassword), 200)
 	signedIn(200, 200)
@@ -118,7 +121,7 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 				t.Errorf("both have set %s", name)
 			}
 		}
-		for _, kind := range []string{sessionName, appSessionName, deviceName, appDeviceName, pendingName} {
+		for _, kind := range []string{web.SessionName, web.AppSessionName, web.DeviceName, web.AppDeviceName, web.PendingName} {
 			if !kinds[kind] {
 				t.Errorf("%s was not set, but %v", kind, names)
 			}
@@ -129,14 +132,14 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 func TestCookies_MarksOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	in := startNew(t)
-	marks := func(in *instance) cookieMarks {
-		m, err := newCookieMarks(in.db)
+	marks := func(in *instance) web.CookieMarks {
+		m, err := web.NewCookieMarks(in.db)
 		must(t, err)
 		return m
 	}
 	was := marks(in)
 	restored := marks(in.restored())
-	if restored.device != was.device || restored.session == was.session {
+	if restored.Device != was.Device || restored.Session == was.Session {
 		t.Errorf("after a restore: %v, before %v", restored, was)
 	}
 	in.close()
@@ -147,7 +150,7 @@ func TestCookies_MarksOfAnInstallation(t *testing.T) {
 
 // before returns a cookie as a version before the marks has set it.
 func before(app, secure bool, token string) *http.Cookie {
-	return &http.Cookie{Name: marked.oldSessionCookie(app, secure), Value: token}
+	return &http.Cookie{Name: marked.OldSessionCookie(app, secure), Value: token}
 }
 
 func TestCookies_FromBeforeMarks(t *testing.T) {
@@ -208,9 +211,9 @@ func TestCookies_FromBeforeMarksAtSignIn(t *testing.T) {
 	}
 	in.tokens["former"] = in.signIn(1)
 	device := cookieNamed(login().Cookies(), deviceCookie(false))
-	oldDevice := &http.Cookie{Name: deviceName, Value: device.Value}
+	oldDevice := &http.Cookie{Name: web.DeviceName, Value: device.Value}
 	a := login(before(false, false, in.tokens["former"]), oldDevice)
-	for _, name := range []string{deviceName, sessionName} {
+	for _, name := range []string{web.DeviceName, web.SessionName} {
 		if c := cookieNamed(a.Cookies(), name); c == nil || c.MaxAge >= 0 {
 			t.Errorf("%s is kept: %v", name, a.Cookies())
 		}
@@ -220,8 +223,8 @@ func TestCookies_FromBeforeMarksAtSignIn(t *testing.T) {
 	}
 	in.call("GET", "/admin/info", "", "former").brief(401)
 
-	a = login(before(false, false, "of another installation"), &http.Cookie{Name: deviceName, Value: "of another installation"})
-	if cookieNamed(a.Cookies(), deviceName) != nil || cookieNamed(a.Cookies(), sessionName) != nil || len(a.Cookies()) != 2 {
+	a = login(before(false, false, "of another installation"), &http.Cookie{Name: web.DeviceName, Value: "of another installation"})
+	if cookieNamed(a.Cookies(), web.DeviceName) != nil || cookieNamed(a.Cookies(), web.SessionName) != nil || len(a.Cookies()) != 2 {
 		t.Errorf("cookies of another installation: %v", a.Cookies())
 	}
 	var doc struct {

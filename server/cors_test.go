@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/web"
 )
 
 const friend = "https://app.example.org"
@@ -136,7 +138,7 @@ func TestAPreflightAllowsTheHeadersThatClientsSend(t *testing.T) {
 		}
 	}
 	plain := ask()
-	for _, name := range []string{"X-Forwarded-For", "x-forwarded-proto", "Forwarded", "X-Real-IP", "a b", "a:b", "ä", "*/*", strings.Repeat("x", maxLine+1)} {
+	for _, name := range []string{"X-Forwarded-For", "x-forwarded-proto", "Forwarded", "X-Real-IP", "a b", "a:b", "ä", "*/*", strings.Repeat("x", web.MaxLine+1)} {
 		if got := ask(name); !slices.Equal(got, plain) {
 			t.Errorf("%q: %q", name, got)
 		}

@@ -8,17 +8,18 @@ import (
 	"testing"
 
 	"golang.org/x/text/encoding/unicode"
+	"reeve/server/people"
 )
 
 // TestImport_EveryCharset imports a name in each character encoding, with characters beyond ASCII.
 func TestImport_EveryCharset(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	for i, c := range charsets {
+	for i, c := range people.Charsets {
 		nickname, file := "", []byte(nil)
 		for _, name := range []string{"王小明", "山田花子", "김철수", "Иван", "Łukasz", "José", "Γιώργος", "ישראל", "محمد", "สมชาย", "Āķis", "Ġorġ", "Ŵyn"} {
 			text := fmt.Sprintf("username,nickname\nnew%d,%s\n", i, name)
-			from := c.from
+			from := c.From
 			if from == nil {
 				from = unicode.UTF8
 			}
@@ -28,14 +29,14 @@ func TestImport_EveryCharset(t *testing.T) {
 			}
 		}
 		if file == nil {
-			t.Errorf("%s: no name can be written in it", c.name)
+			t.Errorf("%s: no name can be written in it", c.Name)
 			continue
 		}
-		for _, name := range append(c.other, c.name) {
+		for _, name := range append(c.Other, c.Name) {
 			a := in.sendForm("/admin/list-import?dry_run=1&charset="+strings.ToUpper(name), filePart("a.csv", string(file)))
-			a.brief(200, `"failed":0`, `"charset":"`+c.name+`"`)
+			a.brief(200, `"failed":0`, `"charset":"`+c.Name+`"`)
 		}
-		in.sendForm("/admin/list-import?charset="+c.name, filePart("a.csv", string(file))).brief(200, `"created":1`, `"charset":"`+c.name+`"`)
+		in.sendForm("/admin/list-import?charset="+c.Name, filePart("a.csv", string(file))).brief(200, `"created":1`, `"charset":"`+c.Name+`"`)
 		in.lists(fmt.Sprintf("/admin/list?keywordSearch=new%d&pageSize=1&sorter=%s", i, url.QueryEscape(`{"id":"descend"}`)), "nickname", "owner", nickname)
 	}
 }
@@ -84,8 +85,8 @@ func TestCells_SafeForEverySeparator(t *testing.T) {
 		for i := range cell {
 			cell[i] = alphabet[random.Intn(len(alphabet))]
 		}
-		safe := safeCell(string(cell))
-		if plain := plainCell(safe); plain != string(cell) {
+		safe := people.SafeCell(string(cell))
+		if plain := people.PlainCell(safe); plain != string(cell) {
 			t.Fatalf("%q became %q and then %q", cell, safe, plain)
 		}
 		for _, part := range strings.FieldsFunc(safe, func(r rune) bool { return strings.ContainsRune(",;\t\r\n", r) }) {
@@ -95,7 +96,7 @@ func TestCells_SafeForEverySeparator(t *testing.T) {
 		}
 	}
 	for _, cell := range []string{"plain", "a;b", "it's", "O'Hara; 'x'", "a-b", "x;'y"} {
-		if safe := safeCell(cell); safe != cell {
+		if safe := people.SafeCell(cell); safe != cell {
 			t.Errorf("%q became %q", cell, safe)
 		}
 	}
@@ -113,7 +114,7 @@ func TestExport_Separator(t *testing.T) {
 	for name, comma := range map[string]string{"": ",", "comma": ",", "semicolon": ";", "%3B": ";", "tab": "\t"} {
 		file := in.ok("GET", "/user/list-export?separator="+name, "", "owner").Body
 		header := strings.Join([]string{"username", "nickname", "email", "mobile", "roles", "status", "fields.score", "fields.note"}, comma)
-		if !strings.HasPrefix(file, byteOrderMark+header+"\n") || !strings.Contains(file, comma+"-5"+comma) {
+		if !strings.HasPrefix(file, people.ByteOrderMark+header+"\n") || !strings.Contains(file, comma+"-5"+comma) {
 			t.Errorf("%s: %q", name, file)
 		}
 		in.ok("DELETE", "/user/list?ids="+in.column("/user/list", "id", "owner")[0], "", "owner")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/people"
 	"reeve/store"
 )
 
@@ -112,7 +113,7 @@ func (in *instance) applyFields() {
 	in.t.Helper()
 	for more := true; more; {
 		var err error
-		more, err = in.server.fields.apply(in.t.Context())
+		more, err = in.server.fields.Apply(in.t.Context())
 		must(in.t, err)
 	}
 }
@@ -186,7 +187,7 @@ func TestAnExportOmitsAFieldWhoseAccessIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	in, clerk, _ := withManyUsers(t)
 	in.create("/system/field", `{"realm":"admin","key":"badge","title":"Badge","type":"input"}`)
-	for id, badge := range map[store.ID]string{clerk: "first", clerk + 2*exportChunk + 10: "last"} {
+	for id, badge := range map[store.ID]string{clerk: "first", clerk + 2*people.ExportChunk + 10: "last"} {
 		in.ok("PUT", "/admin/list/"+id.String(), `{"fields":{"badge":"badge-`+badge+`"}}`, "owner")
 	}
 	text, _, err := in.download("/admin/list-export", "clerk", func() { in.ok("PUT", "/system/field/1", `{"backend_access":"none"}`, "owner") })

@@ -149,7 +149,7 @@ func TestCustomFieldsInFilesLogsAndExports(t *testing.T) {
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"fields":{"note":"owes money"}`)
 	for more := true; more; {
 		var err error
-		more, err = in.server.fields.apply(t.Context())
+		more, err = in.server.fields.Apply(t.Context())
 		must(t, err)
 	}
 	in.view(func(tx *store.Tx) error {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"reeve/server/web"
 	"reeve/store/errs"
 )
 
@@ -25,14 +26,14 @@ func (l pipeListener) Accept() (net.Conn, error) { return <-l.conns, nil }
 func dial(t *testing.T) (server, client net.Conn) {
 	t.Helper()
 	l := pipeListener{conns: make(chan net.Conn, 1)}
-	d := newDeadlines(l, newGate(newLimit("connections", 100, errs.Say("too many connections")), nil, true))
+	d := web.NewDeadlines(l, web.NewGate(web.NewLimit("connections", 100, errs.Say("too many connections")), nil, true))
 	near, far := net.Pipe()
 	l.conns <- near
 	conn, err := d.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	go d.watch(t.Context())
+	go d.Watch(t.Context())
 	t.Cleanup(func() { conn.Close(); far.Close() })
 	return conn, far
 }
@@ -49,7 +50,7 @@ func TestADeadlineEndsAReadWithinATick(t *testing.T) {
 		conn, _ := dial(t)
 		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 		waited, err := waitRead(conn)
-		if !errors.Is(err, os.ErrDeadlineExceeded) || waited < 5*time.Second || waited > 5*time.Second+deadlineTick {
+		if !errors.Is(err, os.ErrDeadlineExceeded) || waited < 5*time.Second || waited > 5*time.Second+web.DeadlineTick {
 			t.Errorf("waited %s, %v", waited, err)
 		}
 	})
@@ -101,9 +102,9 @@ func TestADeadlineInThePastFiresAtOnceAndCanBeCleared(t *testing.T) {
 func TestAClosedConnectionIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _ := dial(t)
-		owner := conn.(*timedConn).owner
+		owner := conn.(*web.TimedConn).Owner
 		conn.Close()
-		if n := len(owner.conns); n != 0 {
+		if n := len(owner.Conns); n != 0 {
 			t.Errorf("%d connections are still looked after", n)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"reeve/server/jobs"
 	"reeve/store"
 )
 
@@ -23,7 +24,7 @@ func TestDeletion_ManyByAJob(t *testing.T) {
 	const all = "/admin/list?all=1&keywordSearch=staff"
 	in.ok("DELETE", all+"&dry_run=1", "", "owner").brief(200, fmt.Sprintf(`"data":{"count":%d}`, n))
 	in.ok("GET", "/admin/list?keywordSearch=staff", "", "owner").brief(200, fmt.Sprintf(`"total":%d`, n))
-	var out deleted
+	var out jobs.Deleted
 	in.ok("DELETE", all, "", "owner").data(&out)
 	if out.Count != int64(n) || out.Job == nil || out.Job.State != store.JobDone || out.Job.Kind != "user_delete" {
 		t.Errorf("%+v %+v", out, out.Job)
@@ -70,7 +71,7 @@ func TestDeletion_FailedIsReverted(t *testing.T) {
 		in.update(func(tx *store.Tx) error { return store.SetHash(tx, store.Account{ID: id}, "$2a$04$x", false, 0) })
 	}
 	in.signIn(staff[3])
-	in.server.jobs.turn <- struct{}{} // another job is running
+	in.server.jobs.Turn <- struct{}{} // another job is running
 	var wg sync.WaitGroup
 	var answer *reply
 	wg.Go(func() { answer = in.call("DELETE", "/admin/list?all=1&keywordSearch=staff", "", "deleter") })
@@ -85,7 +86,7 @@ func TestDeletion_FailedIsReverted(t *testing.T) {
 		return all
 	}
 	before := state()
-	<-in.server.jobs.turn
+	<-in.server.jobs.Turn
 	wg.Wait()
 	answer.brief(409, "job_failed", "nothing was changed")
 	if diff := cmp.Diff(before, state()); diff != "" {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/account"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -59,7 +61,7 @@ func TestADeviceTokenIsSentInACookieAndInTheBody(t *testing.T) {
 				r.TLS = &tls.ConnectionState{}
 			}
 		})
-		var out loginOut
+		var out account.LoginOut
 		r.data(&out)
 		c := r.cookieOf()
 		if c.Name != deviceCookie(false) || c.Value != out.DeviceToken || c.Value == "" || c.Value == out.Token || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Secure != secure || c.MaxAge != 90*24*3600 {
@@ -121,7 +123,7 @@ func TestAnUnconfiguredProxyDoesNotLockOutKnownDevices(t *testing.T) {
 		}
 	}
 	_, parts := in.healthParts()
-	if p := parts["sign-in"]; p.State != degraded || !strings.Contains(p.Text, "server.trusted_proxies") || !strings.Contains(p.Text, proxy) || p.Since == 0 {
+	if p := parts["sign-in"]; p.State != web.Degraded || !strings.Contains(p.Text, "server.trusted_proxies") || !strings.Contains(p.Text, proxy) || p.Since == 0 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -136,33 +138,33 @@ func TestClientsThatAreNotProxies(t *testing.T) {
 	})
 	in.guesses("203.0.113.1")              // no header
 	in.guesses("203.0.113.2", behindProxy) // a proxy in the configuration
-	if _, parts := in.healthParts(); parts["sign-in"].State != healthy || strings.Contains(log.String(), "trusted_proxies") {
+	if _, parts := in.healthParts(); parts["sign-in"].State != web.Healthy || strings.Contains(log.String(), "trusted_proxies") {
 		t.Errorf("%+v, %s", parts["sign-in"], log.String())
 	}
 }
 
 func TestSuspectsAreBoundedAndExpire(t *testing.T) {
 	t.Parallel()
-	var s suspects
+	var s web.Suspects
 	now := time.Now()
 	addr := netip.MustParseAddr("10.0.0.0")
-	for range maxSuspects {
-		if !s.note(addr, now) || s.note(addr, now.Add(suspectFor-1)) {
+	for range web.MaxSuspects {
+		if !s.Note(addr, now) || s.Note(addr, now.Add(web.SuspectFor-1)) {
 			t.Fatal("it is not logged once an hour")
 		}
 		addr = addr.Next()
 	}
-	if s.note(addr, now) || len(s.logged) != maxSuspects {
-		t.Errorf("%d addresses are kept", len(s.logged))
+	if s.Note(addr, now) || len(s.Logged) != web.MaxSuspects {
+		t.Errorf("%d addresses are kept", len(s.Logged))
 	}
-	if got, _ := s.recent(now); got != addr {
+	if got, _ := s.Recent(now); got != addr {
 		t.Errorf("the last one is %s", got)
 	}
-	if _, seen := s.recent(now.Add(suspectFor)); !seen.IsZero() {
+	if _, seen := s.Recent(now.Add(web.SuspectFor)); !seen.IsZero() {
 		t.Error("it is shown for ever")
 	}
-	if !s.note(addr, now.Add(suspectFor)) || len(s.logged) != 1 {
-		t.Errorf("%d addresses are kept", len(s.logged))
+	if !s.Note(addr, now.Add(web.SuspectFor)) || len(s.Logged) != 1 {
+		t.Errorf("%d addresses are kept", len(s.Logged))
 	}
 }
 

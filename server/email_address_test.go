@@ -12,13 +12,13 @@ func TestAddresses_EveryField(t *testing.T) {
 	t.Parallel()
 	found := 0
 	for _, rt := range routes() {
-		if rt.in == nil {
+		if rt.Input == nil {
 			continue
 		}
-		for _, f := range rt.in.fields {
-			if f.name == "email" && (f.from == "json" || f.from == "form") && f.typ.Kind().String() == "string" {
-				if found++; f.pattern != store.AddressPattern {
-					t.Errorf("%s takes any text as %s", rt.name(), f.name)
+		for _, f := range rt.Input.Fields {
+			if f.Name == "email" && (f.From == "json" || f.From == "form") && f.Typ.Kind().String() == "string" {
+				if found++; f.Pattern != store.AddressPattern {
+					t.Errorf("%s takes any text as %s", rt.Name(), f.Name)
 				}
 			}
 		}

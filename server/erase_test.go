@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/people"
+	"reeve/server/person"
 	"reeve/server/webhook"
 	"reeve/store"
 )
@@ -35,7 +37,7 @@ func withLeaver(t *testing.T) (*instance, store.ID) {
 	})
 	in.upload("/file/list", "a text", "leaver")
 	in.update(func(tx *store.Tx) error {
-		return store.Jobs.Create(tx, &store.Job{Kind: userCSV.job, State: store.JobDone, UserID: id, Username: "leaver"})
+		return store.Jobs.Create(tx, &store.Job{Kind: people.UserCSV.Job, State: store.JobDone, UserID: id, Username: "leaver"})
 	})
 	return in, id
 }
@@ -70,7 +72,7 @@ func TestEraseRoutes(t *testing.T) {
 	}
 	in.unchanged(before)
 
-	var out erasure
+	var out person.Erasure
 	in.ok("POST", url, body, "eraser").data(&out)
 	if !out.Complete || out.MonitoringUntil != 0 || out.ErasedAt == 0 || out.BackupsBefore != out.ErasedAt {
 		t.Errorf("%+v", out)
@@ -95,8 +97,8 @@ func TestErasureIsContinued(t *testing.T) {
 	in, id := withLeaver(t)
 	_, _, err := store.Erase(in.db.WithRecorder(nil), store.System, store.Account{ID: id}, "leaver")
 	must(t, err)
-	in.server.resumeErasures()
-	in.server.resumeErasures()
+	in.server.person.ResumeErasures()
+	in.server.person.ResumeErasures()
 	for name, record := range in.dump() {
 		if strings.Contains(record, "leaver") {
 			t.Errorf("the name is still in %s: %s", name, record)
@@ -155,7 +157,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 	in.view(func(tx *store.Tx) error {
 		keys, err := store.WebhookKeysOf(tx, 1)
 		for _, person := range []store.ID{id, id + 1} {
-			in.server.sender.keep(keys.Deliveries, webhook.Delivery{
+			in.server.sender.Keep(keys.Deliveries, webhook.Delivery{
 				At: time.Now(), Webhook: 1, Event: fmt.Sprint("about ", person), Type: "user.updated", Request: `{"hash":"$2a$"}`,
 				Persons: []string{store.Account{ID: person}.Person()},
 			})
@@ -177,7 +179,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 		"files.jsonl":        {`"size":6`},
 		"jobs.jsonl":         {`"kind":"user_import"`},
 		"webhooks.jsonl":     {`"host":"example.org"`, fmt.Sprint("about ", id)},
-		"change-log.jsonl":   {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, anotherPerson, `"name":"leaver"`, `"as":{"kind":"user","id":` + id.String() + `,"name":"leaver"}`},
+		"change-log.jsonl":   {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, person.AnotherPerson, `"name":"leaver"`, `"as":{"kind":"user","id":` + id.String() + `,"name":"leaver"}`},
 	} {
 		for _, text := range want {
 			if !strings.Contains(files[name], text) {
@@ -211,7 +213,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 			}
 		}
 	}
-	if boss := in.filesOf(fmt.Sprintf("/admin/list/%d/data", boss), "owner")["change-log.jsonl"]; !strings.Contains(boss, `"as":{"kind":"user","id":`+id.String()+`,"name":"`+anotherPerson+`"}`) {
+	if boss := in.filesOf(fmt.Sprintf("/admin/list/%d/data", boss), "owner")["change-log.jsonl"]; !strings.Contains(boss, `"as":{"kind":"user","id":`+id.String()+`,"name":"`+person.AnotherPerson+`"}`) {
 		t.Errorf("the data of somebody who acted as another user: %s", boss)
 	}
 	if again := in.filesOf(url, "reader")["change-log.jsonl"]; !strings.Contains(again, `"action":"export_person"`) {
@@ -260,7 +262,7 @@ func TestErasureRemovesEventsOfMonitoring(t *testing.T) {
 	t.Parallel()
 	in, id := withLeaver(t)
 	in.flush()
-	var out erasure
+	var out person.Erasure
 	in.ok("POST", fmt.Sprintf("/admin/list/%d/erase", id), `{"username":"leaver"}`, "owner").data(&out)
 	if out.Removed.Events == 0 || !out.Complete {
 		t.Errorf("%+v", out)
@@ -296,7 +298,7 @@ func TestErasureRemovesEventsOfActing(t *testing.T) {
 			in.flush()
 			in.callAs("PUT", "/system/dict/1", `{"name":"M"}`, "boss", clerk).brief(403) // still in the queue
 			in.ok("GET", "/system/monitor/auth?pageSize=100", "", "owner").brief(200, `"username":"boss as clerk"`, fmt.Sprintf(`"as_id":%d}`, clerk))
-			var out erasure
+			var out person.Erasure
 			in.ok("POST", fmt.Sprintf("/admin/list/%d/erase", id), `{"username":"`+erased+`"}`, "owner").data(&out)
 			if out.Removed.Events == 0 || !out.Complete {
 				t.Errorf("%+v", out)

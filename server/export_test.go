@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/people"
 	"reeve/store"
 )
 
@@ -72,7 +73,7 @@ func withManyUsers(t *testing.T) (in *instance, clerk, role store.ID) {
 	role = in.role("Exporter", func(r *store.Role) { r.DataScope = "all" }, "admin.list.export")
 	clerk = in.member("clerk", 1, role)
 	in.update(func(tx *store.Tx) error {
-		for i := range 2*exportChunk + 10 {
+		for i := range 2*people.ExportChunk + 10 {
 			if err := store.Users.Create(tx, &store.User{Username: fmt.Sprintf("user%05d", i), DeptID: store.ID(i%2 + 1), Status: true}); err != nil {
 				return err
 			}
@@ -110,7 +111,7 @@ func TestAnExportIsReauthorized(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, clerk, role := withManyUsers(t)
 			names, err := in.export("clerk", func() { then(in, clerk, role) })
-			if !errors.Is(err, io.ErrUnexpectedEOF) || len(names) > exportChunk {
+			if !errors.Is(err, io.ErrUnexpectedEOF) || len(names) > people.ExportChunk {
 				t.Errorf("%d users came, and the end was %v", len(names), err)
 			}
 		})
@@ -125,21 +126,21 @@ func TestAnExportFollowsTheData(t *testing.T) {
 		then func(in *instance, clerk, role store.ID)
 		want int
 	}{
-		"nothing happens": {nil, 2*exportChunk + 12},
+		"nothing happens": {nil, 2*people.ExportChunk + 12},
 		"the token is replaced": {func(in *instance, _, _ store.ID) {
 			in.reauth("clerk")
 			in.endFormerTokens()
-		}, 2*exportChunk + 12},
+		}, 2*people.ExportChunk + 12},
 		"the last is deleted": {func(in *instance, clerk, _ store.ID) {
-			in.ok("DELETE", fmt.Sprint("/admin/list/", clerk+2*exportChunk+10), "", "owner")
-		}, 2*exportChunk + 11},
+			in.ok("DELETE", fmt.Sprint("/admin/list/", clerk+2*people.ExportChunk+10), "", "owner")
+		}, 2*people.ExportChunk + 11},
 		"the scope shrinks": {func(in *instance, _, role store.ID) {
 			in.ok("PUT", fmt.Sprint("/admin/role/", role), `{"data_scope":"dept"}`, "owner")
-		}, exportChunk + (exportChunk+12)/2},
+		}, people.ExportChunk + (people.ExportChunk+12)/2},
 		"the clerk moves": {func(in *instance, clerk, role store.ID) {
 			in.ok("PUT", fmt.Sprint("/admin/list/", clerk), `{"dept_id":0}`, "owner")
 			in.ok("PUT", fmt.Sprint("/admin/role/", role), `{"data_scope":"dept_tree"}`, "owner")
-		}, exportChunk},
+		}, people.ExportChunk},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, clerk, role := withManyUsers(t)

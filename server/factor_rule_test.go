@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/account"
 	"reeve/store"
 )
 
@@ -22,7 +23,7 @@ func (in *instance) due(as string) store.Time {
 // signInAs signs a user in with ownerPassword, and keeps the token under a name.
 func (in *instance) signInAs(name, as string) {
 	in.t.Helper()
-	var out loginOut
+	var out account.LoginOut
 	in.login(name, ownerPassword).data(&out)
 	if out.Token == "" {
 		in.t.Fatalf("%s has no session", name)

@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"reeve/server/web"
 )
 
 func TestRepeatedFailuresAreLoggedOnceAMinuteWithACount(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := zerolog.New(&out)
-	var f failureLog
+	var f web.FailureLog
 	start := time.Now()
 	fail := func(after time.Duration, kind, text string) {
-		f.note(log, start.Add(after), kind, errors.New(text), func(e *zerolog.Event) { e.Str("request", after.String()).Msg("failed") })
+		f.Note(log, start.Add(after), kind, errors.New(text), func(e *zerolog.Event) { e.Str("request", after.String()).Msg("failed") })
 	}
 	want := func(name string, lines ...string) {
 		t.Helper()
@@ -46,21 +47,21 @@ func TestRepeatedFailuresAreLoggedOnceAMinuteWithACount(t *testing.T) {
 	fail(61*time.Second, "writing_stopped", "disk")
 	want("after a minute", "1m1s disk 500")
 	fail(62*time.Second, "writing_stopped", "disk")
-	f.flush(log, start.Add(70*time.Second), false)
+	f.Flush(log, start.Add(70*time.Second), false)
 	want("flushed within a minute")
-	f.flush(log, start.Add(121*time.Second), false)
+	f.Flush(log, start.Add(121*time.Second), false)
 	want("flushed after a minute", "1m2s disk 1")
 	fail(122*time.Second, "writing_stopped", "disk")
-	f.flush(log, start.Add(123*time.Second), true)
+	f.Flush(log, start.Add(123*time.Second), true)
 	want("flushed at the end", "2m2s disk 1")
-	f.flush(log, start.Add(183*time.Second), false)
-	if len(f.repeated) != 0 {
-		t.Errorf("%d failures that are over are kept", len(f.repeated))
+	f.Flush(log, start.Add(183*time.Second), false)
+	if len(f.Repeated) != 0 {
+		t.Errorf("%d failures that are over are kept", len(f.Repeated))
 	}
-	for i := range 2 * maxFailures {
+	for i := range 2 * web.MaxFailures {
 		fail(0, "internal", fmt.Sprint(i))
 	}
-	if len(f.repeated) > maxFailures+1 {
-		t.Errorf("%d failures are kept", len(f.repeated))
+	if len(f.Repeated) > web.MaxFailures+1 {
+		t.Errorf("%d failures are kept", len(f.Repeated))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"reeve/server/openapi"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -116,14 +118,14 @@ const blockedEvent = "aaaaaaaaaa-1"
 
 // hasGoodBody reports whether a route takes a body and has one in goodBodies. Only
 // TestGoodBodiesAreAccepted fails for a route that has none.
-func hasGoodBody(rt *Route) bool {
-	_, has := goodBodies[rt.name()]
+func hasGoodBody(rt *web.Route) bool {
+	_, has := goodBodies[rt.Name()]
 	return takesBody(rt) && has
 }
 
 // bodied returns the routes that have a good body.
-func bodied() []Route {
-	return slices.DeleteFunc(routes(), func(rt Route) bool { return !hasGoodBody(&rt) })
+func bodied() []web.Route {
+	return slices.DeleteFunc(routes(), func(rt web.Route) bool { return !hasGoodBody(&rt) })
 }
 
 // withGoodBodies returns an instance that accepts each of goodBodies once.
@@ -172,15 +174,15 @@ func with(t testing.TB, body, field, value string) string {
 }
 
 // withCode replaces the code in a good body by one that is accepted now, and the token of the sign-in that it is for.
-func (in *instance) withCode(rt *Route, body string) string {
+func (in *instance) withCode(rt *web.Route, body string) string {
 	in.t.Helper()
-	if rt.name() == "PUT /admin/account/passkey/:id" {
+	if rt.Name() == "PUT /admin/account/passkey/:id" {
 		in.newCredential(false)
 	}
 	if strings.Contains(body, `"made":`) {
 		return with(in.t, body, "credential", in.newCredential(strings.Contains(body, "create")))
 	}
-	if rt.name() == "POST /admin/reauth" && !strings.Contains(body, `"otp":""`) { // with null, too, the password is enough
+	if rt.Name() == "POST /admin/reauth" && !strings.Contains(body, `"otp":""`) { // with null, too, the password is enough
 		return body
 	}
 	if !strings.Contains(body, `"otp":"x"`) {
@@ -189,9 +191,9 @@ func (in *instance) withCode(rt *Route, body string) string {
 	var code string
 	app := strings.HasPrefix(rt.Path, "/api/")
 	switch {
-	case rt.name() == "PUT /admin/account/totp":
+	case rt.Name() == "PUT /admin/account/totp":
 		code = in.beginFactor("owner").code()
-	case rt.name() == "PUT /api/user/totp":
+	case rt.Name() == "PUT /api/user/totp":
 		code = in.appOf(in.ok("POST", "/api/user/totp", `{"password":"`+ownerPassword+`"}`, "customer")).code()
 	case app:
 		made, _ := in.setUpAppFactor("customer")
@@ -221,17 +223,17 @@ func TestValidBodiesAreAccepted(t *testing.T) {
 		if !takesBody(&rt) {
 			continue
 		}
-		good, ok := goodBodies[rt.name()]
+		good, ok := goodBodies[rt.Name()]
 		if !ok {
-			t.Errorf("%s: add a body that it accepts to goodBodies in server/fields_test.go, or its resource to simpleResources in server/simple_test.go", rt.name())
+			t.Errorf("%s: add a body that it accepts to goodBodies in server/fields_test.go, or its resource to simpleResources in server/simple_test.go", rt.Name())
 			continue
 		}
-		delete(unused, rt.name())
-		t.Run(rt.name(), func(t *testing.T) {
+		delete(unused, rt.Name())
+		t.Run(rt.Name(), func(t *testing.T) {
 			object := decodeObject(t, good.body)
-			for _, f := range rt.in.fields {
-				if _, has := object[f.name]; f.from == "json" && !has {
-					t.Errorf("add %s to its good body in server/fields_test.go or server/simple_test.go", f.name)
+			for _, f := range rt.Input.Fields {
+				if _, has := object[f.Name]; f.From == "json" && !has {
+					t.Errorf("add %s to its good body in server/fields_test.go or server/simple_test.go", f.Name)
 				}
 			}
 			in := withGoodBodies(t)
@@ -244,15 +246,15 @@ func TestValidBodiesAreAccepted(t *testing.T) {
 }
 
 // eachField runs a test for every field of every body.
-func eachField(t *testing.T, test func(in *instance, rt *Route, f *field, body string, url string)) {
+func eachField(t *testing.T, test func(in *instance, rt *web.Route, f *web.Field, body string, url string)) {
 	t.Helper()
 	in := withGoodBodies(t)
 	before := in.dump()
 	for _, rt := range bodied() {
-		good := goodBodies[rt.name()]
-		for _, f := range rt.in.fields {
-			if f.from == "json" {
-				t.Run(rt.name()+" "+f.name, func(t *testing.T) { test(in.in(t), &rt, f, good.body, good.url) })
+		good := goodBodies[rt.Name()]
+		for _, f := range rt.Input.Fields {
+			if f.From == "json" {
+				t.Run(rt.Name()+" "+f.Name, func(t *testing.T) { test(in.in(t), &rt, f, good.body, good.url) })
 			}
 		}
 	}
@@ -269,22 +271,22 @@ func TestNullForEveryField(t *testing.T) {
 	}
 	doc := served(t, start(t))
 	ops := operations(doc)
-	documented := func(rt *Route, f *field) bool { // whether a generated client can send null
-		op := ops[rt.Method+" "+documentPath(rt.Path)]
-		schema := bodySchema(doc, op)["properties"].(object)[f.name].(object)
+	documented := func(rt *web.Route, f *web.Field) bool { // whether a generated client can send null
+		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
+		schema := bodySchema(doc, op)["properties"].(openapi.Object)[f.Name].(openapi.Object)
 		types, several := schema["type"].([]any)
 		return several && slices.Contains(types, any("null")) || schema["type"] == nil && schema["$ref"] == nil
 	}
-	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
-		body = with(in.t, body, f.name, "null")
-		if !documented(rt, f) || slices.Contains(needed, rt.name()+" "+f.name) {
-			in.call(rt.Method, url, body, holder(rt)).names(422, f.name)
+	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
+		body = with(in.t, body, f.Name, "null")
+		if !documented(rt, f) || slices.Contains(needed, rt.Name()+" "+f.Name) {
+			in.call(rt.Method, url, body, holder(rt)).names(422, f.Name)
 			return
 		}
 		var data map[string]any
 		other := withGoodBodies(in.t)
 		other.ok(rt.Method, url, other.withCode(rt, body), holder(rt)).data(&data)
-		if got, sent := data[f.name]; sent && f.name != "device_token" && got != "" && got != 0.0 && !reflect.DeepEqual(got, []any{}) {
+		if got, sent := data[f.Name]; sent && f.Name != "device_token" && got != "" && got != 0.0 && !reflect.DeepEqual(got, []any{}) {
 			in.t.Errorf("%v, want it to be empty", got)
 		}
 	})
@@ -295,12 +297,12 @@ func TestDescription_IsAnotherNameOfDescribe(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	for _, rt := range bodied() {
-		if !rt.in.has("json", "describe") {
+		if !rt.Input.Has("json", "describe") {
 			continue
 		}
 		ran++
-		t.Run(rt.name(), func(t *testing.T) {
-			in, good := withGoodBodies(t), goodBodies[rt.name()]
+		t.Run(rt.Name(), func(t *testing.T) {
+			in, good := withGoodBodies(t), goodBodies[rt.Name()]
 			body := with(t, good.body, "description", `"other words"`)
 			in.call(rt.Method, good.url, body, holder(&rt)).names(400, "description")
 			object := decodeObject(t, body)
@@ -317,16 +319,16 @@ func TestDescription_IsAnotherNameOfDescribe(t *testing.T) {
 func TestNumbersMayBeStrings(t *testing.T) {
 	t.Parallel()
 	for _, rt := range bodied() {
-		good := goodBodies[rt.name()]
+		good := goodBodies[rt.Name()]
 		object, want := decodeObject(t, good.body), map[string]any{}
-		for _, f := range rt.in.fields {
-			sent := object[f.name]
+		for _, f := range rt.Input.Fields {
+			sent := object[f.Name]
 			switch v := sent.(type) {
 			case float64:
-				object[f.name] = fmt.Sprint(int64(v))
+				object[f.Name] = fmt.Sprint(int64(v))
 			case bool:
 				sent = map[bool]float64{true: 1, false: 0}[v]
-				object[f.name] = fmt.Sprint(sent)
+				object[f.Name] = fmt.Sprint(sent)
 			case []any:
 				texts := []any{}
 				for _, n := range v {
@@ -337,16 +339,16 @@ func TestNumbersMayBeStrings(t *testing.T) {
 				if len(texts) == 0 {
 					continue
 				}
-				object[f.name] = texts
+				object[f.Name] = texts
 			default:
 				continue
 			}
-			want[f.name] = sent
+			want[f.Name] = sent
 		}
 		if len(want) == 0 {
 			continue
 		}
-		t.Run(rt.name(), func(t *testing.T) {
+		t.Run(rt.Name(), func(t *testing.T) {
 			var data map[string]any
 			in := withGoodBodies(t)
 			in.ok(rt.Method, good.url, in.withCode(&rt, string(encodeJSON(t, object))), holder(&rt)).data(&data)
@@ -362,30 +364,30 @@ func TestNumbersMayBeStrings(t *testing.T) {
 func TestEveryFieldRejectsTheWrongType(t *testing.T) {
 	t.Parallel()
 	all := map[string]string{"text": `"x"`, "number": `7`, "fraction": `0.5`, "big": `1e400`, "true": `true`, "array": `[]`, "object": `{}`}
-	fits := func(f *field) []string {
+	fits := func(f *web.Field) []string {
 		switch {
-		case f.typ == reflect.TypeFor[store.Flag]():
+		case f.Typ == reflect.TypeFor[store.Flag]():
 			return []string{"true"}
-		case f.typ == reflect.TypeFor[store.ID]():
+		case f.Typ == reflect.TypeFor[store.ID]():
 			return []string{"number"}
-		case f.typ == reflect.TypeFor[store.Time]():
+		case f.Typ == reflect.TypeFor[store.Time]():
 			return []string{"a time, which none of them is"}
 		}
 		return map[reflect.Kind][]string{
 			reflect.String: {"text"}, reflect.Int64: {"number"}, reflect.Slice: {"array"}, reflect.Map: {"object"},
-		}[f.typ.Kind()]
+		}[f.Typ.Kind()]
 	}
-	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
+	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
 		good := fits(f)
-		if f.typ == reflect.TypeFor[any]() {
+		if f.Typ == reflect.TypeFor[any]() {
 			return // of which another field says what fits: see TestSetting_FormsOfValues
 		}
 		if len(good) == 0 {
-			in.t.Fatalf("the test does not know %s", f.typ)
+			in.t.Fatalf("the test does not know %s", f.Typ)
 		}
 		for name, value := range all {
 			if !slices.Contains(good, name) {
-				in.call(rt.Method, url, with(t, body, f.name, value), holder(rt)).names(422, f.name)
+				in.call(rt.Method, url, with(t, body, f.Name, value), holder(rt)).names(422, f.Name)
 			}
 		}
 	})
@@ -393,23 +395,23 @@ func TestEveryFieldRejectsTheWrongType(t *testing.T) {
 
 func TestEveryFieldIsBounded(t *testing.T) {
 	t.Parallel()
-	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
+	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
 		var values []string
 		switch {
-		case f.typ.Kind() == reflect.String && f.enum == nil:
-			values = []string{`"` + strings.Repeat("x", min(100_000, int(rt.maxBody)-len(body))) + `"`, `"` + strings.Repeat("x", *f.max+1) + `"`}
-		case f.typ == reflect.TypeFor[store.Time]():
+		case f.Typ.Kind() == reflect.String && f.Enum == nil:
+			values = []string{`"` + strings.Repeat("x", min(100_000, int(rt.MaxBody)-len(body))) + `"`, `"` + strings.Repeat("x", *f.Max+1) + `"`}
+		case f.Typ == reflect.TypeFor[store.Time]():
 			values = []string{`"9999999999999-01-01T00:00:00Z"`, `"never"`, `"2030-02-30T00:00:00Z"`}
-		case f.typ.Kind() == reflect.Int64:
-			values = []string{"9223372036854775808", "-9223372036854775809", fmt.Sprint(*f.max + 1), fmt.Sprint(*f.min - 1)}
-		case f.typ.Kind() == reflect.Slice:
-			values = []string{"[" + strings.Repeat("{},", *f.max) + "{}]"}
-		case f.typ == reflect.TypeFor[store.ID]():
+		case f.Typ.Kind() == reflect.Int64:
+			values = []string{"9223372036854775808", "-9223372036854775809", fmt.Sprint(*f.Max + 1), fmt.Sprint(*f.Min - 1)}
+		case f.Typ.Kind() == reflect.Slice:
+			values = []string{"[" + strings.Repeat("{},", *f.Max) + "{}]"}
+		case f.Typ == reflect.TypeFor[store.ID]():
 			values = []string{"-1", "18446744073709551616", "9223372036854775808", "999999"}
 		}
 		for _, value := range values {
-			a := in.call(rt.Method, url, with(t, body, f.name, value), holder(rt))
-			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
+			a := in.call(rt.Method, url, with(t, body, f.Name, value), holder(rt))
+			if a.Code != 422 || a.envelope().Errors[f.Name] == "" {
 				in.t.Errorf("%.40s: %d %.300s", value, a.Code, a.Body)
 			}
 		}
@@ -422,22 +424,22 @@ func TestNamesRejectDeceptiveCharacters(t *testing.T) {
 		"NUL": "a\x00b", "bell": "a\ab", "escape": "a\x1bb", "delete": "a\x7fb", "next line": "a\u0085b", "line separator": "a\u2028b",
 		"right to left override": "a\u202eb", "left to right mark": "a\u200eb", "Arabic mark": "a\u061cb", "isolate": "a\u2066b",
 	}
-	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
-		if f.typ.Kind() != reflect.String || f.raw {
+	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
+		if f.Typ.Kind() != reflect.String || f.Raw {
 			return
 		}
 		for name, text := range deceiving {
-			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), holder(rt))
-			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
+			a := in.call(rt.Method, url, with(t, body, f.Name, string(encodeJSON(t, text))), holder(rt))
+			if a.Code != 422 || a.envelope().Errors[f.Name] == "" {
 				in.t.Errorf("%s: %d %s", name, a.Code, a.Body)
 			}
 		}
-		if f.text {
+		if f.Text {
 			return // line breaks are allowed there
 		}
 		for _, text := range []string{"a\nb", "a\rb", "a\tb"} {
-			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), holder(rt))
-			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
+			a := in.call(rt.Method, url, with(t, body, f.Name, string(encodeJSON(t, text))), holder(rt))
+			if a.Code != 422 || a.envelope().Errors[f.Name] == "" {
 				in.t.Errorf("%q: %d %s", text, a.Code, a.Body)
 			}
 		}
@@ -450,16 +452,16 @@ func TestNamesRejectInvisibleCharacters(t *testing.T) {
 	exempt := []string{"icon", "local", "url", "event"}
 	checked := map[string]bool{}
 	var mu sync.Mutex
-	eachField(t, func(in *instance, rt *Route, f *field, body, url string) {
-		if f.typ.Kind() != reflect.String || f.raw || f.text || f.enum != nil || !isRecord(rt.out) || slices.Contains(exempt, f.name) || strings.Contains(rt.Path, "passkey") { // needs a browser
+	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
+		if f.Typ.Kind() != reflect.String || f.Raw || f.Text || f.Enum != nil || !web.IsRecord(rt.Output) || slices.Contains(exempt, f.Name) || strings.Contains(rt.Path, "passkey") { // needs a browser
 			return
 		}
 		mu.Lock()
-		checked[f.name] = true
+		checked[f.Name] = true
 		mu.Unlock()
 		for _, text := range []string{"a\u200bb@x.example", "a\u00adb", "a\u3164b", "a\u034fb", "a\u200db"} {
-			a := in.call(rt.Method, url, with(t, body, f.name, string(encodeJSON(t, text))), holder(rt))
-			if a.Code != 422 || a.envelope().Errors[f.name] == "" {
+			a := in.call(rt.Method, url, with(t, body, f.Name, string(encodeJSON(t, text))), holder(rt))
+			if a.Code != 422 || a.envelope().Errors[f.Name] == "" {
 				in.t.Errorf("%q: %d %s", text, a.Code, a.Body)
 			}
 		}
@@ -479,13 +481,13 @@ func TestAllMissingFieldsAreReported(t *testing.T) {
 	before := in.dump()
 	for _, rt := range bodied() {
 		var required []string
-		for _, f := range rt.in.fields {
-			if f.from == "json" && f.required {
-				required = append(required, f.name)
+		for _, f := range rt.Input.Fields {
+			if f.From == "json" && f.Required {
+				required = append(required, f.Name)
 			}
 		}
 		if len(required) > 0 {
-			in.call(rt.Method, goodBodies[rt.name()].url, "{}", holder(&rt)).names(422, required...)
+			in.call(rt.Method, goodBodies[rt.Name()].url, "{}", holder(&rt)).names(422, required...)
 		}
 	}
 	in.unchanged(before)

@@ -7,6 +7,7 @@ import (
 
 	"reeve/server/picture"
 	"reeve/server/picture/picturetest"
+	"reeve/server/web"
 )
 
 // scaled returns the pixels of a picture, scaled to at most 800 × 800.
@@ -45,7 +46,7 @@ func TestPublicPicturesTellNothing(t *testing.T) {
 		}
 		in.get("GET", at, "nobody", "Range", fmt.Sprintf("bytes=%d-", len(whole.Body))).brief(416)
 		in.get("GET", at, "nobody", "If-None-Match", whole.Header.Get("Etag")).brief(304)
-		old := in.get("GET", at, "nobody", "If-None-Match", etag(f.SHA256.String())) // the tag that an older version sent
+		old := in.get("GET", at, "nobody", "If-None-Match", web.ETag(f.SHA256.String())) // the tag that an older version sent
 		if old.Code != 200 {
 			t.Errorf("%s: %d for the tag of the bytes as they were uploaded", name, old.Code)
 		}

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/files"
 	"reeve/server/picture/picturetest"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -44,7 +46,7 @@ func TestDownloads(t *testing.T) {
 	f := in.keep("owner", "large.txt", body, fieldPart("public", "1"))
 	n := len(body)
 	tag := fmt.Sprintf("%q", f.SHA256)
-	var link linkOut
+	var link files.LinkOut
 	in.ok("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").data(&link)
 	for name, c := range map[string]struct {
 		headers []string
@@ -136,7 +138,7 @@ func TestDownloadsOfSeveralParts(t *testing.T) {
 			t.Errorf("%q %v, want %q", got.String(), part.Header, want)
 		}
 	}
-	for n, status := range map[int]int{maxRanges: 206, maxRanges + 1: 200, 3000: 200} {
+	for n, status := range map[int]int{web.MaxRanges: 206, web.MaxRanges + 1: 200, 3000: 200} {
 		alternating := "bytes=" + strings.Join(slices.Repeat([]string{"0-0"}, n), ", ")
 		if a := in.get("GET", contentURL(f.ID), "owner", "Range", alternating); a.Code != status || status == 200 && a.Body != body {
 			t.Errorf("%d parts: %d with %d bytes", n, a.Code, len(a.Body))
@@ -212,8 +214,8 @@ func TestADownloadThatIsOvertakenByTheDeletion(t *testing.T) {
 	in.swept(0)
 	r := in.request("GET", contentURL(f.ID), "", "owner")
 	w := httptest.NewRecorder()
-	req := in.server.newRequest(w, r)
-	in.server.fail(req, req.sendFile(&req.w, record, "", false))
+	req := in.server.NewRequest(w, r)
+	in.server.Fail(req, in.server.files.SendFile(req, &req.Writer, record, "", false))
 	if w.Code != 404 || !strings.Contains(w.Body.String(), `"errorCode":"not_found"`) || strings.Contains(log.String(), `"level":"error"`) {
 		t.Errorf("%d %s\n%s", w.Code, w.Body, log.String())
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/files"
 	"reeve/server/picture/picturetest"
 )
 
@@ -52,7 +53,7 @@ func TestHostileFilesAreNeverShown(t *testing.T) {
 		if media, _, _ := strings.Cut(f.MIME, ";"); c.media != "" && media != c.media {
 			t.Errorf("%s: stored as %s", name, f.MIME)
 		}
-		var link linkOut
+		var link files.LinkOut
 		in.ok("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").data(&link)
 		for _, url := range []string{contentURL(f.ID) + "?", link.URL + "&", f.URL + "?"} {
 			for _, method := range []string{"GET", "HEAD"} {
@@ -75,7 +76,7 @@ func TestHostileFilesAreNeverShown(t *testing.T) {
 		if a := in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart("photo.png", c.body))), "owner")); c.picture != (a.Code == 200) || !c.picture && a.Code != 422 && a.Code != 415 {
 			t.Errorf("%s as an avatar: %d %s", name, a.Code, a.Body)
 		} else if c.picture {
-			var out avatarOut
+			var out files.AvatarOut
 			a.data(&out)
 			in.ok("GET", out.AvatarURL, "", "nobody").safe(true)
 		}
@@ -88,7 +89,7 @@ func TestSmallPicturesDoNotTellWhere(t *testing.T) {
 	in := start(t)
 	for name, data := range picturetest.WithMetadata(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White), picturetest.LossyWebP) {
 		f := in.keep("owner", name, string(data))
-		var out avatarOut
+		var out files.AvatarOut
 		in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart(name, string(data)))), "owner")).data(&out)
 		if whole := in.ok("GET", contentURL(f.ID), "", "owner").Body; whole != string(data) {
 			t.Errorf("%s: the file has changed", name)

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"reeve/auth"
+	"reeve/server/files"
 	"reeve/store"
 )
 
 // link creates a signed link to a file.
-func (in *instance) link(id store.ID, body, as string) linkOut {
+func (in *instance) link(id store.ID, body, as string) files.LinkOut {
 	in.t.Helper()
-	var out linkOut
+	var out files.LinkOut
 	in.ok("POST", fmt.Sprintf("/file/list/%d/link", id), body, as).data(&out)
 	return out
 }
@@ -209,16 +210,16 @@ func TestNothingStoredMakesALink(t *testing.T) {
 	must(t, err)
 	raw, err := hex.DecodeString(strings.TrimSpace(string(key)))
 	must(t, err)
-	forger := &linkSigner{}
+	forger := &files.LinkSigner{}
 	for name, secret := range map[string][]byte{"the key": raw, "its text": key[:32]} {
-		copy(forger.key[:], secret)
+		copy(forger.Key[:], secret)
 		in.dead(name, in.forged(forger, file.ID, time.Minute))
 	}
 
 	// Even with the server's own signature, a link can't live longer than the maximum.
-	in.ok("GET", in.forged(in.server.links, file.ID, time.Minute), "", "nobody")
-	in.dead("ten years", in.forged(in.server.links, file.ID, 10*365*24*time.Hour))
-	in.dead("a little too long", in.forged(in.server.links, file.ID, linkTime+time.Minute))
+	in.ok("GET", in.forged(in.server.files.Links, file.ID, time.Minute), "", "nobody")
+	in.dead("ten years", in.forged(in.server.files.Links, file.ID, 10*365*24*time.Hour))
+	in.dead("a little too long", in.forged(in.server.files.Links, file.ID, files.LinkTime+time.Minute))
 
 	in.close()
 	in = open(t, dir)
@@ -226,7 +227,7 @@ func TestNothingStoredMakesALink(t *testing.T) {
 }
 
 // forged returns a link for the owner's session, signed by any signer.
-func (in *instance) forged(by *linkSigner, file store.ID, life time.Duration) string {
+func (in *instance) forged(by *files.LinkSigner, file store.ID, life time.Duration) string {
 	in.t.Helper()
 	var session store.ID
 	in.view(func(tx *store.Tx) error {
@@ -234,7 +235,7 @@ func (in *instance) forged(by *linkSigner, file store.ID, life time.Duration) st
 		session = ids[0]
 		return err
 	})
-	link := signedLinkIn{Session: session, Expires: strconv.FormatInt(int64(store.TimeOf(time.Now().Add(life))), 10)}
+	link := files.SignedLinkIn{Session: session, Expires: strconv.FormatInt(int64(store.TimeOf(time.Now().Add(life))), 10)}
 	link.ID = file
-	return fmt.Sprintf("/file/signed/%s?expires=%s&session=%s&signature=%s", file, link.Expires, session, by.sign(link.texts(auth.FirstUser)...))
+	return fmt.Sprintf("/file/signed/%s?expires=%s&session=%s&signature=%s", file, link.Expires, session, by.Sign(link.Texts(auth.FirstUser)...))
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"reeve/auth"
+	"reeve/server/files"
 	"reeve/store"
 	"reeve/store/fold"
 )
@@ -69,7 +70,7 @@ func (s *fileModel) edit(f *store.File) {
 		return
 	}
 	f.GroupID = store.ID(s.r.IntN(4)) // 0 to 3
-	publish(f, s.r.IntN(2) == 0)
+	files.Publish(f, s.r.IntN(2) == 0)
 }
 
 // question returns the parameters of a random list request, and the files that match.

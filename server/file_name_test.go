@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"reeve/server/files"
+	"reeve/server/openapi"
 )
 
 // TestNamesOfFiles uploads files with unusual and hostile names, and checks the name in the
@@ -66,16 +69,16 @@ func TestNamesOfFiles(t *testing.T) {
 			t.Errorf("%s: %d %.300s", name, a.Code, a.Body)
 			continue
 		}
-		var out files
+		var out files.Files
 		a.data(&out)
 		f := out.Data[0]
-		if f.Name != c.want || f.Ext != c.ext || len(f.Name) > maxName || !utf8.ValidString(f.Name) {
+		if f.Name != c.want || f.Ext != c.ext || len(f.Name) > files.MaxName || !utf8.ValidString(f.Name) {
 			t.Errorf("%s: stored as %q with the extension %q, want %q and %q", name, f.Name, f.Ext, c.want, c.ext)
 		}
 		if stored := in.record(f.ID, "owner"); stored.Name != c.want {
 			t.Errorf("%s: read back as %q", name, stored.Name)
 		}
-		in.ok("PUT", fmt.Sprint("/file/list/", f.ID), string(encodeJSON(t, object{"name": f.Name})), "owner") // a name that was accepted is accepted again
+		in.ok("PUT", fmt.Sprint("/file/list/", f.ID), string(encodeJSON(t, openapi.Object{"name": f.Name})), "owner") // a name that was accepted is accepted again
 		in.saves(contentURL(f.ID), c.want)
 	}
 	in.lists("/file/list?keywordSearch=set-cookie", "name", "owner", "aSet-Cookie: x=1.txt")
@@ -127,7 +130,7 @@ func TestNewNamesOfFiles(t *testing.T) {
 		"a mark of direction": {"a\u202eb", 422},
 	} {
 		before := in.dump()
-		a := in.call("PUT", url, string(encodeJSON(t, object{"name": c.name})), "owner")
+		a := in.call("PUT", url, string(encodeJSON(t, openapi.Object{"name": c.name})), "owner")
 		if c.status != 200 {
 			if a.Code != c.status || a.envelope().Errors["name"] == "" {
 				t.Errorf("%s: %d %s", name, a.Code, a.Body)

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/files"
 	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
 
-// publicURL returns a file's public URL, "" if it is not public.
+// PublicURL returns a file's public URL, "" if it is not public.
 func (in *instance) publicURL(id store.ID) string {
 	in.t.Helper()
 	if f := in.record(id, "owner"); strings.HasPrefix(f.URL, "/media/") {
@@ -69,7 +70,7 @@ func TestPublicAddresses(t *testing.T) {
 }
 
 // avatar sets a user's avatar.
-func (in *instance) avatar(as, picture string) (out avatarOut) {
+func (in *instance) avatar(as, picture string) (out files.AvatarOut) {
 	in.t.Helper()
 	a := in.send(in.multipart("/admin/avatar", strings.NewReader(multipartBody(filePart("me.png", picture))), as))
 	if a.Code != 200 {
@@ -131,7 +132,7 @@ func TestPicturesThatAreNoAvatar(t *testing.T) {
 		"an empty file":        {[]formPart{filePart("x.png", "")}, 415, "file"},
 		"a text":               {[]formPart{filePart("x.png", "words")}, 415, "file"},
 		"half a picture":       {[]formPart{filePart("x.png", picture[:50])}, 422, "file"},
-		"a byte too many":      {[]formPart{filePart("x.png", filler(picture, maxAvatarBytes+1))}, 413, "file"},
+		"a byte too many":      {[]formPart{filePart("x.png", filler(picture, files.MaxAvatarBytes+1))}, 413, "file"},
 		"more than the form's": {[]formPart{filePart("x.png", filler(picture, 3<<20))}, 413, "file"},
 		"a huge header":        {[]formPart{{"X-Pad: " + strings.Repeat("x", 3<<20), ""}}, 413, ""},
 	} {
@@ -142,7 +143,7 @@ func TestPicturesThatAreNoAvatar(t *testing.T) {
 		in.unchanged(before)
 	}
 	in.swept(1)
-	in.avatar("owner", filler(picture, maxAvatarBytes))
+	in.avatar("owner", filler(picture, files.MaxAvatarBytes))
 }
 
 // A file whose public URL would send it with its metadata is marked; a picture of which it cannot be removed

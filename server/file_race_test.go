@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reeve/server/files"
 	"reeve/server/picture/picturetest"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -30,7 +32,7 @@ func TestTheSameBytesFromManyAtOnce(t *testing.T) {
 	words := pattern(chunk + 5000)
 	body := multipartBody(filePart("same.txt", words))
 	var wg sync.WaitGroup
-	for range maxUploadsPerUser {
+	for range web.MaxUploadsPerUser {
 		wg.Go(func() {
 			if w := in.quietly("POST", "/file/list", body); w.Code != 200 {
 				t.Errorf("%d %s", w.Code, w.Body)
@@ -38,17 +40,17 @@ func TestTheSameBytesFromManyAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	in.ok("GET", "/file/list?pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, maxUploadsPerUser))
+	in.ok("GET", "/file/list?pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, web.MaxUploadsPerUser))
 	in.swept(1)
-	for id := store.ID(1); id < maxUploadsPerUser; id++ {
+	for id := store.ID(1); id < web.MaxUploadsPerUser; id++ {
 		in.ok("DELETE", fmt.Sprint("/file/list/", id), "", "owner")
 		in.ok("DELETE", fmt.Sprint("/file/trash/", id), "", "owner")
 	}
-	if a := in.ok("GET", contentURL(maxUploadsPerUser), "", "owner"); a.Body != words {
+	if a := in.ok("GET", contentURL(web.MaxUploadsPerUser), "", "owner"); a.Body != words {
 		t.Errorf("the last of them has %d bytes", len(a.Body))
 	}
-	in.ok("DELETE", fmt.Sprint("/file/list/", maxUploadsPerUser), "", "owner")
-	in.ok("DELETE", fmt.Sprint("/file/trash/", maxUploadsPerUser), "", "owner")
+	in.ok("DELETE", fmt.Sprint("/file/list/", web.MaxUploadsPerUser), "", "owner")
+	in.ok("DELETE", fmt.Sprint("/file/trash/", web.MaxUploadsPerUser), "", "owner")
 	in.swept(0)
 }
 
@@ -64,7 +66,7 @@ func TestUploadsAndDeletionsAtOnce(t *testing.T) {
 			body := multipartBody(filePart("same.txt", words))
 			for range size(25, 100, 1000) {
 				w := in.quietly("POST", "/file/list", body)
-				var out files
+				var out files.Files
 				(&reply{t: t, Body: w.Body.String()}).data(&out)
 				if w.Code != 200 || len(out.Data) != 1 {
 					t.Errorf("%d %s", w.Code, w.Body)

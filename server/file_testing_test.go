@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/files"
 	"reeve/store"
 )
 
@@ -50,19 +51,19 @@ func (in *instance) posts(as string, parts ...formPart) *reply {
 }
 
 // keeps uploads parts, which must succeed, and returns the records.
-func (in *instance) keeps(as string, parts ...formPart) []*file {
+func (in *instance) keeps(as string, parts ...formPart) []*files.File {
 	in.t.Helper()
 	a := in.posts(as, parts...)
 	if a.Code != http.StatusOK {
 		in.t.Fatalf("upload: %d %s", a.Code, a.Body)
 	}
-	var out files
+	var out files.Files
 	a.data(&out)
 	return out.Data
 }
 
 // keep uploads one file.
-func (in *instance) keep(as, name, body string, fields ...formPart) *file {
+func (in *instance) keep(as, name, body string, fields ...formPart) *files.File {
 	in.t.Helper()
 	return in.keeps(as, append(fields, filePart(name, body))...)[0]
 }
@@ -74,9 +75,9 @@ func (in *instance) set(name, value string) {
 }
 
 // record returns a file's record.
-func (in *instance) record(id store.ID, as string) *file {
+func (in *instance) record(id store.ID, as string) *files.File {
 	in.t.Helper()
-	var f file
+	var f files.File
 	in.ok("GET", fmt.Sprint("/file/list/", id), "", as).data(&f)
 	return &f
 }

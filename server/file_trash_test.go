@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"reeve/server/files"
 )
 
 // TestTheTrash moves a file to the trash, restores it, and deletes it permanently.
@@ -81,7 +83,7 @@ func TestManyFilesAtOnce(t *testing.T) {
 		{"remove one that is not in the trash", "DELETE", "/file/trash?ids=5,1", "", "owner", 404, nil, nil},
 		{"remove none", "DELETE", "/file/trash", "", "owner", 400, []string{`"ids":`}, nil},
 	})
-	var changed files
+	var changed files.Files
 	in.ok("PUT", "/file/list?ids=2,1,2,1", `{"group_id":1,"public":1}`, "owner").data(&changed)
 	if len(changed.Data) != 2 || changed.Data[0].ID != 2 || changed.Data[1].ID != 1 || changed.Data[0].GroupID != 1 || changed.Data[0].URL == changed.Data[1].URL || !bool(changed.Data[1].Public) {
 		t.Errorf("%+v", changed.Data)

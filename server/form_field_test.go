@@ -5,9 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/openapi"
+	"reeve/server/people"
+	"reeve/server/web"
 )
 
-func takesForm(rt *Route) bool { return rt.in != nil && rt.in.upload }
+func takesForm(rt *web.Route) bool { return rt.Input != nil && rt.Input.Upload }
 
 // goodForms has a file that each multipart route accepts.
 func goodForms(t *testing.T) map[string]formPart {
@@ -33,10 +37,10 @@ func (in *instance) sendForm(url string, parts ...formPart) *reply {
 func TestEveryFormRejectsUnknownFields(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	eachRoute(t, in, takesForm, func(in *instance, rt *Route) {
-		file, known := goodForms(t)[rt.name()]
+	eachRoute(t, in, takesForm, func(in *instance, rt *web.Route) {
+		file, known := goodForms(t)[rt.Name()]
 		if !known {
-			t.Fatalf("add a file that %s accepts to goodForms in server/form_field_test.go", rt.name())
+			t.Fatalf("add a file that %s accepts to goodForms in server/form_field_test.go", rt.Name())
 		}
 		before := in.dump()
 		for _, name := range []string{"nonsense", "Dry_run", "dry_run[]", "file[]", "uploader_id", "__proto__", "id"} {
@@ -46,27 +50,27 @@ func TestEveryFormRejectsUnknownFields(t *testing.T) {
 		for _, name := range []string{"nonsense", "Dry_run", "file", "dry_run[]"} {
 			in.sendForm(rt.Path+"?"+name+"=1", file).names(400, name)
 		}
-		if !rt.in.several {
+		if !rt.Input.Several {
 			in.sendForm(rt.Path, file, file).names(400, "file")
 		}
 		in.sendForm(rt.Path, file, fieldPart("file", "x")).names(400, "file")
 		properties := documented(t, rt)
-		for _, f := range rt.in.fields {
-			if f.from != "form" {
+		for _, f := range rt.Input.Fields {
+			if f.From != "form" {
 				continue
 			}
-			if properties[f.name] == nil {
-				t.Errorf("%s is not documented", f.name)
+			if properties[f.Name] == nil {
+				t.Errorf("%s is not documented", f.Name)
 			}
-			in.sendForm(rt.Path, file, fieldPart(f.name, "nonsense")).names(400, f.name)
-			in.sendForm(rt.Path, fieldPart(f.name, "nonsense"), file).names(400, f.name)
-			in.sendForm(rt.Path, file, fieldPart(f.name, goodFormFields[f.name]), fieldPart(f.name, goodFormFields[f.name])).names(400, f.name)
+			in.sendForm(rt.Path, file, fieldPart(f.Name, "nonsense")).names(400, f.Name)
+			in.sendForm(rt.Path, fieldPart(f.Name, "nonsense"), file).names(400, f.Name)
+			in.sendForm(rt.Path, file, fieldPart(f.Name, goodFormFields[f.Name]), fieldPart(f.Name, goodFormFields[f.Name])).names(400, f.Name)
 		}
 		in.unchanged(before)
 		fields := []formPart{}
-		for _, f := range rt.in.fields {
-			if f.from == "form" {
-				fields = append(fields, fieldPart(f.name, goodFormFields[f.name]))
+		for _, f := range rt.Input.Fields {
+			if f.From == "form" {
+				fields = append(fields, fieldPart(f.Name, goodFormFields[f.Name]))
 			}
 		}
 		in.sendForm(rt.Path, append(slices.Clone(fields), file)...).brief(200)
@@ -75,13 +79,13 @@ func TestEveryFormRejectsUnknownFields(t *testing.T) {
 }
 
 // documented returns the properties of a route's form in the document.
-func documented(t *testing.T, rt *Route) object {
+func documented(t *testing.T, rt *web.Route) openapi.Object {
 	_, op := findOperation(rt.Method, rt.Path)
 	schema := bodySchema(documentSchemas().doc, op)
 	if schema["additionalProperties"] != false {
-		t.Errorf("%s: the form is open", rt.name())
+		t.Errorf("%s: the form is open", rt.Name())
 	}
-	return schema["properties"].(object)
+	return schema["properties"].(openapi.Object)
 }
 
 // TestADryRunNeverChangesAnything: however dry_run is sent, a dry run must never
@@ -218,7 +222,7 @@ func TestADuplicateNameInAFileIsReportedAsSuch(t *testing.T) {
 		a := in.upload("/admin/list-import"+query, file, "owner")
 		got := a.envelope().Errors
 		if query != "" {
-			var out importOut
+			var out people.ImportOut
 			a.data(&out)
 			got = map[string]string{}
 			for _, v := range out.Rows {

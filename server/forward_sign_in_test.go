@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"reeve/server/forward"
 )
 
 // tab is a sign-in that a browser has begun for a page.
@@ -122,7 +124,7 @@ func TestForwardSignIn_SecondTryLeadsNowhereElse(t *testing.T) {
 	for _, to := range []string{"//evil.example", "https://evil.example", "%2F%2Fevil.example", "/%5Cevil.example", "%zz", "", "%2F%0d%0aSet-Cookie:x=y"} {
 		v := newVisitor(in)
 		v.signIn("/", "owner")
-		if got := v.visit("", "/.reeve/callback?to="+url.QueryEscape(secondTry+to)).Header().Get("Location"); got != "/" {
+		if got := v.visit("", "/.reeve/callback?to="+url.QueryEscape(forward.SecondTry+to)).Header().Get("Location"); got != "/" {
 			t.Errorf("%q leads to %q", to, got)
 		}
 	}
@@ -137,9 +139,9 @@ func TestForwardSignIn_LongAddresses(t *testing.T) {
 		kept              bool
 	}{
 		{"a filter", "", of(2500), true},
-		{"the longest", "", of(maxPath), true},
-		{"a longer one", "", of(maxPath + 1), false},
-		{"all of it encoded", "", "/" + strings.Repeat("%", maxPath-1), true},
+		{"the longest", "", of(forward.MaxPath), true},
+		{"a longer one", "", of(forward.MaxPath + 1), false},
+		{"all of it encoded", "", "/" + strings.Repeat("%", forward.MaxPath-1), true},
 		{"nginx", "?redirect=401", of(2500), true},
 		{"nginx, longer than its buffer", "?redirect=401", of(3000), false},
 		{"nginx, encoded", "?redirect=401", "/" + strings.Repeat("%", 1500), false},

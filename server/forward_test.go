@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/forward"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -62,11 +64,11 @@ func (v *visitor) callback(page, as string) string {
 	v.in.t.Helper()
 	to, err := url.Parse(page)
 	must(v.in.t, err)
-	if to.Host != "reeve.example.org" || to.Path != v.in.server.url("/console/open") {
+	if to.Host != "reeve.example.org" || to.Path != v.in.server.URL("/console/open") {
 		v.in.t.Fatalf("sent to %s", to)
 	}
 	q := to.Query()
-	var out openForwardedOut
+	var out forward.OpenForwardedOut
 	v.in.ok("POST", "/auth/forward", string(encodeJSON(v.in.t, map[string]string{"origin": q.Get("origin"), "to": q.Get("to"), "state": q.Get("state")})), as).data(&out)
 	back, err := url.Parse(out.URL)
 	must(v.in.t, err)
@@ -104,7 +106,7 @@ func TestAForwardTokenIsGoodForNothingElse(t *testing.T) {
 	token := v.cookies["__Host-reeve-forward"]
 	in.tokens["forward"] = token
 	for _, rt := range routes() {
-		if rt.Access != public {
+		if rt.Access != web.Public {
 			in.call(rt.Method, urlOf(&rt), "", "forward").brief(401)
 		}
 	}
@@ -159,7 +161,7 @@ func TestForwardCodesAreBound(t *testing.T) {
 	in.clerk("mallory")
 	code := func(v *visitor, as string) string {
 		q := must1(t)(url.Parse(v.visit("/", "/auth/verify").Header().Get("Location"))).Query()
-		var out openForwardedOut
+		var out forward.OpenForwardedOut
 		in.ok("POST", "/auth/forward", string(encodeJSON(t, map[string]string{"origin": v.origin, "state": q.Get("state")})), as).data(&out)
 		return must1(t)(url.Parse(out.URL)).RequestURI()
 	}
@@ -327,11 +329,11 @@ func TestAnEmptyNeedIsRefused(t *testing.T) {
 
 func TestProgramsOnTheHostNameOfTheServerAreFound(t *testing.T) {
 	t.Parallel()
-	f := Forward{URL: "https://reeve.example.org:8443", Origins: []string{"https://shop.example.org", "https://Reeve.example.org", "http://reeve.example.org:3000", "https://example.org"}}
-	if got := f.exposed(); !slices.Equal(got, []string{"https://Reeve.example.org", "http://reeve.example.org:3000"}) {
+	f := web.Forward{URL: "https://reeve.example.org:8443", Origins: []string{"https://shop.example.org", "https://Reeve.example.org", "http://reeve.example.org:3000", "https://example.org"}}
+	if got := forward.Exposed(&f); !slices.Equal(got, []string{"https://Reeve.example.org", "http://reeve.example.org:3000"}) {
 		t.Errorf("%q", got)
 	}
-	if got := (&Forward{}).exposed(); len(got) != 0 {
+	if got := forward.Exposed((&web.Forward{})); len(got) != 0 {
 		t.Errorf("without any: %q", got)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"reeve/server/account"
+	"reeve/server/openapi"
 	"reeve/server/webhook"
 	"reeve/store"
 )
@@ -307,7 +309,7 @@ func TestGoldenAnswers(t *testing.T) {
 			a = in.call(g.method, g.url, g.body, as)
 		}
 		if g.file == "reauth_done" {
-			var out reauthDone
+			var out account.ReauthDone
 			a.data(&out)
 			in.tokens["owner"] = out.Token
 		}
@@ -328,8 +330,8 @@ func TestGoldenAnswers(t *testing.T) {
 		golden(t, "answers/"+g.file, shapeOf(t, steady(body)))
 		path, _ := findOperation(g.method, strings.Split(g.url, "?")[0])
 		for _, rt := range routes() {
-			if rt.Method == g.method && documentPath(rt.Path) == path && a.Code == http.StatusOK {
-				seen[rt.out] = true
+			if rt.Method == g.method && openapi.DocumentPath(rt.Path) == path && a.Code == http.StatusOK {
+				seen[rt.Output] = true
 			}
 		}
 	}
@@ -337,19 +339,19 @@ func TestGoldenAnswers(t *testing.T) {
 		for _, rt := range slices.Backward(routes()) { // the list has what was created
 			name := "answers/" + strings.ReplaceAll(r.path[1:], "/", "_")
 			switch {
-			case seen[rt.out] || rt.Path != r.path:
+			case seen[rt.Output] || rt.Path != r.path:
 			case rt.Method == "POST":
 				golden(t, name, shapeOf(t, steady(in.ok("POST", r.path, r.nth(3), "owner").Body)))
-				seen[rt.out] = true
+				seen[rt.Output] = true
 			case rt.Method == "GET":
 				golden(t, name+"_list", shapeOf(t, steady(in.ok("GET", r.path, "", "owner").Body)))
-				seen[rt.out] = true
+				seen[rt.Output] = true
 			}
 		}
 	}
 	for _, rt := range routes() {
-		if rt.binary == "" && !seen[rt.out] {
-			t.Errorf("%s answers %s: add a request for it to goldenAnswers in server/golden_test.go, then run go test -run GoldenAnswers -update", rt.name(), rt.out)
+		if rt.Binary == "" && !seen[rt.Output] {
+			t.Errorf("%s answers %s: add a request for it to goldenAnswers in server/golden_test.go, then run go test -run GoldenAnswers -update", rt.Name(), rt.Output)
 		}
 	}
 }

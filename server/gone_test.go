@@ -13,17 +13,17 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
-
 	"reeve/server/monitor"
 	"reeve/server/picture/picturetest"
+	"reeve/server/web"
 )
 
 // counts returns the responses of a route by status class.
-func (in *instance) counts(method, path string) (classes [len(statusClasses)]uint64) {
-	for _, rt := range in.server.routes {
+func (in *instance) counts(method, path string) (classes [len(web.StatusClasses)]uint64) {
+	for _, rt := range in.server.Server.Routes {
 		if rt.Method == method && rt.Path == path {
 			for i := range classes {
-				classes[i] = in.server.metrics.of(&rt).classes[i].Load()
+				classes[i] = in.server.Metrics.Of(&rt).Classes[i].Load()
 			}
 		}
 	}
@@ -37,7 +37,7 @@ func TestAnAbandonedThumbnailIsNoFailure(t *testing.T) {
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
 	f := in.keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
-	images := in.server.images
+	images := in.server.files.Images
 	var release []func()
 	for range max(1, runtime.NumCPU()-1) { // other pictures are being scaled
 		done, err := images.Admit(t.Context(), 1)
@@ -57,7 +57,7 @@ func TestAnAbandonedThumbnailIsNoFailure(t *testing.T) {
 		}
 		asked <- err
 	}()
-	until(t, "the picture waits", func() bool { return in.server.limits.pictures.now() == 1 })
+	until(t, "the picture waits", func() bool { return in.server.Limits.Pictures.Now() == 1 })
 	leave()
 	if err := <-asked; !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -77,7 +77,7 @@ func TestAnAbandonedThumbnailIsNoFailure(t *testing.T) {
 	if strings.Contains(log.String(), `"level":"error"`) || !strings.Contains(log.String(), `"status":499`) {
 		t.Errorf("the log: %s", log.String())
 	}
-	if got := in.server.limits.pictures.now(); got != 0 {
+	if got := in.server.Limits.Pictures.Now(); got != 0 {
 		t.Errorf("%d places are held", got)
 	}
 	for _, done := range release {
@@ -135,11 +135,11 @@ func TestAFailureCountsAfterTheClientHasGone(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
-	rt := action("POST", "/t", public, "T", func(*Request, *none) (nothing, error) { return nothing{}, errors.New("disk gone") })
+	rt := web.Action("POST", "/t", web.Public, "T", func(*web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, errors.New("disk gone") })
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	w := httptest.NewRecorder()
-	in.server.router([]Route{rt}).ServeHTTP(w, in.request("POST", "/t", "", "nobody").WithContext(ctx))
+	in.server.Router([]web.Route{rt}).ServeHTTP(w, in.request("POST", "/t", "", "nobody").WithContext(ctx))
 	if w.Code != 500 || !strings.Contains(log.String(), "disk gone") {
 		t.Errorf("%d, the log: %s", w.Code, log.String())
 	}
@@ -151,8 +151,8 @@ func TestPicturesDoNotQueueForever(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
-	must(t, in.server.limits.pictures.acquire(maxPictures))
+	must(t, in.server.Limits.Pictures.Acquire(web.MaxPictures))
 	in.call("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner").brief(503, "try again")
-	in.server.limits.pictures.release(maxPictures)
+	in.server.Limits.Pictures.Release(web.MaxPictures)
 	in.ok("GET", contentURL(f.ID)+"?thumb=64x64", "", "owner")
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/web"
 )
 
 // nonce is the part of a policy that differs in each response.
@@ -48,7 +50,7 @@ func TestHEAD_EveryGET(t *testing.T) {
 		}
 		t.Run(rt.Path, func(t *testing.T) {
 			url := strings.NewReplacer(":item_id", "1", ":id", "1", ":seq", "1").Replace(rt.Path)
-			url = urlOf(&Route{Path: url})
+			url = urlOf(&web.Route{Path: url})
 			code, header, _ := ask(t, "GET", url, holder(&rt))
 			headCode, head, body := ask(t, "HEAD", url, holder(&rt))
 			if code == 200 {

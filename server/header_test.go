@@ -8,20 +8,23 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"reeve/server/pages"
+	"reeve/server/web"
 )
 
 // checkPageHeaders adds the headers of pages for app users. Their cookies have tests of their own.
 func (a *reply) checkPageHeaders(r *http.Request, want map[string]string) {
 	a.t.Helper()
-	if !strings.HasPrefix(r.URL.Path, appPagesPath) {
+	if !strings.HasPrefix(r.URL.Path, pages.AppPagesPath) {
 		return
 	}
-	if strings.HasPrefix(a.Header.Get("Content-Type"), htmlMedia) {
+	if strings.HasPrefix(a.Header.Get("Content-Type"), web.HTMLMedia) {
 		_, nonce, _ := strings.Cut(a.Header.Get("Content-Security-Policy"), "'nonce-")
 		nonce, _, _ = strings.Cut(nonce, "'")
-		policy := pagePolicy
+		policy := pages.PagePolicy
 		if strings.Contains(a.Body, "<script") {
-			policy = challengePolicy
+			policy = pages.ChallengePolicy
 		}
 		want["Content-Security-Policy"], want["Referrer-Policy"] = strings.ReplaceAll(policy, "NONCE", nonce), "same-origin"
 		if len(nonce) < 20 || !strings.Contains(a.Body, `<style nonce="`+nonce+`">`) || a.Header.Get("Cache-Control") != "no-store" {
@@ -30,7 +33,7 @@ func (a *reply) checkPageHeaders(r *http.Request, want map[string]string) {
 	}
 	if a.Code == http.StatusSeeOther {
 		want["Set-Cookie"] = strings.Join(a.Header.Values("Set-Cookie"), ", ")
-		if r.Method == http.MethodPost && (r.URL.Path == signOutPath || r.URL.Path == deletionPath) && strings.Contains(a.Header.Get("Location"), "?done=") {
+		if r.Method == http.MethodPost && (r.URL.Path == pages.SignOutPath || r.URL.Path == pages.DeletionPath) && strings.Contains(a.Header.Get("Location"), "?done=") {
 			want["Clear-Site-Data"] = `"cache"`
 		}
 	}
@@ -46,10 +49,10 @@ func (a *reply) checkHeaders(r *http.Request) {
 		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 		"X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "", "Clear-Site-Data": "", "Set-Cookie": "",
 	}
-	if isLink := strings.HasPrefix(r.URL.Path, "/link/"); isLink && strings.HasPrefix(a.Header.Get("Content-Type"), htmlMedia) {
+	if isLink := strings.HasPrefix(r.URL.Path, "/link/"); isLink && strings.HasPrefix(a.Header.Get("Content-Type"), web.HTMLMedia) {
 		_, nonce, _ := strings.Cut(a.Header.Get("Content-Security-Policy"), "'nonce-")
 		nonce, _, _ = strings.Cut(nonce, "'")
-		want["Content-Security-Policy"] = strings.ReplaceAll(pagePolicy, "NONCE", nonce)
+		want["Content-Security-Policy"] = strings.ReplaceAll(pages.PagePolicy, "NONCE", nonce)
 		if len(nonce) < 20 || !strings.Contains(a.Body, `<style nonce="`+nonce+`">`) {
 			a.t.Errorf("%s: nonce %q", a.sent, nonce)
 		}
@@ -86,7 +89,7 @@ func (a *reply) checkHeaders(r *http.Request) {
 	}
 	entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/login/totp") || r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/login/passkey") || strings.HasSuffix(r.URL.Path, "/register")
 	unfinished := strings.Contains(a.Body, `"confirmation_sent":true`) || strings.Contains(a.Body, `"login_token":"rv_`)
-	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, appPagesPath) && !unfinished {
+	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, pages.AppPagesPath) && !unfinished {
 		want["Set-Cookie"] = a.cookieOf().String() // only the device cookie
 		if name := a.cookieOf().Name; name != deviceCookie(strings.HasPrefix(r.URL.Path, "/api/")) {
 			a.t.Errorf("%s: the cookie is called %s", a.sent, name)
@@ -104,7 +107,7 @@ func (a *reply) checkHeaders(r *http.Request) {
 func TestEveryRouteSendsTheHeaders(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	eachRoute(t, in, nil, func(in *instance, rt *Route) {
+	eachRoute(t, in, nil, func(in *instance, rt *web.Route) {
 		logout := strings.HasSuffix(rt.Path, "/logout")
 		for _, who := range []string{"nobody", holder(rt)} { // 401, and then 200, 404 or an input error
 			if !logout || who == "nobody" {
@@ -117,7 +120,7 @@ func TestEveryRouteSendsTheHeaders(t *testing.T) {
 		in.send(r)
 		in.call("PATCH", urlOf(rt), "", "nobody") // 405
 		in.call("OPTIONS", urlOf(rt), "", "nobody")
-		if rt.ranges {
+		if rt.Ranges {
 			in.call("HEAD", urlOf(rt), "", holder(rt))
 		}
 	})
@@ -152,7 +155,7 @@ func TestEveryClassOfStatusSendsTheHeaders(t *testing.T) {
 	for i := range 7 {
 		call("POST", "/admin/login", fmt.Sprintf(`{"username":"none","password":"%d"}`, i))
 	}
-	in.server.limits.bodyMemory.total = 0
+	in.server.Limits.BodyMemory.Total = 0
 	call("PUT", "/admin/info", `{"nickname":"`+strings.Repeat("x", 50_000)+`"}`)
 	for _, code := range []int{200, 206, 304, 400, 401, 404, 405, 413, 415, 416, 422, 429, 503} {
 		if !codes[code] {
@@ -196,14 +199,14 @@ func TestTheConsoleSendsTheHeaders(t *testing.T) {
 func TestAnErrorSendsTheHeaders(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	handler := in.server.headers(in.server.cors(in.server.router(failingRoutes())))
+	handler := in.server.Headers(in.server.Cors(in.server.Router(failingRoutes())))
 	for _, rt := range failingRoutes() {
 		w := httptest.NewRecorder()
 		func() {
 			defer func() { recover() }() // of an aborted response
 			handler.ServeHTTP(w, in.request(rt.Method, rt.Path, "", "nobody"))
 		}()
-		a := &reply{t, w.Code, w.Header(), "", rt.name(), 0}
+		a := &reply{t, w.Code, w.Header(), "", rt.Name(), 0}
 		a.checkHeaders(in.request(rt.Method, rt.Path, "", "nobody"))
 	}
 }

@@ -10,16 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/ops"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
 
 // healthParts returns the overall state in /system/health, and each component by name.
-func (in *instance) healthParts() (string, map[string]part) {
+func (in *instance) healthParts() (string, map[string]web.Part) {
 	in.t.Helper()
-	var out systemHealthOut
+	var out ops.SystemHealthOut
 	in.ok("GET", "/system/health", "", "owner").data(&out)
-	parts := map[string]part{}
+	parts := map[string]web.Part{}
 	for _, p := range out.Parts {
 		parts[p.Name] = p
 	}
@@ -28,23 +30,23 @@ func (in *instance) healthParts() (string, map[string]part) {
 
 // age makes the cached result of /health expire.
 func (in *instance) age() {
-	last := *in.server.health.Load()
-	last.at = last.at.Add(-healthCacheTime)
-	in.server.health.Store(&last)
+	last := *in.server.ops.Cached.Load()
+	last.At = last.At.Add(-ops.HealthCacheTime)
+	in.server.ops.Cached.Store(&last)
 }
 
 func TestHealthIsCachedForASecond(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/health", "", "nobody")
-	first := in.server.health.Load()
-	first.at = first.at.Add(time.Hour) // independent of the machine's load
+	first := in.server.ops.Cached.Load()
+	first.At = first.At.Add(time.Hour) // independent of the machine's load
 	in.close()
 	in.ok("GET", "/health", "", "nobody")
-	if in.server.health.Load() != first {
+	if in.server.ops.Cached.Load() != first {
 		t.Error("it was looked at again")
 	}
-	first.at = time.Now()
+	first.At = time.Now()
 	in.age()
 	for range 2 {
 		in.call("GET", "/health", "", "nobody").brief(503, `"errorCode":"not_healthy"`, `"data":{}`)
@@ -54,15 +56,15 @@ func TestHealthIsCachedForASecond(t *testing.T) {
 func TestSystemHealthOfAClosedDatabase(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	if _, parts := in.healthParts(); parts["database"].State != healthy || parts["database"].Figures["writable"] != 1 || parts["clock"].State != healthy {
+	if _, parts := in.healthParts(); parts["database"].State != web.Healthy || parts["database"].Figures["writable"] != 1 || parts["clock"].State != web.Healthy {
 		t.Fatalf("%+v", parts)
 	}
 	in.close()
 	state, parts := in.healthParts()
-	if d := parts["database"]; state != failed || d.State != failed || !strings.Contains(d.Text, "shutting down") || d.Figures["writable"] != 0 {
+	if d := parts["database"]; state != web.Failed || d.State != web.Failed || !strings.Contains(d.Text, "shutting down") || d.Figures["writable"] != 0 {
 		t.Errorf("%s: %+v", state, d)
 	}
-	if parts["disk"].State == failed {
+	if parts["disk"].State == web.Failed {
 		t.Errorf("%+v", parts["disk"])
 	}
 	for name, p := range parts {
@@ -86,11 +88,11 @@ func TestSystemHealthOfFilesThatCannotBeOpened(t *testing.T) {
 	}
 	other.tokens["owner"] = other.signIn(1)
 	state, parts := other.healthParts()
-	if state != failed || parts["files"].State != failed || parts["database"].State != healthy {
+	if state != web.Failed || parts["files"].State != web.Failed || parts["database"].State != web.Healthy {
 		t.Errorf("%s: %+v", state, parts)
 	}
 	other.ok("GET", "/health", "", "nobody")
-	var info systemInfo
+	var info ops.SystemInfo
 	other.ok("GET", "/system/info", "", "owner").data(&info)
 	if len(info.Files) != 1 || info.Files[0].Name != "data.db" {
 		t.Errorf("%+v", info.Files)
@@ -100,21 +102,21 @@ func TestSystemHealthOfFilesThatCannotBeOpened(t *testing.T) {
 func TestSystemHealthIsTheWorstOfItsParts(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	state := func(s string) func() part {
-		return func() part {
-			return part{Name: "monitor", State: s, message: errs.Say("t"), Figures: map[string]int64{}}
+	state := func(s string) func() web.Part {
+		return func() web.Part {
+			return web.Part{Name: "monitor", State: s, Message: errs.Say("t"), Figures: map[string]int64{}}
 		}
 	}
 	for _, c := range []struct {
 		states []string
 		want   string
 	}{
-		{[]string{healthy}, healthy}, {[]string{healthy, degraded}, degraded}, {[]string{degraded, healthy}, degraded},
-		{[]string{degraded, failed}, failed}, {[]string{failed, degraded, healthy}, failed},
+		{[]string{web.Healthy}, web.Healthy}, {[]string{web.Healthy, web.Degraded}, web.Degraded}, {[]string{web.Degraded, web.Healthy}, web.Degraded},
+		{[]string{web.Degraded, web.Failed}, web.Failed}, {[]string{web.Failed, web.Degraded, web.Healthy}, web.Failed},
 	} {
-		in.server.parts = nil
+		in.server.ops.Parts = nil
 		for _, s := range c.states {
-			in.server.parts = append(in.server.parts, state(s))
+			in.server.ops.Parts = append(in.server.ops.Parts, state(s))
 		}
 		if got, parts := in.healthParts(); got != c.want || parts["monitor"].Text != "t" {
 			t.Errorf("%q: %s, want %s", c.states, got, c.want)
@@ -125,7 +127,7 @@ func TestSystemHealthIsTheWorstOfItsParts(t *testing.T) {
 func TestHealthComponents(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	var out systemHealthOut
+	var out ops.SystemHealthOut
 	in.ok("GET", "/system/health", "", "owner").data(&out)
 	var names []string
 	for _, p := range out.Parts {
@@ -143,11 +145,11 @@ func TestDiskHealthFollowsFreeSpace(t *testing.T) {
 		free, floor int64
 		want        string
 	}{
-		{"much room", 300 << 20, 256 << 20, healthy}, {"exactly the floor", 256 << 20, 256 << 20, healthy},
-		{"less than the floor", 256<<20 - 1, 256 << 20, degraded}, {"a little and no floor", 2 << 20, 0, healthy},
-		{"next to nothing", 1<<20 - 1, 256 << 20, failed}, {"nothing and no floor", 0, 0, failed},
+		{"much room", 300 << 20, 256 << 20, web.Healthy}, {"exactly the floor", 256 << 20, 256 << 20, web.Healthy},
+		{"less than the floor", 256<<20 - 1, 256 << 20, web.Degraded}, {"a little and no floor", 2 << 20, 0, web.Healthy},
+		{"next to nothing", 1<<20 - 1, 256 << 20, web.Failed}, {"nothing and no floor", 0, 0, web.Failed},
 	} {
-		if p := diskPart(c.free, c.floor); p.State != c.want || p.Figures["free_bytes"] != c.free || p.Figures["floor_bytes"] != c.floor {
+		if p := ops.DiskPart(c.free, c.floor); p.State != c.want || p.Figures["free_bytes"] != c.free || p.Figures["floor_bytes"] != c.floor {
 			t.Errorf("%s: %+v, want %s", c.name, p, c.want)
 		}
 	}
@@ -160,7 +162,7 @@ func TestTheFloorOfTheDiskIsASetting(t *testing.T) {
 		t.Skip("this system does not tell how full its disks are")
 	}
 	in.ok("PUT", "/system/setting", `{"values":{"file.free_megabytes":1048576}}`, "owner") // 1 TiB
-	if _, parts := in.healthParts(); parts["disk"].Figures["floor_bytes"] != 1<<40 || parts["disk"].Figures["free_bytes"] < 1<<40 && parts["disk"].State != degraded {
+	if _, parts := in.healthParts(); parts["disk"].Figures["floor_bytes"] != 1<<40 || parts["disk"].Figures["free_bytes"] < 1<<40 && parts["disk"].State != web.Degraded {
 		t.Errorf("%+v", parts["disk"])
 	}
 }
@@ -172,17 +174,17 @@ func TestClockHealth(t *testing.T) {
 		moved, ahead time.Duration
 		want         string
 	}{
-		{"still", 0, -time.Hour, healthy}, {"adjusted a little", -time.Second, time.Second, healthy},
-		{"put forward", time.Hour, -time.Minute, healthy}, {"put back", -3 * time.Second, 0, degraded},
-		{"behind its records", 0, 3 * time.Second, degraded},
+		{"still", 0, -time.Hour, web.Healthy}, {"adjusted a little", -time.Second, time.Second, web.Healthy},
+		{"put forward", time.Hour, -time.Minute, web.Healthy}, {"put back", -3 * time.Second, 0, web.Degraded},
+		{"behind its records", 0, 3 * time.Second, web.Degraded},
 	} {
-		if p := clockPart(c.moved, c.ahead); p.State != c.want || p.Figures["moved_ms"] != c.moved.Milliseconds() {
+		if p := ops.ClockPart(c.moved, c.ahead); p.State != c.want || p.Figures["moved_ms"] != c.moved.Milliseconds() {
 			t.Errorf("%s: %+v, want %s", c.name, p, c.want)
 		}
 	}
 	in := start(t)
-	in.server.started = in.server.started.Round(0).Add(time.Hour) // without a monotonic reading both differences are equal
-	if _, parts := in.healthParts(); parts["clock"].State != healthy || parts["clock"].Figures["moved_ms"] != 0 {
+	in.server.Started = in.server.Started.Round(0).Add(time.Hour) // without a monotonic reading both differences are equal
+	if _, parts := in.healthParts(); parts["clock"].State != web.Healthy || parts["clock"].Figures["moved_ms"] != 0 {
 		t.Errorf("%+v", parts["clock"])
 	}
 }
@@ -190,7 +192,7 @@ func TestClockHealth(t *testing.T) {
 func TestSystemInfo(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) {
-		su.config.Effective = []ConfigValue{{"metrics.token", "******", "file"}}
+		su.config.Effective = []web.ConfigValue{{Key: "metrics.token", Value: "******", Source: "file"}}
 	})
 	for _, name := range []string{"data.db.schema-2", "data.db.schema-1"} {
 		must(t, os.WriteFile(filepath.Join(in.dir, name), []byte("abc"), 0o600))
@@ -203,12 +205,12 @@ func TestSystemInfo(t *testing.T) {
 	if strings.Contains(body.Body, metricsSecret) {
 		t.Errorf("it tells the token: %s", body.Body)
 	}
-	var info systemInfo
+	var info ops.SystemInfo
 	body.data(&info)
 	if info.OldestKept != "data.db.schema-1" || len(info.Kept) != 2 || info.Kept[1].Size != 3 || info.Kept[1].Schema != 2 || info.Kept[1].CreatedAt == 0 {
 		t.Errorf("kept: %+v, the oldest is %q", info.Kept, info.OldestKept)
 	}
-	if !slices.Equal(info.Config, in.server.config.Effective) || info.Version != "test" || info.Build.CPUs < 1 || info.Build.Go == "" || info.Memory.Heap <= 0 || info.Memory.Goroutines < 1 {
+	if !slices.Equal(info.Config, in.server.Config.Effective) || info.Version != "test" || info.Build.CPUs < 1 || info.Build.Go == "" || info.Memory.Heap <= 0 || info.Memory.Goroutines < 1 {
 		t.Errorf("%+v", info)
 	}
 	if _, err := os.Stat("/proc/self/status"); err == nil && info.Memory.Anonymous < 1<<20 {
@@ -221,10 +223,10 @@ func TestSystemInfo(t *testing.T) {
 	}
 	in.view(func(tx *store.Tx) error {
 		groups, err := store.SettingGroups.Count(tx)
-		if !slices.Contains(info.Collections, collectionInfo{"setting_group", groups}) || len(info.Collections) < 15 {
+		if !slices.Contains(info.Collections, ops.CollectionInfo{Name: "setting_group", Records: groups}) || len(info.Collections) < 15 {
 			t.Errorf("collections: %+v", info.Collections)
 		}
-		i := slices.IndexFunc(info.Caches, func(c cacheInfo) bool { return c.Name == "settings" })
+		i := slices.IndexFunc(info.Caches, func(c ops.CacheInfo) bool { return c.Name == "settings" })
 		if i < 0 || info.Caches[i].Generation != store.SettingCache.Generation(tx) || info.Caches[i].ComputedAt < info.StartedAt {
 			t.Errorf("caches: %+v", info.Caches)
 		}
@@ -236,7 +238,7 @@ func TestSystemInfo(t *testing.T) {
 func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	if _, parts := in.healthParts(); parts["database"].State != healthy || parts["database"].Figures["lost_commits"] != 0 {
+	if _, parts := in.healthParts(); parts["database"].State != web.Healthy || parts["database"].Figures["lost_commits"] != 0 {
 		t.Fatalf("%+v", parts["database"])
 	}
 	in.close()
@@ -255,7 +257,7 @@ func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
 		in = open(t, in.dir)
 		in.tokens["owner"] = in.signIn(1)
 		state, parts := in.healthParts()
-		if d := parts["database"]; state != degraded || d.State != degraded || d.Figures["lost_commits"] != 1 || d.Since == 0 || !strings.Contains(d.Text, "1 lost") {
+		if d := parts["database"]; state != web.Degraded || d.State != web.Degraded || d.Figures["lost_commits"] != 1 || d.Since == 0 || !strings.Contains(d.Text, "1 lost") {
 			t.Fatalf("%s: %+v", state, d)
 		}
 		in.ok("GET", "/health", "", "nobody")
@@ -272,13 +274,13 @@ func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
 	in.tokens["owner"] = in.signIn(1)
 	in.call("POST", "/system/health/acknowledge", "", "viewer").brief(403, "system.info.acknowledge")
 	in.ok("POST", "/system/health/acknowledge", "", "keeper")
-	if state, parts := in.healthParts(); state != healthy || parts["database"].Figures["lost_commits"] != 0 {
+	if state, parts := in.healthParts(); state != web.Healthy || parts["database"].Figures["lost_commits"] != 0 {
 		t.Errorf("%s: %+v", state, parts)
 	}
 	in.close()
 	open()
 	in.tokens["owner"] = in.signIn(1)
-	if state, parts := in.healthParts(); state != healthy {
+	if state, parts := in.healthParts(); state != web.Healthy {
 		t.Errorf("after another start: %s: %+v", state, parts)
 	}
 }
@@ -297,14 +299,14 @@ func TestSystemHealthOfASearchIndexThatCannotBeMade(t *testing.T) {
 		}
 		return nil
 	}))
-	var parts map[string]part
+	var parts map[string]web.Part
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		if _, parts = in.healthParts(); parts["search"].State != healthy {
+		if _, parts = in.healthParts(); parts["search"].State != web.Healthy {
 			break
 		}
 	}
 	p := parts["search"]
-	if p.State != degraded || !strings.Contains(p.Text, "the search index of role can't be built or read") || strings.Contains(p.Text, in.dir) || p.Figures["indexes"] != 1 {
+	if p.State != web.Degraded || !strings.Contains(p.Text, "the search index of role can't be built or read") || strings.Contains(p.Text, in.dir) || p.Figures["indexes"] != 1 {
 		t.Errorf("%+v", p)
 	}
 	if list := in.ok("GET", "/admin/role?keywordSearch=role+4711", "", "owner"); !strings.Contains(list.Body, "role 4711") {
@@ -320,16 +322,16 @@ func TestSystemHealthIsTheWorstState(t *testing.T) {
 		parts []string
 		want  string
 	}{
-		{[]string{healthy, healthy}, healthy},
-		{[]string{healthy, checking, healthy}, checking},
-		{[]string{degraded, checking}, degraded},
-		{[]string{checking, failed, degraded}, failed},
+		{[]string{web.Healthy, web.Healthy}, web.Healthy},
+		{[]string{web.Healthy, web.Checking, web.Healthy}, web.Checking},
+		{[]string{web.Degraded, web.Checking}, web.Degraded},
+		{[]string{web.Checking, web.Failed, web.Degraded}, web.Failed},
 	} {
-		in.server.parts = nil
+		in.server.ops.Parts = nil
 		for _, state := range test.parts {
-			in.server.parts = append(in.server.parts, func() part { return part{State: state, Figures: map[string]int64{}} })
+			in.server.ops.Parts = append(in.server.ops.Parts, func() web.Part { return web.Part{State: state, Figures: map[string]int64{}} })
 		}
-		var out systemHealthOut
+		var out ops.SystemHealthOut
 		in.ok("GET", "/system/health", "", "owner").data(&out)
 		if out.State != test.want {
 			t.Errorf("%v: %s, want %s", test.parts, out.State, test.want)

@@ -1,6 +1,10 @@
 package server
 
-import "testing"
+import (
+	"testing"
+
+	"reeve/server/web"
+)
 
 // TestHosts_PublicURL expects answers under the names of the configuration, addresses and names
 // that no other site can have, and at /health under any.
@@ -25,7 +29,7 @@ func TestHosts_PublicURL(t *testing.T) {
 			t.Errorf("health at %q: %d", host, a.Code)
 		}
 	}
-	open := start(t, func(su *setup) { su.config.PublicURL, su.config.Forward = "", Forward{} })
+	open := start(t, func(su *setup) { su.config.PublicURL, su.config.Forward = "", web.Forward{} })
 	r := open.request("GET", "/api/home", "", "nobody")
 	if r.Host = "any.example"; open.send(r).Code != 200 {
 		t.Error("without a public URL, a name is refused")

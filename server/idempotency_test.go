@@ -104,7 +104,7 @@ func TestEveryPostIsCarriedOutOnce(t *testing.T) {
 	t.Parallel()
 	replayed, refused := 0, 0
 	for _, rt := range routes() {
-		if !rt.idempotent() {
+		if !rt.Idempotent() {
 			continue
 		}
 		in := withGoodBodies(t)
@@ -123,17 +123,17 @@ func TestEveryPostIsCarriedOutOnce(t *testing.T) {
 		commits = in.db.Stats().Commits
 		second := send()
 		switch {
-		case first.Code != 200 || !changed || rt.logs != "": // it has changed nothing but the change log
+		case first.Code != 200 || !changed || rt.LoggedAs != "": // it has changed nothing but the change log
 			continue
 		case in.db.Stats().Commits != commits:
-			t.Errorf("%s: the second request has changed something: %d %s", rt.name(), second.Code, second.Body)
+			t.Errorf("%s: the second request has changed something: %d %s", rt.Name(), second.Code, second.Body)
 		case second.Code == 409 && second.envelope().ErrorCode == "already_done":
-			if !rt.reveals && len(first.Body) < store.MaxCompletedAnswer {
-				t.Errorf("%s: the response was not stored", rt.name())
+			if !rt.Reveals && len(first.Body) < store.MaxCompletedAnswer {
+				t.Errorf("%s: the response was not stored", rt.Name())
 			}
 			refused++
-		case second.Code != 200 || second.Body != first.Body || rt.reveals:
-			t.Errorf("%s: %d %s, then %d %s", rt.name(), first.Code, first.Body, second.Code, second.Body)
+		case second.Code != 200 || second.Body != first.Body || rt.Reveals:
+			t.Errorf("%s: %d %s, then %d %s", rt.Name(), first.Code, first.Body, second.Code, second.Body)
 		default:
 			replayed++
 		}
@@ -290,19 +290,19 @@ func TestAReplayIsConfirmed(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.repeatable("k", "POST", "/admin/dept", `{"name":"Sales"}`, "owner").brief(200)
-	req := in.server.newRequest(httptest.NewRecorder(), httptest.NewRequest("POST", "/admin/dept", nil))
+	req := in.server.NewRequest(httptest.NewRecorder(), httptest.NewRequest("POST", "/admin/dept", nil))
 	in.view(func(tx *store.Tx) error {
 		for done, err := range store.CompletedRequests.All(tx) {
 			must(t, err)
-			if err := req.confirmCompleted(done); err != nil {
+			if err := req.ConfirmCompleted(done); err != nil {
 				t.Error(err)
 			}
 			done.RequestID = "another"
-			if err := req.confirmCompleted(done); !errs.Is(err, errs.Busy) {
+			if err := req.ConfirmCompleted(done); !errs.Is(err, errs.Busy) {
 				t.Errorf("another request was committed: %v", err)
 			}
 			done.Key = "unknown"
-			if err := req.confirmCompleted(done); !errs.Is(err, errs.Busy) {
+			if err := req.ConfirmCompleted(done); !errs.Is(err, errs.Busy) {
 				t.Errorf("none was committed: %v", err)
 			}
 		}

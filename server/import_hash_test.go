@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/changes"
+	"reeve/server/openapi"
+	"reeve/server/people"
 	"reeve/store"
 )
 
@@ -71,7 +74,7 @@ func TestUsersSignInWithImportedPasswords(t *testing.T) {
 				t.Errorf("%q, %q", in.hashOf(c.app, "ann"), in.hashOf(c.app, "none"))
 			}
 			signIn := func(name, password string) *reply {
-				return in.call("POST", c.signIn, string(encodeJSON(t, object{"username": name, "password": password})), "nobody")
+				return in.call("POST", c.signIn, string(encodeJSON(t, openapi.Object{"username": name, "password": password})), "nobody")
 			}
 			signIn("ann", "Password").brief(401, "wrong_credentials")
 			signIn("ann", laravelHash).brief(401, "wrong_credentials")
@@ -166,7 +169,7 @@ func TestFaultsOfImportedHashes(t *testing.T) {
 		"no header":             laravelHash + ",ann\n",
 		"no header, name first": "username," + laravelHash + "\n",
 		"an unquoted comma":     "username,password_hash\nann," + strings.Trim(springHash, `"`) + "\n",
-		"a large cell":          "username,password_hash\nann," + secret + strings.Repeat("x", maxCellBytes) + "\n",
+		"a large cell":          "username,password_hash\nann," + secret + strings.Repeat("x", people.MaxCellBytes) + "\n",
 	} {
 		if a := in.upload("/user/list-import", file, "owner"); a.Code != 422 || a.envelope().Errors["file"] == "" || strings.Contains(a.Body, secret) || strings.Contains(a.Body, "c29tZXNhbHQ") {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
@@ -181,8 +184,8 @@ func TestAppliedStepsOfAnImportForgetTheirRows(t *testing.T) {
 	in.update(func(tx *store.Tx) error {
 		sealed, err := store.SealHash(tx, "ann", store.ImportedHash+laravelHash)
 		must(t, err)
-		input := encodeJSON(t, []importedRow[store.AppUser]{{Line: 2, User: store.AppUser{Username: "ann", Status: true}, Hash: &sealed}})
-		made, undo, err := appUserCSV.apply(tx, input)
+		input := encodeJSON(t, []people.ImportedRow[store.AppUser]{{Line: 2, User: store.AppUser{Username: "ann", Status: true}, Hash: &sealed}})
+		made, undo, err := people.AppUserCSV.Apply(tx, input)
 		if len(made) != 1 || string(undo) != "null" {
 			t.Errorf("%v, %s", made, undo)
 		}
@@ -230,7 +233,7 @@ func TestAnImportWithHashesIsUndone(t *testing.T) {
 				file += fmt.Sprintf("user%d,%s\n", n, laravelHash)
 			}
 			in.upload(c.path+"-import", file, "owner").brief(200, `"created":70`)
-			var p struct{ Data []logEntry }
+			var p struct{ Data []changes.LogEntry }
 			in.ok("GET", "/system/audit?job=1&pageSize=1", "", "owner").data(&p)
 			if len(p.Data) != 1 {
 				t.Fatalf("%d entries of the job", len(p.Data))

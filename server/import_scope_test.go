@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
+	"reeve/server/people"
 	"reeve/store"
 )
 
@@ -25,7 +25,7 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 	nowhere := func(path string) string { return fmt.Sprintf("department %q not found", path) }
 	const tooMuch = " exceeds what you can grant; missing: "
 	good, bad := "", ""
-	var want []verdict
+	var want []people.Verdict
 	for i, c := range []struct{ department, roles, column, text string }{
 		{"D1/D10", "", "", ""},
 		{"d1/d10/d100/D101", "Low;low", "", ""},
@@ -43,7 +43,7 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 	} {
 		name := fmt.Sprint("row", i)
 		row := name + "," + c.department + "," + c.roles + "\n"
-		v := verdict{Line: i + 2, Username: name, OK: c.column == "", Errors: map[string]string{c.column: c.text}}
+		v := people.Verdict{Line: i + 2, Username: name, OK: c.column == "", Errors: map[string]string{c.column: c.text}}
 		if v.OK {
 			v.Errors, good = nil, good+row
 		} else {
@@ -52,7 +52,7 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 		want = append(want, v)
 	}
 	before := in.dump()
-	var out importOut
+	var out people.ImportOut
 	a := in.upload("/admin/list-import?dry_run=1", header+good+bad, "clerk")
 	a.brief(200)
 	a.data(&out)
@@ -62,7 +62,7 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 		}
 		out.Rows[i].Details = nil
 	}
-	if diff := cmp.Diff(importOut{DryRun: true, Failed: 10, Rows: want, Charset: "utf-8"}, out); diff != "" {
+	if diff := cmp.Diff(people.ImportOut{DryRun: true, Failed: 10, Rows: want, Charset: "utf-8"}, out); diff != "" {
 		t.Errorf("verdicts (- want, + got):\n%s", diff)
 	}
 	refused := map[string]string{}

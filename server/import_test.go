@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/people"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -84,10 +85,10 @@ func TestAnImportIsReauthorizedAfterTheUpload(t *testing.T) {
 }
 
 // imported returns the counts of the response and the faults of each row.
-func (in *instance) imported(file string) (created, failed int, rows []verdict) {
+func (in *instance) imported(file string) (created, failed int, rows []people.Verdict) {
 	in.t.Helper()
 	a := in.upload("/admin/list-import?dry_run=1", file, "owner")
-	var out importOut
+	var out people.ImportOut
 	a.brief(200)
 	a.data(&out)
 	return out.Created, out.Failed, out.Rows
@@ -179,7 +180,7 @@ func TestInvalidImportFiles(t *testing.T) {
 			}
 		}
 	}
-	in.upload("/admin/list-import", "username\n"+strings.Repeat("x", maxImportBytes), "owner").brief(413)
+	in.upload("/admin/list-import", "username\n"+strings.Repeat("x", people.MaxImportBytes), "owner").brief(413)
 	in.upload("/admin/list-import?dry_run=2", "username\nnew\n", "owner").names(400, "dry_run")
 	in.upload("/admin/list-import", "username\nnew\n", "clerk").brief(403, "admin.list.import")
 	in.upload("/admin/list-import", "username\nnew\n", "nobody").brief(401)
@@ -235,7 +236,7 @@ func TestAnExportEqualsTheListAndIsSafe(t *testing.T) {
 	in.ok("PUT", "/admin/info", `{"nickname":"=HYPERLINK(\"x\")","mobile":"+49 1234"}`, "owner")
 	in.create("/admin/list", `{"username":"-ann","nickname":"@SUM(1)","email":"+x@example.org","dept_id":2,"role_ids":[2,3],"sex":2}`)
 	in.create("/admin/list", `{"username":"bert","nickname":"'quoted, \"twice\"","status":0,"dept_id":3}`)
-	const header = byteOrderMark + "username,nickname,email,mobile,sex,department,roles,status\n"
+	const header = people.ByteOrderMark + "username,nickname,email,mobile,sex,department,roles,status\n"
 	admin := `admin,"'=HYPERLINK(""x"")",,'+49 1234,0,,Owner,1` + "\n"
 	ann := `'-ann,'@SUM(1),'+x@example.org,,2,Head\/Office/R\\D,Editor\; chief;Back\\slash,1` + "\n"
 	bert := `bert,"''quoted, ""twice""",,,0,Head\/Office/Sales,,0` + "\n"
@@ -258,7 +259,7 @@ func TestAnExportCanBeImported(t *testing.T) {
 	in := withOffice(t, func(in *instance) {
 		in.create("/admin/list", `{"username":"-ann","nickname":"'=1+1","email":"+x@example.org","mobile":"+49 1","dept_id":2,"role_ids":[2,3],"sex":2,"status":0}`)
 		in.update(func(tx *store.Tx) error {
-			for i := range exportChunk + 1 {
+			for i := range people.ExportChunk + 1 {
 				if err := store.Users.Create(tx, &store.User{Username: fmt.Sprintf("user%05d", i), Nickname: "\"quoted\", 日本", DeptID: 3, RoleIDs: []store.ID{4}, Status: true}); err != nil {
 					return err
 				}
@@ -270,7 +271,7 @@ func TestAnExportCanBeImported(t *testing.T) {
 	other := withOffice(t, nil)
 	header, rest, _ := strings.Cut(first, "\n")
 	_, rest, _ = strings.Cut(rest, "\n") // admin exists already
-	other.upload("/admin/list-import", header+"\n"+rest, "owner").brief(200, fmt.Sprintf(`"created":%d,`, exportChunk+2))
+	other.upload("/admin/list-import", header+"\n"+rest, "owner").brief(200, fmt.Sprintf(`"created":%d,`, people.ExportChunk+2))
 	if second := other.ok("GET", "/admin/list-export", "", "owner").Body; second != first {
 		t.Errorf("%d bytes came back as %d", len(first), len(second))
 	}

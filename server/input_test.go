@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
+	"reeve/server/openapi"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -20,7 +21,7 @@ func TestTimeInput(t *testing.T) {
 		Since store.Time   `query:"since"`
 		Days  []store.Time `json:"days"`
 	}
-	d := describe(reflect.TypeFor[in](), "POST", reflect.TypeFor[nothing]())
+	d := web.Describe(reflect.TypeFor[in](), "POST", reflect.TypeFor[web.Nothing]())
 	noon := store.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 500_000, time.UTC))
 	for value, want := range map[any]store.Time{
 		"2026-03-01T12:00:00.0005Z":      noon,
@@ -30,22 +31,22 @@ func TestTimeInput(t *testing.T) {
 		"":                               -1,
 		true:                             -1,
 	} {
-		for name, set := range map[string]func(*in, *inputFaults){
-			"body": func(v *in, bad *inputFaults) {
-				bindValue(d.find("json", "start"), fieldTarget(reflect.ValueOf(v).Elem(), d.find("json", "start")), value, "start", bad)
+		for name, set := range map[string]func(*in, *web.InputFaults){
+			"body": func(v *in, bad *web.InputFaults) {
+				web.BindValue(d.Find("json", "start"), web.FieldTarget(reflect.ValueOf(v).Elem(), d.Find("json", "start")), value, "start", bad)
 			},
-			"array": func(v *in, bad *inputFaults) {
-				bindValue(d.find("json", "days"), fieldTarget(reflect.ValueOf(v).Elem(), d.find("json", "days")), []any{value}, "days", bad)
+			"array": func(v *in, bad *web.InputFaults) {
+				web.BindValue(d.Find("json", "days"), web.FieldTarget(reflect.ValueOf(v).Elem(), d.Find("json", "days")), []any{value}, "days", bad)
 			},
-			"query": func(v *in, bad *inputFaults) {
-				bindText(d.find("query", "since"), reflect.ValueOf(v).Elem(), fmt.Sprint(value), bad.invalid)
+			"query": func(v *in, bad *web.InputFaults) {
+				web.BindText(d.Find("query", "since"), reflect.ValueOf(v).Elem(), fmt.Sprint(value), bad.Invalid)
 			},
 		} {
 			var v in
-			bad := newInputFaults()
+			bad := web.NewInputFaults()
 			set(&v, bad)
 			if want == -1 {
-				if len(bad.invalid) != 1 {
+				if len(bad.Invalid) != 1 {
 					t.Errorf("%s: %v is accepted", name, value)
 				}
 				continue
@@ -57,12 +58,12 @@ func TestTimeInput(t *testing.T) {
 			case v.Days != nil:
 				got = v.Days[0]
 			}
-			if got != want || len(bad.invalid) > 0 {
-				t.Errorf("%s: %v is %v, %v", name, value, got, bad.invalid)
+			if got != want || len(bad.Invalid) > 0 {
+				t.Errorf("%s: %v is %v, %v", name, value, got, bad.Invalid)
 			}
 		}
 	}
-	if diff := cmp.Diff(object{"type": []any{"string", "null"}, "format": "date-time"}, fieldSchema(d.find("json", "start"))); diff != "" {
+	if diff := cmp.Diff(openapi.Object{"type": []any{"string", "null"}, "format": "date-time"}, openapi.FieldSchema(d.Find("json", "start"))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -97,7 +98,7 @@ func TestInputTypesThatCannotBeDecoded(t *testing.T) {
 					t.Errorf("%T is accepted", in)
 				}
 			}()
-			describe(reflect.TypeOf(in), "POST", reflect.TypeFor[nothing]())
+			web.Describe(reflect.TypeOf(in), "POST", reflect.TypeFor[web.Nothing]())
 		}()
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"reeve/server/ops"
+	"reeve/server/web"
 )
 
 // TestFilesReadableByOthersAreReported at the start and in /system/health, until they are
@@ -17,13 +20,13 @@ func TestFilesReadableByOthersAreReported(t *testing.T) {
 	}
 	private := filepath.Join(t.TempDir(), "config.toml")
 	must(t, os.WriteFile(private, nil, 0o600))
-	config := Config{Version: "test", PrivateFiles: []string{private, filepath.Join(t.TempDir(), "missing")}}
+	config := web.Config{Version: "test", PrivateFiles: []string{private, filepath.Join(t.TempDir(), "missing")}}
 	in := start(t, func(s *setup) { s.config = config })
 	check := func(exposed ...string) {
 		t.Helper()
 		_, parts := in.healthParts()
-		p, warnings := parts["permissions"], config.InstallationWarnings(in.dir)
-		if (p.State == degraded) != (len(exposed) > 0) || p.Figures["exposed"] != int64(len(exposed)) || p.Figures["root"] != 0 || len(warnings) != min(1, len(exposed)) {
+		p, warnings := parts["permissions"], ops.InstallationWarnings(&config, in.dir)
+		if (p.State == web.Degraded) != (len(exposed) > 0) || p.Figures["exposed"] != int64(len(exposed)) || p.Figures["root"] != 0 || len(warnings) != min(1, len(exposed)) {
 			t.Errorf("%q: %+v, %q", exposed, p, warnings)
 		}
 		for _, path := range exposed {
@@ -49,7 +52,7 @@ func TestTheProgramsOwnFilesArePrivate(t *testing.T) {
 	in := start(t)
 	in.keep("owner", "a.txt", "a")
 	in.flush()
-	if _, parts := in.healthParts(); parts["permissions"].State != healthy {
+	if _, parts := in.healthParts(); parts["permissions"].State != web.Healthy {
 		t.Errorf("%+v", parts["permissions"])
 	}
 }
@@ -57,10 +60,10 @@ func TestTheProgramsOwnFilesArePrivate(t *testing.T) {
 func TestRunningAsRootIsReported(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(s *setup) { s.config.Root = true })
-	if _, parts := in.healthParts(); parts["permissions"].State != healthy || parts["permissions"].Figures["root"] != 1 || !strings.Contains(parts["permissions"].Text, "running as root") {
+	if _, parts := in.healthParts(); parts["permissions"].State != web.Healthy || parts["permissions"].Figures["root"] != 1 || !strings.Contains(parts["permissions"].Text, "running as root") {
 		t.Errorf("%+v", parts["permissions"])
 	}
-	if warnings := (&Config{Root: true}).InstallationWarnings(in.dir); len(warnings) != 1 || !strings.Contains(warnings[0], "running as root") {
+	if warnings := ops.InstallationWarnings((&web.Config{Root: true}), in.dir); len(warnings) != 1 || !strings.Contains(warnings[0], "running as root") {
 		t.Errorf("%q", warnings)
 	}
 }
@@ -83,7 +86,7 @@ func TestContainersAreDetected(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		must(t, os.WriteFile(path, []byte(c.text), 0o600))
 		env := func(name string) string { return map[string]string{c.env: "10.0.0.1"}[name] }
-		if got := inContainer(root, env); got != c.want {
+		if got := ops.DetectContainer(root, env); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -16,13 +16,16 @@ import (
 	"time"
 
 	"reeve/auth"
+	"reeve/server/mails"
+	"reeve/server/openapi"
+	"reeve/server/people"
 	"reeve/store"
 )
 
-// useLink sets a password with a link, from an address.
+// UseLink sets a password with a link, from an address.
 func (in *instance) useLink(path, token, password, ip string) *reply {
 	in.t.Helper()
-	r := in.request("POST", path, string(encodeJSON(in.t, object{"token": token, "password": password})), "nobody")
+	r := in.request("POST", path, string(encodeJSON(in.t, openapi.Object{"token": token, "password": password})), "nobody")
 	r.RemoteAddr = ip + ":1234"
 	return in.send(r)
 }
@@ -30,7 +33,7 @@ func (in *instance) useLink(path, token, password, ip string) *reply {
 // linkFor returns the token of a new copy of an invitation.
 func (in *instance) linkFor(id store.ID, as string) string {
 	in.t.Helper()
-	var out oneTimeLink
+	var out people.OneTimeLink
 	in.ok("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{}`, as).data(&out)
 	return tokenIn(in.t, out.URL)
 }
@@ -41,7 +44,7 @@ func TestAnInvitedUserSetsAPassword(t *testing.T) {
 	var made struct {
 		ID         store.ID
 		Password   string
-		Invitation *oneTimeLink
+		Invitation *people.OneTimeLink
 	}
 	in.ok("POST", "/admin/list", `{"username":"ann","nickname":"Ann","invite":"link"}`, "owner").data(&made)
 	if made.Password != "" || made.Invitation == nil || time.Until(made.Invitation.ExpiresAt.Std()).Round(time.Hour) != 7*24*time.Hour {
@@ -69,7 +72,7 @@ func TestThreeCopiesOfALinkAreValid(t *testing.T) {
 		tokens = append(tokens, in.linkFor(id, "owner"))
 	}
 	in.ok("GET", "/admin/invite", "", "owner").brief(200, `"links":3`, `"total":1`)
-	page := func(token string) int { return in.call("GET", linkPath+token, "", "nobody").Code }
+	page := func(token string) int { return in.call("GET", mails.LinkPath+token, "", "nobody").Code }
 	for i, want := range []int{404, 200, 200, 200} {
 		if got := page(tokens[i]); got != want {
 			t.Errorf("link %d: %d, want %d", i, got, want)
@@ -125,9 +128,9 @@ func TestALinkThatWasCopiedNeedsTheRightsOfWhoCopiedIt(t *testing.T) {
 			clerk := in.clerk("clerk", "admin.list.query", "admin.invite.create")
 			id := in.guest("ann", "")
 			token := in.linkFor(id, "clerk")
-			in.ok("GET", linkPath+token, "", "nobody")
+			in.ok("GET", mails.LinkPath+token, "", "nobody")
 			change(in, clerk, id)
-			in.call("GET", linkPath+token, "", "nobody").brief(404)
+			in.call("GET", mails.LinkPath+token, "", "nobody").brief(404)
 			in.useLink("/admin/password/link", token, "a good password", "192.0.2.1").brief(404, `"errorCode":"link_expired"`)
 		})
 	}
@@ -162,7 +165,7 @@ func TestLinksForOthersObeyTheCeilingAndTheScope(t *testing.T) {
 			in.call("POST", fmt.Sprintf("/admin/list/%d/%s", beyond, path), body, "local").brief(403, `"errorCode":"beyond_ceiling"`)
 		}
 	}
-	var many invitedMany
+	var many people.InvitedMany
 	in.ok("POST", fmt.Sprintf("/admin/invite?ids=%d,%d,%d,999", inside, outside, beyond), `{"copy":1}`, "local").data(&many)
 	var codes []string
 	for _, s := range many.Skipped {
@@ -322,9 +325,9 @@ func TestMailedLinksEndWithTheAddress(t *testing.T) {
 	in.ok("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "owner")
 	in.sendMails()
 	token := box.last(t, "old@example.org").token(t)
-	in.ok("GET", linkPath+token, "", "nobody")
+	in.ok("GET", mails.LinkPath+token, "", "nobody")
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d", id), `{"email":"new@example.org"}`, "owner")
-	in.call("GET", linkPath+token, "", "nobody").brief(404)
+	in.call("GET", mails.LinkPath+token, "", "nobody").brief(404)
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d", id), `{"email":"OLD@example.org"}`, "owner")
 	in.useLink("/admin/password/link", token, "a good password", "192.0.2.1").brief(200)
 	in.ok("GET", fmt.Sprintf("/admin/list/%d", id), "", "owner").brief(200, `"email_verified":1`)
@@ -390,7 +393,7 @@ func TestAnUnknownLinkIsRateLimited(t *testing.T) {
 	codes := map[int]int{}
 	for range 60 {
 		codes[in.useLink("/admin/password/link", unknown, "a good password", "192.0.2.7").Code]++
-		if in.call("GET", linkPath+token, "", "nobody").Code != 200 {
+		if in.call("GET", mails.LinkPath+token, "", "nobody").Code != 200 {
 			t.Fatal("a valid link does not work")
 		}
 	}
@@ -408,7 +411,7 @@ func TestTheRestoreOfABackupEndsLinks(t *testing.T) {
 	token := in.linkFor(id, "owner")
 	in.ok("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "owner")
 	in = in.restored()
-	in.call("GET", linkPath+token, "", "nobody").brief(404)
+	in.call("GET", mails.LinkPath+token, "", "nobody").brief(404)
 	in.ok("GET", "/admin/invite", "", "owner").brief(200, `"links":0`, `"expires_at":null`, `"total":1`)
 	in.ok("GET", "/system/mail", "", "owner").brief(200, `"state":"failed"`, `"stage":"restored"`)
 	in.ok("GET", "/api/home", "", "nobody").brief(200, `"forgot_password":0`)

@@ -12,11 +12,13 @@ import (
 	"time"
 	"unicode"
 
+	"reeve/server/jobs"
+	"reeve/server/people"
 	"reeve/store"
 )
 
-// people returns a file with n users to import.
-func people(n int) string {
+// manyPeople returns a file with n users to import.
+func manyPeople(n int) string {
 	var file strings.Builder
 	file.WriteString("username,email,roles\n")
 	for i := range n {
@@ -46,8 +48,8 @@ func TestAnImportIsAppliedInBoundedSteps(t *testing.T) {
 	in := withOffice(t, nil)
 	commits := in.db.Stats().Commits
 	n := size(450, 2000, 10_000)
-	a := in.upload("/admin/list-import", people(n), "owner")
-	var out importOut
+	a := in.upload("/admin/list-import", manyPeople(n), "owner")
+	var out people.ImportOut
 	a.brief(200)
 	a.data(&out)
 	if out.Created != n || out.Job.State != store.JobDone || out.Job.Total != int64(n) || out.Job.EndedAt == 0 {
@@ -57,7 +59,7 @@ func TestAnImportIsAppliedInBoundedSteps(t *testing.T) {
 	if stats.Largest > store.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", stats.Largest)
 	}
-	if got, least := int(stats.Commits-commits), n/jobStepRecords; got < least {
+	if got, least := int(stats.Commits-commits), n/jobs.JobStepRecords; got < least {
 		t.Errorf("%d commits, want at least %d", got, least)
 	}
 	if jobs := in.jobs("owner"); len(jobs) != 1 || jobs[0].Username != "admin" || jobs[0].Done != int64(n) {
@@ -78,7 +80,7 @@ func TestCheckingAnImportLeavesTheWriterFree(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	before := in.db.Stats()
-	in.imported(people(size(1000, 5000, 10_000)))
+	in.imported(manyPeople(size(1000, 5000, 10_000)))
 	if after := in.db.Stats(); after.Updates != before.Updates {
 		t.Errorf("%d writes", after.Updates-before.Updates)
 	}
@@ -89,19 +91,19 @@ func TestCellsOfAnImportAreBounded(t *testing.T) {
 	in := withOffice(t, nil)
 	for name, c := range map[string]struct{ file, field string }{
 		"four million role names": {"username,roles\nnew," + strings.Repeat("a;", 4_000_000-1000) + "\n", "file"},
-		"a long cell":             {"username,nickname\nnew," + strings.Repeat("x", maxCellBytes+1) + "\n", "file"},
-		"a long row":              {"username,nickname,roles\nnew," + strings.Repeat("x", maxCellBytes) + "," + strings.Repeat("y", maxCellBytes) + "\n", "file"},
+		"a long cell":             {"username,nickname\nnew," + strings.Repeat("x", people.MaxCellBytes+1) + "\n", "file"},
+		"a long row":              {"username,nickname,roles\nnew," + strings.Repeat("x", people.MaxCellBytes) + "," + strings.Repeat("y", people.MaxCellBytes) + "\n", "file"},
 	} {
 		if a := in.upload("/admin/list-import?dry_run=1", c.file, "owner"); a.Code != 422 || !strings.Contains(a.envelope().Errors[c.field], "line 2") || len(a.Body) > 2000 {
 			t.Errorf("%s: %d %.300s", name, a.Code, a.Body)
 		}
 	}
-	_, _, rows := in.imported("username,roles\nnew," + strings.Repeat("a;", maxCellNames+1) + "\n")
+	_, _, rows := in.imported("username,roles\nnew," + strings.Repeat("a;", people.MaxCellNames+1) + "\n")
 	if !strings.Contains(rows[0].Errors["roles"], "at most 100 roles") {
 		t.Errorf("%+v", rows)
 	}
-	_, _, rows = in.imported("username,roles\nnew," + strings.Repeat("a", maxCellBytes-100) + "\n")
-	if n := len(rows[0].Errors["roles"]); n == 0 || n > 2*maxEcho {
+	_, _, rows = in.imported("username,roles\nnew," + strings.Repeat("a", people.MaxCellBytes-100) + "\n")
+	if n := len(rows[0].Errors["roles"]); n == 0 || n > 2*people.MaxEcho {
 		t.Errorf("an error of %d bytes", n)
 	}
 }
@@ -118,13 +120,13 @@ func TestADuplicateWithinTheFileIsReportedAsSuch(t *testing.T) {
 // heldImport uploads an import of n users and calls then when its job is stored, before it runs.
 func (in *instance) heldImport(n int, as string, then func()) *reply {
 	in.t.Helper()
-	return in.heldUpload("/admin/list-import", people(n), as, then)
+	return in.heldUpload("/admin/list-import", manyPeople(n), as, then)
 }
 
 // heldUpload is heldImport with a file.
 func (in *instance) heldUpload(url, file, as string, then func()) *reply {
 	in.t.Helper()
-	in.server.jobs.turn <- struct{}{} // another job is running
+	in.server.jobs.Turn <- struct{}{} // another job is running
 	var answer *reply
 	var wg sync.WaitGroup
 	wg.Go(func() { answer = in.upload(url, file, as) })
@@ -137,7 +139,7 @@ func (in *instance) heldUpload(url, file, as string, then func()) *reply {
 		}
 	}
 	then()
-	<-in.server.jobs.turn
+	<-in.server.jobs.Turn
 	wg.Wait()
 	return answer
 }
@@ -145,7 +147,7 @@ func (in *instance) heldUpload(url, file, as string, then func()) *reply {
 // TestAFailedImportIsUndone completely.
 func TestAFailedImportIsUndone(t *testing.T) {
 	t.Parallel()
-	const n = 2*jobStepRecords + 50
+	const n = 2*jobs.JobStepRecords + 50
 	for name, c := range map[string]struct {
 		then func(in *instance, clerk *store.User)
 		says string
@@ -210,7 +212,7 @@ func (in *instance) roleNamed(name string) (id store.ID) {
 // directory after a commit.
 func TestAJobIsContinuedAfterACrash(t *testing.T) {
 	t.Parallel()
-	const n = jobStepRecords + 20
+	const n = jobs.JobStepRecords + 20
 	for name, taken := range map[string]bool{"done": false, "undone": true} {
 		t.Run(name, func(t *testing.T) {
 			in := withOffice(t, nil)
@@ -258,7 +260,7 @@ func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
-		j := &store.Job{Kind: userCSV.job, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
+		j := &store.Job{Kind: people.UserCSV.Job, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
 		if err := store.Jobs.Create(tx, j); err != nil {
 			return err
 		}
@@ -269,20 +271,21 @@ func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
 		if j := in.jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 {
 			t.Errorf("%+v", j)
 		}
-		must(t, in.server.jobs.run(1))
+		must(t, in.server.jobs.Run(1))
 	}
 	in.update(func(tx *store.Tx) error { return store.Jobs.Delete(tx, 1) }) // as trimming does
-	must(t, in.server.jobs.run(1))
+	must(t, in.server.jobs.Run(1))
 }
 
 // continueJobs does what a start does, and waits for the end.
 func (in *instance) continueJobs() {
 	in.t.Helper()
-	for _, id := range in.server.jobs.abandoned() {
-		in.server.jobs.start(id)
+	in.server.jobs.FindAbandoned()
+	for _, id := range in.server.jobs.Abandoned {
+		in.server.jobs.Start(id)
 	}
-	must(in.t, in.server.jobs.resume())
-	in.server.jobs.running.Wait()
+	must(in.t, in.server.jobs.Resume())
+	in.server.jobs.Running.Wait()
 }
 
 func TestTooManyJobsAreRefused(t *testing.T) {
@@ -291,7 +294,7 @@ func TestTooManyJobsAreRefused(t *testing.T) {
 	add := func(n int, user store.ID) {
 		in.update(func(tx *store.Tx) error {
 			for range n {
-				if err := store.Jobs.Create(tx, &store.Job{Kind: userCSV.job, State: store.JobRunning, UserID: user}); err != nil {
+				if err := store.Jobs.Create(tx, &store.Job{Kind: people.UserCSV.Job, State: store.JobRunning, UserID: user}); err != nil {
 					return err
 				}
 			}
@@ -299,12 +302,12 @@ func TestTooManyJobsAreRefused(t *testing.T) {
 		})
 	}
 	in.clerk("clerk", "admin.list.import")
-	add(maxJobsPerUser, 1)
-	in.upload("/admin/list-import", people(1), "owner").brief(429, "of your jobs")
-	add(maxJobs-maxJobsPerUser, 1)
-	in.upload("/admin/list-import", people(1), "clerk").brief(503, "try again")
+	add(jobs.MaxJobsPerUser, 1)
+	in.upload("/admin/list-import", manyPeople(1), "owner").brief(429, "of your jobs")
+	add(jobs.MaxJobs-jobs.MaxJobsPerUser, 1)
+	in.upload("/admin/list-import", manyPeople(1), "clerk").brief(503, "try again")
 	in.update(func(tx *store.Tx) error { return store.Jobs.Delete(tx, 1) })
-	in.upload("/admin/list-import", people(1), "clerk").brief(200)
+	in.upload("/admin/list-import", manyPeople(1), "clerk").brief(200)
 }
 
 // TestVisibilityOfJobs: users see their own jobs, and with the permission those of users
@@ -315,7 +318,7 @@ func TestVisibilityOfJobs(t *testing.T) {
 	in.clerk("clerk", "admin.list.import")
 	in.clerk("other")
 	in.clerk("auditor", "system.job.query")
-	in.upload("/admin/list-import", people(1), "clerk").brief(200)
+	in.upload("/admin/list-import", manyPeople(1), "clerk").brief(200)
 	in.lists("/admin/job", "username", "clerk", "clerk")
 	in.lists("/admin/job", "username", "other")
 	in.ok("GET", "/admin/job/1", "", "clerk").brief(200, `"state":"done"`)
@@ -342,12 +345,12 @@ func TestJobsAreContinuedEveryMinute(t *testing.T) {
 		in := start(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
-		go func() { in.server.jobs.keep(ctx, nil); close(ended) }()
-		time.Sleep(retryJobs + time.Second)
+		go func() { in.server.jobs.Keep(ctx); close(ended) }()
+		time.Sleep(jobs.RetryJobs + time.Second)
 		in.update(func(tx *store.Tx) error { // as an interruption would leave it
-			return store.Jobs.Create(tx, &store.Job{Kind: userCSV.job, State: store.JobRunning, UserID: 1, Username: "admin"})
+			return store.Jobs.Create(tx, &store.Job{Kind: people.UserCSV.Job, State: store.JobRunning, UserID: 1, Username: "admin"})
 		})
-		time.Sleep(3 * retryJobs)
+		time.Sleep(3 * jobs.RetryJobs)
 		if j := in.jobs("owner")[0]; j.State != store.JobDone {
 			t.Errorf("%+v", j)
 		}

@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/people"
 	"reeve/server/redact"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -96,7 +98,7 @@ func perByte(body string, fn func(body []byte)) float64 {
 // were quadratic; memory that no longer fits a cache costs up to 4 times as much.
 func TestDecodingIsLinear(t *testing.T) {
 	small, large := 32<<10, size(256<<10, 1<<20, 1<<20)
-	parse := func(b []byte) { parseJSON(context.Background(), b, math.MaxInt) } // whether it is valid does not matter
+	parse := func(b []byte) { web.ParseJSON(context.Background(), b, math.MaxInt) } // whether it is valid does not matter
 	redact := func(b []byte) { (&redact.Redactor{}).Body("application/json", b, true, redact.Fields{Usernames: true}) }
 	for work, fn := range map[string]func([]byte){"parse": parse, "redact": redact} {
 		ordinary := perByte(ordinaryBody(large), fn)
@@ -127,7 +129,7 @@ func BenchmarkDecoding(b *testing.B) {
 				body := []byte(shape(n))
 				b.ReportAllocs()
 				for b.Loop() {
-					parseJSON(context.Background(), body, math.MaxInt)
+					web.ParseJSON(context.Background(), body, math.MaxInt)
 				}
 				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(body)), "ns/byte")
 			})
@@ -144,7 +146,7 @@ func FuzzParseJSON(f *testing.F) {
 	f.Add([]byte(ordinaryBody(200)))
 	f.Add([]byte(`{"a":[{"b":1,"b":2}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := parseJSON(context.Background(), b, maxValues)
+		got, err := web.ParseJSON(context.Background(), b, web.MaxValues)
 		if err != nil {
 			if e := (*errs.Error)(nil); !errors.As(err, &e) || e.Kind != errs.Malformed && e.Kind != errs.Invalid || len(e.Msg.String()) > 2<<10 {
 				t.Fatalf("%v", err)
@@ -173,7 +175,7 @@ func TestJSONErrorsNameThePath(t *testing.T) {
 		`{"` + long + `":{"a":1,"a":2}}`:    strings.Repeat("k", 128) + "…",
 		`{"a":{"":{"b":0,"b":0}},"c":"\""}`: "a..b",
 	} {
-		_, err := parseJSON(context.Background(), []byte(body), maxValues)
+		_, err := web.ParseJSON(context.Background(), []byte(body), web.MaxValues)
 		if e := errs.Of(err); len(e.Fields) != 1 || e.Fields[want].String() != "is given twice" {
 			t.Errorf("%.60s: %.300v", body, err)
 		}
@@ -184,7 +186,7 @@ func TestTheNumberOfValuesIsLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	array := func(n int) string { return `{"rule_ids":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}` }
-	in.call("PUT", "/admin/role/2/rule", array(maxValues), "owner").brief(400, `"errorCode":"malformed"`, "at most 20000 values")
+	in.call("PUT", "/admin/role/2/rule", array(web.MaxValues), "owner").brief(400, `"errorCode":"malformed"`, "at most 20000 values")
 	in.call("PUT", "/admin/role/999999/rule", array(10_000), "owner").brief(404) // as many as the field allows
 	in.call("PUT", "/admin/info", objectOf(400_000, func(i int) string { return fmt.Sprintf(`"%d":[]`, i) }), "owner").brief(400, "at most 20000 values")
 }
@@ -252,13 +254,13 @@ func TestDecodingEndsWithTheClient(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancelCause(context.Background())
 	leave(io.ErrClosedPipe)
-	if _, err := parseJSON(ctx, []byte(jsonShapes["elements of one byte"](100_000)), math.MaxInt); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := web.ParseJSON(ctx, []byte(jsonShapes["elements of one byte"](100_000)), math.MaxInt); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
 	in := start(t)
-	r := in.request("PUT", "/admin/info", ordinaryBody(largeDecode), "owner").WithContext(ctx)
+	r := in.request("PUT", "/admin/info", ordinaryBody(web.LargeDecode), "owner").WithContext(ctx)
 	in.send(r).brief(400, "connection was closed")
-	if n := in.server.limits.bodyMemory.now(); n != 0 {
+	if n := in.server.Limits.BodyMemory.Now(); n != 0 {
 		t.Errorf("%d bytes are still held", n)
 	}
 }
@@ -267,21 +269,21 @@ func TestMemoryForBodiesIsBounded(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	body := `{"nickname":"` + strings.Repeat("x", 100_000) + `"}`
-	memory := in.server.limits.bodyMemory
+	memory := in.server.Limits.BodyMemory
 	in.call("PUT", "/admin/info", body, "owner").brief(422)
-	must(t, memory.acquire(bodyShare, share{"192.0.2.1", bodyShare})) // the client address of test requests
+	must(t, memory.Acquire(web.BodyShare, web.Share{Client: "192.0.2.1", Most: web.BodyShare})) // the client address of test requests
 	in.call("PUT", "/admin/info", body, "owner").brief(429, `"errorCode":"too_many_requests"`)
 	in.call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").brief(200)
-	memory.release(bodyShare, share{"192.0.2.1", bodyShare})
-	must(t, memory.acquire(bodyMemory, share{"203.0.113.1", bodyMemory}))
+	memory.Release(web.BodyShare, web.Share{Client: "192.0.2.1", Most: web.BodyShare})
+	must(t, memory.Acquire(web.BodyMemory, web.Share{Client: "203.0.113.1", Most: web.BodyMemory}))
 	if a := in.call("PUT", "/admin/info", body, "owner"); a.Code != 503 || a.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").brief(200)
-	memory.release(bodyMemory, share{"203.0.113.1", bodyMemory})
+	memory.Release(web.BodyMemory, web.Share{Client: "203.0.113.1", Most: web.BodyMemory})
 	in.call("PUT", "/admin/info", body, "owner").brief(422)
-	if memory.now() != 0 || len(memory.byClient) != 0 {
-		t.Errorf("%d bytes are still held, by %v", memory.now(), memory.byClient)
+	if memory.Now() != 0 || len(memory.ByClient) != 0 {
+		t.Errorf("%d bytes are still held, by %v", memory.Now(), memory.ByClient)
 	}
 }
 
@@ -290,19 +292,19 @@ func TestMemoryForBodiesIsBounded(t *testing.T) {
 func TestMemoryForFormsIsBounded(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	memory := in.server.limits.bodyMemory
+	memory := in.server.Limits.BodyMemory
 	large, small := "username\n"+strings.Repeat("x", 100_000), "username\nann\n"
 	in.upload("/admin/list-import?dry_run=1", large, "owner").brief(422)
-	must(t, memory.acquire(bodyShare, share{"192.0.2.1", bodyShare}))
+	must(t, memory.Acquire(web.BodyShare, web.Share{Client: "192.0.2.1", Most: web.BodyShare}))
 	in.upload("/admin/list-import?dry_run=1", large, "owner").brief(429, `"errorCode":"too_many_requests"`)
 	in.upload("/admin/avatar", large, "owner").brief(429, `"errorCode":"too_many_requests"`)
 	in.upload("/admin/list-import?dry_run=1", small, "owner").brief(200)
-	memory.release(bodyShare, share{"192.0.2.1", bodyShare})
-	if memory.now() != 0 || len(memory.byClient) != 0 {
-		t.Errorf("%d bytes are still held, by %v", memory.now(), memory.byClient)
+	memory.Release(web.BodyShare, web.Share{Client: "192.0.2.1", Most: web.BodyShare})
+	if memory.Now() != 0 || len(memory.ByClient) != 0 {
+		t.Errorf("%d bytes are still held, by %v", memory.Now(), memory.ByClient)
 	}
-	if most := formCost * maxImportBytes; most > bodyShare {
-		t.Errorf("the largest import takes %d bytes, an address has %d", most, bodyShare)
+	if most := web.FormCost * people.MaxImportBytes; most > web.BodyShare {
+		t.Errorf("the largest import takes %d bytes, an address has %d", most, web.BodyShare)
 	}
 }
 

@@ -12,11 +12,14 @@ import (
 	"time"
 
 	"filippo.io/age"
+	"reeve/server/changes"
+	"reeve/server/rights"
+	"reeve/server/web"
 	"reeve/store"
 )
 
 // newKey creates a key through the API; as is the name under which requests use it.
-func (in *instance) newKey(as, url, body, creator string) (k keyWithToken) {
+func (in *instance) newKey(as, url, body, creator string) (k rights.KeyWithToken) {
 	in.t.Helper()
 	in.ok("POST", url, body, creator).data(&k)
 	in.tokens[as] = k.Token
@@ -44,7 +47,7 @@ func TestAKeyIsShownOnce(t *testing.T) {
 	if days := time.Until(time.UnixMicro(int64(k.ExpiresAt))).Hours() / 24; days < 89.9 || days > 90 {
 		t.Errorf("it expires after %g days", days)
 	}
-	if k.State != keyActive || !strings.HasPrefix(k.Token, k.Hint) || len(k.Hint) != 9 {
+	if k.State != rights.KeyActive || !strings.HasPrefix(k.Token, k.Hint) || len(k.Hint) != 9 {
 		t.Errorf("%+v", k)
 	}
 	in.ok("GET", "/system/dict", "", "key")
@@ -313,7 +316,7 @@ func TestWhatAKeyDoesIsInTheLogs(t *testing.T) {
 	in.ok("POST", "/system/dict", `{"code":"colour","name":"Colour"}`, "key")
 	in.ok("GET", "/system/audit?actor=key:1", "", "owner").brief(200, `"actor":{"kind":"key","id":1,"name":"laptop"}`, `"collection":"dict"`, `"total":1`)
 	in.call("POST", "/admin/account/key", `{"name":"x"}`, "key").brief(403)
-	must(t, in.server.logDenials())
+	must(t, changes.LogDenials(in.server.Server))
 	in.ok("GET", "/system/audit?actor=key:1&action=denied", "", "owner").brief(200, `"total":1`)
 	in.clerk("reader", "system.audit.query", "admin.list.query")
 	in.update(func(tx *store.Tx) error {
@@ -430,12 +433,12 @@ func TestPermissionsThatNoKeyHas(t *testing.T) {
 	t.Parallel()
 	usable := map[string]bool{}
 	for _, rt := range routes() {
-		if !rt.open() && !serviceKey.refuses(&rt) {
-			usable[cmp.Or(rt.keyAccess, rt.Access)] = true
+		if !rt.Open() && !serviceKey.refuses(&rt) {
+			usable[cmp.Or(rt.KeyAccess, rt.Access)] = true
 		}
 	}
-	for _, p := range furtherPermissions {
-		usable[p.key] = p.key == store.UnattendedBackup // the others are about people
+	for _, p := range web.FurtherPermissions {
+		usable[p.Key] = p.Key == store.UnattendedBackup // the others are about people
 	}
 	for key := range Keys() {
 		if store.ForKeys(key) != usable[key] {
@@ -504,17 +507,17 @@ func TestStatesOfKeys(t *testing.T) {
 	in.view(func(tx *store.Tx) error {
 		old := tx.Now().Add(-store.KeyUnused - time.Hour)
 		for want, change := range map[string]func(k *store.APIKey, owner **store.User){
-			keyActive:   func(k *store.APIKey, _ **store.User) { k.CreatedAt = old; k.LastUsed = tx.Now() },
-			keyUnused:   func(k *store.APIKey, _ **store.User) { k.CreatedAt = old },
-			keyDisabled: func(k *store.APIKey, _ **store.User) { k.Status = false },
-			keyExpired:  func(k *store.APIKey, _ **store.User) { k.ExpiresAt = tx.Now() },
-			keyPaused:   func(k *store.APIKey, _ **store.User) { k.Paused = store.KeyRestored },
-			keyNoOwner:  func(_ *store.APIKey, owner **store.User) { *owner = nil },
+			rights.KeyActive:   func(k *store.APIKey, _ **store.User) { k.CreatedAt = old; k.LastUsed = tx.Now() },
+			rights.KeyUnused:   func(k *store.APIKey, _ **store.User) { k.CreatedAt = old },
+			rights.KeyDisabled: func(k *store.APIKey, _ **store.User) { k.Status = false },
+			rights.KeyExpired:  func(k *store.APIKey, _ **store.User) { k.ExpiresAt = tx.Now() },
+			rights.KeyPaused:   func(k *store.APIKey, _ **store.User) { k.Paused = store.KeyRestored },
+			rights.KeyNoOwner:  func(_ *store.APIKey, owner **store.User) { *owner = nil },
 		} {
 			k, owner := &store.APIKey{Status: true, ExpiresAt: tx.Now().Add(time.Hour)}, &store.User{Status: true}
 			k.CreatedAt = tx.Now()
 			change(k, &owner)
-			if got := keyState(tx, k, owner); got != want {
+			if got := rights.KeyState(tx, k, owner); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 		}

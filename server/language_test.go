@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store/errs"
 )
 
@@ -17,7 +18,7 @@ func TestAcceptLanguage(t *testing.T) {
 		"zh;q=2": errs.English, "zh;q=-1": errs.English, "zh;q=NaN": errs.English, "zh;level=1": errs.English, "zhx": errs.English,
 		strings.Repeat("fr,", 100) + "zh": errs.English, "zh," + strings.Repeat("fr,", 1000): errs.Chinese,
 	} {
-		if got := languageFor(header); got != want {
+		if got := web.LanguageFor(header); got != want {
 			t.Errorf("%.60q: got %s, want %s", header, got.Tag(), want.Tag())
 		}
 	}
@@ -28,11 +29,11 @@ func FuzzAcceptLanguage(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		got := languageFor(header)
+		got := web.LanguageFor(header)
 		if got == errs.Chinese && !strings.Contains(strings.ToLower(header), "zh") && !strings.Contains(header, "*") {
 			t.Errorf("%q does not ask for Chinese", header)
 		}
-		if languageFor("en,"+strings.ReplaceAll(header, "en", "")) == errs.Chinese && !strings.Contains(header, "*") && languageFor(header) == errs.English {
+		if web.LanguageFor("en,"+strings.ReplaceAll(header, "en", "")) == errs.Chinese && !strings.Contains(header, "*") && web.LanguageFor(header) == errs.English {
 			t.Errorf("%q: a wish for English made it Chinese", header)
 		}
 	})

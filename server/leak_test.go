@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"reeve/server/openapi"
 )
 
 // TestSecretsAreNeitherLoggedNorSentBack sends a password, a token and a secret to
@@ -29,14 +31,14 @@ func TestSecretsAreNeitherLoggedNorSentBack(t *testing.T) {
 		}
 		bodies := []string{fmt.Sprintf(`{"username":"admin","password":%q,"old_password":%[1]q,"new_password":%[1]q,"token":%q}`, password, token), `{"password":"` + password}
 		if hasGoodBody(&rt) {
-			object := object{}
-			for _, f := range rt.in.fields {
-				if f.from == "json" {
-					object[f.name] = password
+			object := openapi.Object{}
+			for _, f := range rt.Input.Fields {
+				if f.From == "json" {
+					object[f.Name] = password
 				}
 			}
 			bodies = append(bodies, string(encodeJSON(t, object)))
-			if good, ok := goodBodies[rt.name()]; ok {
+			if good, ok := goodBodies[rt.Name()]; ok {
 				bodies = append(bodies, with(t, good.body, "password", `"`+password+`"`))
 			}
 		}
@@ -50,7 +52,7 @@ func TestSecretsAreNeitherLoggedNorSentBack(t *testing.T) {
 					a := in.call(rt.Method, urlOf(&rt)+q, body, as)
 					for _, secret := range secrets {
 						if strings.Contains(a.Body, secret) || strings.Contains(fmt.Sprint(a.Header), secret) {
-							t.Errorf("%s as %s, %s: sent back: %s", rt.name(), as, body, a.Body)
+							t.Errorf("%s as %s, %s: sent back: %s", rt.Name(), as, body, a.Body)
 						}
 					}
 				}
@@ -85,14 +87,14 @@ func TestNoRouteReturnsAHash(t *testing.T) {
 	in.clerk("clerk", "system.setting.query")
 	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
 	for _, rt := range routes() {
-		if rt.Method != "GET" || rt.binary != "" {
+		if rt.Method != "GET" || rt.Binary != "" {
 			continue
 		}
 		path := strings.NewReplacer(":id", "1", ":seq", "2", ":collection", "user").Replace(rt.Path)
 		a := in.call(rt.Method, path, "", "owner")
 		for _, trace := range []string{"$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key"} {
 			if strings.Contains(a.Body, trace) {
-				t.Errorf("%s: %s in %s", rt.name(), trace, a.Body)
+				t.Errorf("%s: %s in %s", rt.Name(), trace, a.Body)
 			}
 		}
 	}

@@ -11,57 +11,59 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/ops"
+	"reeve/server/web"
 	"reeve/store/errs"
 )
 
 func TestALimitIsSharedByClients(t *testing.T) {
 	t.Parallel()
-	l := newLimit("test", 10, errs.Say("too many requests at once"))
-	a, b := share{"a", 6}, share{"b", 6}
+	l := web.NewLimit("test", 10, errs.Say("too many requests at once"))
+	a, b := web.Share{Client: "a", Most: 6}, web.Share{Client: "b", Most: 6}
 	for i, step := range []struct {
 		n      int64
-		shares []share
+		shares []web.Share
 		kind   errs.Kind // Internal for none
 	}{
-		{6, []share{a}, errs.Internal}, {1, []share{a}, errs.TooMany}, {5, []share{b}, errs.Busy}, {4, []share{b}, errs.Internal},
-		{1, []share{b, a}, errs.TooMany}, {1, nil, errs.Busy},
+		{6, []web.Share{a}, errs.Internal}, {1, []web.Share{a}, errs.TooMany}, {5, []web.Share{b}, errs.Busy}, {4, []web.Share{b}, errs.Internal},
+		{1, []web.Share{b, a}, errs.TooMany}, {1, nil, errs.Busy},
 	} {
-		err := l.acquire(step.n, step.shares...)
+		err := l.Acquire(step.n, step.shares...)
 		if step.kind == errs.Internal && err != nil || step.kind != errs.Internal && (!errs.Is(err, step.kind) || errs.Of(err).RetryAfter == 0) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
-	l.release(6, a)
-	l.release(4, b)
-	if l.now() != 0 || len(l.byClient) != 0 || l.rejected.Load() != 4 {
-		t.Errorf("%d are held by %v, %d were rejected", l.now(), l.byClient, l.rejected.Load())
+	l.Release(6, a)
+	l.Release(4, b)
+	if l.Now() != 0 || len(l.ByClient) != 0 || l.Rejected.Load() != 4 {
+		t.Errorf("%d are held by %v, %d were rejected", l.Now(), l.ByClient, l.Rejected.Load())
 	}
 }
 
 func TestMaxConnectionsLeaveDescriptors(t *testing.T) {
 	t.Parallel()
-	files, known := descriptors()
+	files, known := web.Descriptors()
 	if !known {
 		t.Skip("this system does not tell how many descriptors there are")
 	}
-	if n, err := maxConnections(0); err != nil || n > max(leastConns, files-reservedFiles) || n > mostConns {
+	if n, err := web.MaxConnections(0); err != nil || n > max(web.LeastConns, files-web.ReservedFiles) || n > web.MostConns {
 		t.Errorf("%d of %d, %v", n, files, err)
 	}
-	if n, err := maxConnections(20); err != nil || n != 20 {
+	if n, err := web.MaxConnections(20); err != nil || n != 20 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if _, err := maxConnections(files); err == nil || !strings.Contains(err.Error(), "server.max_connections") {
+	if _, err := web.MaxConnections(files); err == nil || !strings.Contains(err.Error(), "server.max_connections") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // gated starts a server with that many connections, as Run does.
 func gated(t *testing.T, in *instance, most int, exempt ...netip.Prefix) *httptest.Server {
-	in.server.limits.connections.total = int64(most)
+	in.server.Limits.Connections.Total = int64(most)
 	srv := httptest.NewUnstartedServer(in.server.Handler())
-	d := newDeadlines(srv.Listener, newGate(in.server.limits.connections, exempt, true))
+	d := web.NewDeadlines(srv.Listener, web.NewGate(in.server.Limits.Connections, exempt, true))
 	srv.Listener = d
-	go d.watch(t.Context())
+	go d.Watch(t.Context())
 	srv.Start()
 	t.Cleanup(srv.Close)
 	return srv
@@ -88,13 +90,13 @@ func TestConnectionsAreLimited(t *testing.T) {
 				defer conn.Close()
 				open = append(open, conn)
 			}
-			until(t, "they are all accepted", func() bool { return in.server.limits.connections.now() == int64(c.fit) })
+			until(t, "they are all accepted", func() bool { return in.server.Limits.Connections.Now() == int64(c.fit) })
 			a := in.over(srv)
 			if a.Code != c.code || a.Header.Get("Retry-After") == "" || a.envelope().Msg == "" {
 				t.Errorf("%d %v %s", a.Code, a.Header, a.Body)
 			}
 			a.checkHeaders(httptest.NewRequest("GET", "/health", nil))
-			if p := in.server.limitHealth(); p.State != degraded || p.Figures["connections_rejected"] != 1 {
+			if p := ops.LimitHealth(in.server.Server); p.State != web.Degraded || p.Figures["connections_rejected"] != 1 {
 				t.Errorf("%+v", p)
 			}
 			open[0].Close()
@@ -120,34 +122,34 @@ func TestUploadsAndBodiesAreLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "file.list.create")
-	address, owner := share{"192.0.2.1", 1 << 30}, share{"user 1", 1 << 30}
+	address, owner := web.Share{Client: "192.0.2.1", Most: 1 << 30}, web.Share{Client: "user 1", Most: 1 << 30}
 	for name, c := range map[string]struct {
-		l       *limit
+		l       *web.Limit
 		perUser int64
 		perAddr int64
 		call    func(as string) *reply
 	}{
-		"uploads": {in.server.limits.uploads, maxUploadsPerUser, maxUploadsPerAddress, func(as string) *reply { return in.upload("/file/list", "a text", as) }},
-		"bodies":  {in.server.limits.bodies, maxBodiesPerUser, maxBodiesPerAddress, func(as string) *reply { return in.call("PUT", "/admin/info", `{"sex":1}`, as) }},
+		"uploads": {in.server.Limits.Uploads, web.MaxUploadsPerUser, web.MaxUploadsPerAddress, func(as string) *reply { return in.upload("/file/list", "a text", as) }},
+		"bodies":  {in.server.Limits.Bodies, web.MaxBodiesPerUser, web.MaxBodiesPerAddress, func(as string) *reply { return in.call("PUT", "/admin/info", `{"sex":1}`, as) }},
 	} {
 		c.call("owner").brief(200)
-		must(t, c.l.acquire(c.perUser, owner))
+		must(t, c.l.Acquire(c.perUser, owner))
 		a := c.call("owner")
 		a.brief(429, `"errorCode":"too_many_requests"`)
 		if a.Header.Get("Connection") != "close" || a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %v", name, a.Header)
 		}
 		c.call("clerk").brief(200)
-		c.l.release(c.perUser, owner)
-		must(t, c.l.acquire(c.perAddr, address))
+		c.l.Release(c.perUser, owner)
+		must(t, c.l.Acquire(c.perAddr, address))
 		c.call("clerk").brief(429)
-		c.l.release(c.perAddr, address)
-		must(t, c.l.acquire(c.l.total))
+		c.l.Release(c.perAddr, address)
+		must(t, c.l.Acquire(c.l.Total))
 		c.call("clerk").brief(503, `"errorCode":"busy"`)
-		c.l.release(c.l.total)
+		c.l.Release(c.l.Total)
 		c.call("owner").brief(200)
-		if c.l.now() != 0 || len(c.l.byClient) != 0 {
-			t.Errorf("%s: %d are held by %v", name, c.l.now(), c.l.byClient)
+		if c.l.Now() != 0 || len(c.l.ByClient) != 0 {
+			t.Errorf("%s: %d are held by %v", name, c.l.Now(), c.l.ByClient)
 		}
 	}
 }
@@ -156,7 +158,7 @@ func TestUploadsAndBodiesAreLimited(t *testing.T) {
 func TestASlowUploadIsAborted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.server.grace = 500 * time.Millisecond
+	in.server.Grace = 500 * time.Millisecond
 	srv := httptest.NewServer(in.server.Handler())
 	defer srv.Close()
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
@@ -176,8 +178,8 @@ func TestASlowUploadIsAborted(t *testing.T) {
 	if !strings.Contains(string(answer), "400 Bad Request") || !strings.Contains(string(answer), "the upload is too slow") {
 		t.Errorf("%v %.500s", err, answer)
 	}
-	until(t, "its place is free", func() bool { return in.server.limits.uploads.now() == 0 })
-	if in.server.limits.rate.rejected.Load() != 1 {
-		t.Errorf("%d transfers were counted as too slow", in.server.limits.rate.rejected.Load())
+	until(t, "its place is free", func() bool { return in.server.Limits.Uploads.Now() == 0 })
+	if in.server.Limits.Rate.Rejected.Load() != 1 {
+		t.Errorf("%d transfers were counted as too slow", in.server.Limits.Rate.Rejected.Load())
 	}
 }

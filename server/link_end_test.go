@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
+	"reeve/server/mails"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -81,7 +83,7 @@ func TestAnotherAddressNeedsThePermissionOfPasswords(t *testing.T) {
 func TestAResetThatWaitsEndsWithThePassword(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.server.outbox.backoff = func(int) time.Duration { return time.Minute }
+	in.server.outbox.Backoff = func(int) time.Duration { return time.Minute }
 	box := in.openMailbox()
 	box.rejecting(func(string) error { return &smtp.SMTPError{Code: 451, Message: "later"} })
 	id := in.member("ann", 0)
@@ -108,7 +110,7 @@ func TestAResetThatWaitsEndsWithThePassword(t *testing.T) {
 func TestRefusedMailsKeepTheCopiesOfALink(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.server.outbox.backoff = func(int) time.Duration { return 0 }
+	in.server.outbox.Backoff = func(int) time.Duration { return 0 }
 	box := in.openMailbox()
 	id := in.inviteByMail("ann", "ann@example.org")
 	copied := in.linkFor(id, "owner")
@@ -126,7 +128,7 @@ func TestRefusedMailsKeepTheCopiesOfALink(t *testing.T) {
 		in.sendMails()
 	}
 	in.ok("GET", "/admin/invite", "", "owner").brief(200, `"links":3`)
-	in.ok("GET", linkPath+copied, "", "nobody")
+	in.ok("GET", mails.LinkPath+copied, "", "nobody")
 	ids := map[string]bool{}
 	for _, m := range box.all() {
 		_, rest, _ := strings.Cut(m.data, "Message-ID: ")
@@ -142,7 +144,7 @@ func TestRefusedMailsKeepTheCopiesOfALink(t *testing.T) {
 func TestASenderThatIsRefusedHoldsTheQueue(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.server.outbox.backoff = func(int) time.Duration { return time.Hour }
+	in.server.outbox.Backoff = func(int) time.Duration { return time.Hour }
 	box := in.openMailbox()
 	box.refusingSender(&smtp.SMTPError{Code: 553, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "sender not owned"})
 	for i := range 3 {
@@ -151,7 +153,7 @@ func TestASenderThatIsRefusedHoldsTheQueue(t *testing.T) {
 	in.sendMails()
 	in.ok("GET", "/system/mail?state=queued", "", "owner").brief(200, `"total":3`, `"stage":"sender"`)
 	_, parts := in.healthParts()
-	if p := parts["mail"]; p.State != degraded || !strings.Contains(p.Text, "sender not owned") {
+	if p := parts["mail"]; p.State != web.Degraded || !strings.Contains(p.Text, "sender not owned") {
 		t.Errorf("health: %+v", p)
 	}
 	in.ok("GET", "/admin/invite", "", "owner").brief(200, `"links":0`)
@@ -161,11 +163,11 @@ func TestASenderThatIsRefusedHoldsTheQueue(t *testing.T) {
 	if n := len(box.all()); n != 4 {
 		t.Errorf("%d mails arrived", n)
 	}
-	if _, parts = in.healthParts(); parts["mail"].State != healthy {
+	if _, parts = in.healthParts(); parts["mail"].State != web.Healthy {
 		t.Errorf("health: %+v", parts["mail"])
 	}
 	in.ok("PUT", "/system/setting", `{"values":{"mail.enabled":0}}`, "owner")
-	if _, parts = in.healthParts(); parts["mail"].State != healthy {
+	if _, parts = in.healthParts(); parts["mail"].State != web.Healthy {
 		t.Errorf("health when it is off: %+v", parts["mail"])
 	}
 }
@@ -179,7 +181,7 @@ func TestAMailServerThatQuotesTheMessage(t *testing.T) {
 		"550 user/links": "550 user/links",
 		"OK: queued":     "OK: queued",
 	} {
-		if got := conceal(text); got != want {
+		if got := mails.Conceal(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

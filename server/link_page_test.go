@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/mails"
 	"reeve/store"
 )
 
 // submit sends the form of a link's page.
 func (in *instance) submit(token string, form url.Values) *reply {
 	in.t.Helper()
-	r := in.request("POST", linkPath+token, form.Encode(), "nobody")
+	r := in.request("POST", mails.LinkPath+token, form.Encode(), "nobody")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return in.send(r)
 }
@@ -26,7 +27,7 @@ func TestThePageOfALink(t *testing.T) {
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Shop","site.contact":"<i>Help</i>","security.password_length":"10"}}`, "owner")
 	token := in.linkFor(in.guest("ann", ""), "owner")
-	page := in.ok("GET", linkPath+token, "", "nobody")
+	page := in.ok("GET", mails.LinkPath+token, "", "nobody")
 	page.brief(200, "<h1>Welcome</h1>", "Choose a password for your account ann.", `value="ann" autocomplete="username"`, `minlength="10"`, "At least 10 characters", "Shop", "&lt;i&gt;Help&lt;/i&gt;", `lang="en"`)
 	if page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("Referrer-Policy") != "no-referrer" || strings.Contains(page.Body, "<script") || strings.Contains(page.Body, token) {
 		t.Errorf("%v %s", page.Header, page.Body)
@@ -41,7 +42,7 @@ func TestThePageOfALink(t *testing.T) {
 	}
 	in.submit(token, passwords("a good password", "a good password")).brief(200, "<h1>Done</h1>", "Sign in with the username ann.", `href="/console/"`)
 	in.submit(token, passwords("a good password", "a good password")).brief(404, "This link doesn&#39;t work")
-	in.call("GET", linkPath+token, "", "nobody").brief(404, "This link doesn&#39;t work", "&lt;i&gt;Help&lt;/i&gt;")
+	in.call("GET", mails.LinkPath+token, "", "nobody").brief(404, "This link doesn&#39;t work", "&lt;i&gt;Help&lt;/i&gt;")
 	in.ok("POST", "/admin/login", `{"username":"ann","password":"a good password"}`, "nobody")
 }
 
@@ -50,7 +51,7 @@ func TestThePageOfALinkIsInTheLanguageOfTheBrowser(t *testing.T) {
 	in := start(t)
 	token := in.linkFor(in.guest("ann", ""), "owner")
 	ask := func(method, token, body string) *reply {
-		r := in.request(method, linkPath+token, body, "nobody")
+		r := in.request(method, mails.LinkPath+token, body, "nobody")
 		r.Header.Set("Accept-Language", "zh-CN,zh;q=0.9")
 		if body != "" {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -69,8 +70,8 @@ func TestThePageOfAnAddress(t *testing.T) {
 	in.appUser("customer")
 	link := newTestLink(store.EmailChange, true, 1)
 	in.plant(link, "new@example.org")
-	in.ok("GET", linkPath+link.token, "", "nobody").brief(200, "new@example.org", `<button type="submit">Confirm</button>`)
-	if body := in.call("GET", linkPath+link.token, "", "nobody").Body; strings.Contains(body, `type="password"`) {
+	in.ok("GET", mails.LinkPath+link.token, "", "nobody").brief(200, "new@example.org", `<button type="submit">Confirm</button>`)
+	if body := in.call("GET", mails.LinkPath+link.token, "", "nobody").Body; strings.Contains(body, `type="password"`) {
 		t.Error("the page asks for a password")
 	}
 	in.submit(link.token, url.Values{"confirm": {"1"}}).brief(200, "Email address changed.")
@@ -95,14 +96,14 @@ func TestOtherRequestsToThePageOfALink(t *testing.T) {
 	in := start(t)
 	token := in.linkFor(in.guest("ann", ""), "owner")
 	for name, r := range map[string]*http.Request{
-		"JSON":            in.request("POST", linkPath+token, `{"password":"a good password","password_again":"a good password"}`, "nobody"),
-		"too large":       in.request("POST", linkPath+token, "password="+strings.Repeat("x", 10_000), "nobody"),
-		"a field twice":   in.request("POST", linkPath+token, "password=a+good+password&password=b&password_again=a+good+password", "nobody"),
-		"no form":         in.request("POST", linkPath+token, "", "nobody"),
-		"deleting":        in.request("DELETE", linkPath+token, "", "nobody"),
-		"a token in caps": in.request("GET", linkPath+strings.ToUpper(token), "", "nobody"),
-		"longer":          in.request("GET", linkPath+token+"x", "", "nobody"),
-		"a session":       in.request("GET", linkPath+in.tokens["owner"], "", "nobody"),
+		"JSON":            in.request("POST", mails.LinkPath+token, `{"password":"a good password","password_again":"a good password"}`, "nobody"),
+		"too large":       in.request("POST", mails.LinkPath+token, "password="+strings.Repeat("x", 10_000), "nobody"),
+		"a field twice":   in.request("POST", mails.LinkPath+token, "password=a+good+password&password=b&password_again=a+good+password", "nobody"),
+		"no form":         in.request("POST", mails.LinkPath+token, "", "nobody"),
+		"deleting":        in.request("DELETE", mails.LinkPath+token, "", "nobody"),
+		"a token in caps": in.request("GET", mails.LinkPath+strings.ToUpper(token), "", "nobody"),
+		"longer":          in.request("GET", mails.LinkPath+token+"x", "", "nobody"),
+		"a session":       in.request("GET", mails.LinkPath+in.tokens["owner"], "", "nobody"),
 	} {
 		if name == "too large" || name == "a field twice" {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -111,7 +112,7 @@ func TestOtherRequestsToThePageOfALink(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
 	}
-	in.ok("GET", linkPath+token+"?utm_source=mail", "", "nobody")
+	in.ok("GET", mails.LinkPath+token+"?utm_source=mail", "", "nobody")
 	long := strings.Repeat("密", 341) // 1023 bytes
 	in.submit(token+"?utm_source=mail", passwords(long, long)).brief(200, "<h1>Done</h1>")
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"reeve/auth"
+	"reeve/server/mails"
 	"reeve/store"
 )
 
@@ -120,7 +121,7 @@ func queuedTwo(in *instance) (ids []store.ID) {
 // tokenIn returns the token of a link.
 func tokenIn(t testing.TB, url string) string {
 	t.Helper()
-	const path = "https://reeve.example.org" + linkPath
+	const path = "https://reeve.example.org" + mails.LinkPath
 	if len(url) <= len(path) || url[:len(path)] != path {
 		t.Fatalf("the link is %q", url)
 	}

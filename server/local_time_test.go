@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -32,12 +33,12 @@ func TestBound_ClockChanges(t *testing.T) {
 		{"", "2026-11-26 12:00:00.250000", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z"},
 		{"", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z"},
 	} {
-		zone, err := zoneOf(c.zone)
+		zone, err := web.ZoneOf(c.zone)
 		must(t, err)
 		for end, want := range map[bool]string{false: c.low, true: c.high} {
 			at, err := time.Parse(time.RFC3339Nano, want)
 			must(t, err)
-			got, err := bound(c.text, end, zone)
+			got, err := web.Bound(c.text, end, zone)
 			if err != nil || got != store.TimeOf(at) {
 				t.Errorf("%s in %s, end %v: %s %v, not %s", c.text, c.zone, end, got, err, want)
 			}
@@ -50,13 +51,13 @@ func TestBound_ClockChanges(t *testing.T) {
 func TestBound_DaysMeet(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"America/Santiago", "America/Havana", "Atlantic/Azores", "Africa/Cairo", "Asia/Beirut", "Africa/Casablanca", "Australia/Lord_Howe"} {
-		zone, err := zoneOf(name)
+		zone, err := web.ZoneOf(name)
 		must(t, err)
 		day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 		for range 3650 {
 			next := day.AddDate(0, 0, 1)
-			last, errLast := bound(day.Format(time.DateOnly), true, zone)
-			first, errFirst := bound(next.Format(time.DateOnly), false, zone)
+			last, errLast := web.Bound(day.Format(time.DateOnly), true, zone)
+			first, errFirst := web.Bound(next.Format(time.DateOnly), false, zone)
 			if errLast != nil || errFirst != nil || last+1 != first {
 				t.Errorf("%s: %s ends at %s, and the next day begins at %s", name, day.Format(time.DateOnly), last, first)
 			}

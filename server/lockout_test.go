@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/people"
 	"reeve/store"
 )
 
@@ -18,14 +19,14 @@ func (in *instance) fail(n int, path, name string) {
 }
 
 // lockoutAt returns the lock-out in the record at a path; nil if there is none.
-func (in *instance) lockoutAt(path, as string) *lockout {
+func (in *instance) lockoutAt(path, as string) *people.Lockout {
 	in.t.Helper()
 	var record struct{ Lockout json.RawMessage }
 	in.ok("GET", path, "", as).data(&record)
 	if record.Lockout == nil {
 		in.t.Errorf("%s has no lockout", path)
 	}
-	var l *lockout
+	var l *people.Lockout
 	must(in.t, json.Unmarshal(record.Lockout, &l))
 	return l
 }

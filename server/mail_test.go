@@ -13,14 +13,16 @@ import (
 
 	"github.com/emersion/go-smtp"
 	"reeve/auth"
+	"reeve/server/mails"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/disk/disktest"
 )
 
 // firstMail returns the first mail as the API shows it.
-func (in *instance) firstMail() mailOut {
+func (in *instance) firstMail() mails.MailOut {
 	in.t.Helper()
-	var m mailOut
+	var m mails.MailOut
 	in.ok("GET", "/system/mail/1", "", "owner").data(&m)
 	return m
 }
@@ -59,7 +61,7 @@ func TestMailsAreSent(t *testing.T) {
 	if strings.Contains(sent.data, "Shop <b>") && strings.Contains(sent.data, "text/html") && strings.Count(sent.data, "Shop <b>") > strings.Count(text+subject, "Shop <b>") {
 		t.Error("the title is HTML in the mail")
 	}
-	in.ok("GET", linkPath+sent.token(t), "", "nobody").brief(200, "ann", "Shop &lt;b&gt;&amp;&lt;/b&gt;", "help@example.org")
+	in.ok("GET", mails.LinkPath+sent.token(t), "", "nobody").brief(200, "ann", "Shop &lt;b&gt;&amp;&lt;/b&gt;", "help@example.org")
 	in.sendMails()
 	if n := len(box.all()); n != 1 {
 		t.Errorf("%d mails", n)
@@ -70,7 +72,7 @@ func TestMailsAreSent(t *testing.T) {
 func TestAFailedMailIsRetried(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.server.outbox.backoff = func(int) time.Duration { return 0 }
+	in.server.outbox.Backoff = func(int) time.Duration { return 0 }
 	box := in.openMailbox()
 	answers := []error{
 		&smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "greylisted"},
@@ -113,8 +115,8 @@ func TestADeadMailServerDelaysNobody(t *testing.T) {
 	port := l.Addr().(*net.TCPAddr).Port
 	must(t, l.Close())
 	in.sendMailTo(port) // nobody listens there now
-	in.server.outbox.backoff = func(int) time.Duration { return time.Hour }
-	for i := range mailBatch + 3 {
+	in.server.outbox.Backoff = func(int) time.Duration { return time.Hour }
+	for i := range mails.MailBatch + 3 {
 		in.inviteByMail(fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 	}
 	before := in.db.LogHead().Seq
@@ -122,19 +124,19 @@ func TestADeadMailServerDelaysNobody(t *testing.T) {
 	if in.db.LogHead().Seq != before {
 		t.Error("links were made for mails that could not be sent")
 	}
-	in.ok("GET", "/system/mail?state=queued", "", "owner").brief(200, fmt.Sprintf(`"total":%d`, mailBatch+3), `"stage":"connect"`, `"attempts":1`, "connection refused")
+	in.ok("GET", "/system/mail?state=queued", "", "owner").brief(200, fmt.Sprintf(`"total":%d`, mails.MailBatch+3), `"stage":"connect"`, `"attempts":1`, "connection refused")
 	_, parts := in.healthParts()
-	if p := parts["mail"]; p.State != degraded || p.Figures["queued"] != mailBatch+3 || !strings.Contains(p.Text, "connection refused") {
+	if p := parts["mail"]; p.State != web.Degraded || p.Figures["queued"] != mails.MailBatch+3 || !strings.Contains(p.Text, "connection refused") {
 		t.Errorf("health: %+v", p)
 	}
 	in.ok("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").brief(200, `"sent":0`, `"stage":"connect"`)
 	box := in.openMailbox()
 	in.ok("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").brief(200, `"sent":1`, `"stage":""`)
 	in.sendMails() // the test has made them due
-	if n := len(box.all()); n != mailBatch+4 {
+	if n := len(box.all()); n != mails.MailBatch+4 {
 		t.Errorf("%d mails arrived", n)
 	}
-	if _, parts = in.healthParts(); parts["mail"].State != healthy {
+	if _, parts = in.healthParts(); parts["mail"].State != web.Healthy {
 		t.Errorf("health: %+v", parts["mail"])
 	}
 }
@@ -196,16 +198,16 @@ func TestMailNeedsItsSettings(t *testing.T) {
 	home("0")
 	in.call("POST", "/admin/password/forgot", `{"username":"ann"}`, "nobody").brief(403, `"errorCode":"mail_off"`)
 	_, parts := in.healthParts()
-	if p := parts["mail"]; p.State != degraded || !strings.Contains(p.Text, "server.public_url") {
+	if p := parts["mail"]; p.State != web.Degraded || !strings.Contains(p.Text, "server.public_url") {
 		t.Errorf("health: %+v", p)
 	}
-	in.server.config.PublicURL = "https://reeve.example.org"
+	in.server.Config.PublicURL = "https://reeve.example.org"
 	home("1")
 	if a := invite(); a.Code != 200 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	// A copy has the address at which the caller has reached the server.
-	in.server.config.PublicURL = ""
+	in.server.Config.PublicURL = ""
 	r := in.request("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{}`, "owner")
 	r.Host = "10.0.0.7:8080"
 	in.send(r).brief(200, `"url":"http://10.0.0.7:8080/link/rv_l_`)
@@ -466,25 +468,25 @@ func TestMailIsQueuedOnce(t *testing.T) {
 func TestInvitationsDoNotHoldUpResets(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.server.outbox.turn = time.Hour // a slow machine sends fewer mails in a turn
+	in.server.outbox.Turn = time.Hour // a slow machine sends fewer mails in a turn
 	box := in.openMailbox()
-	for i := range 2 * mailBatch {
+	for i := range 2 * mails.MailBatch {
 		in.inviteByMail(fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 	}
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d", in.member("ann", 0)), `{"email":"ann@example.org"}`, "owner")
 	in.ok("POST", "/admin/password/forgot", `{"username":"ann"}`, "nobody")
 	in.resolveRequests()
-	_, err := in.server.outbox.round(t.Context())
+	_, err := in.server.outbox.Round(t.Context())
 	must(t, err)
 	all := box.all()
-	if len(all) != mailBatch || all[0].to != "ann@example.org" {
+	if len(all) != mails.MailBatch || all[0].to != "ann@example.org" {
 		t.Errorf("%d mails, the first one to %s", len(all), all[0].to)
 	}
 
-	in.server.outbox.turn = 0 // each turn sends at least one mail
-	_, err = in.server.outbox.round(t.Context())
+	in.server.outbox.Turn = 0 // each turn sends at least one mail
+	_, err = in.server.outbox.Round(t.Context())
 	must(t, err)
-	if n := len(box.all()); n != mailBatch+1 {
+	if n := len(box.all()); n != mails.MailBatch+1 {
 		t.Errorf("%d mails after a turn without time", n)
 	}
 }

@@ -201,7 +201,7 @@ func (in *instance) sendMails() {
 	in.t.Helper()
 	in.resolveRequests()
 	for range 1000 {
-		wait, err := in.server.outbox.round(in.t.Context())
+		wait, err := in.server.outbox.Round(in.t.Context())
 		must(in.t, err)
 		if wait > 0 {
 			return

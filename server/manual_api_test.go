@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"reeve/embed"
+	"reeve/server/ops"
 	"reeve/store"
 )
 
@@ -39,7 +40,7 @@ func TestWithoutAManualThereAreNoTopics(t *testing.T) {
 }
 
 func TestABadManualIsRefusedAtStart(t *testing.T) {
-	if _, err := newManual(fstest.MapFS{"bad.md": {Data: []byte("no title")}}, manualPages); err == nil {
+	if _, err := ops.NewManual(fstest.MapFS{"bad.md": {Data: []byte("no title")}}, ops.ManualPages); err == nil {
 		t.Error("it is taken")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -13,66 +14,66 @@ import (
 var callers = []struct {
 	name string
 	// token opens a session, a new one for every request, since some routes end it.
-	token func(in *instance, rt *Route) string
+	token func(in *instance, rt *web.Route) string
 	// refused is the error code with which the route rejects the caller; "" for none.
-	refused func(rt *Route) string
+	refused func(rt *web.Route) string
 }{
-	{"anonymous", func(*instance, *Route) string { return "" }, func(rt *Route) string {
-		if rt.Access == anyRealm {
+	{"anonymous", func(*instance, *web.Route) string { return "" }, func(rt *web.Route) string {
+		if rt.Access == web.AnyRealm {
 			return ""
 		}
 		return unlessPublic("unauthenticated")(rt)
 	}},
-	{"the reader of the metrics", func(*instance, *Route) string { return metricsSecret }, func(rt *Route) string {
-		if rt.Access == public || rt.Access == metricsToken {
+	{"the reader of the metrics", func(*instance, *web.Route) string { return metricsSecret }, func(rt *web.Route) string {
+		if rt.Access == web.Public || rt.Access == web.MetricsToken {
 			return ""
 		}
 		return "unauthenticated"
 	}},
-	{"a user without permissions", func(in *instance, _ *Route) string {
+	{"a user without permissions", func(in *instance, _ *web.Route) string {
 		return in.signIn(in.person("nobody").ID)
-	}, func(rt *Route) string {
-		if rt.Access == appOnly || rt.Access == metricsToken {
+	}, func(rt *web.Route) string {
+		if rt.Access == web.AppOnly || rt.Access == web.MetricsToken {
 			return "unauthenticated"
 		}
-		if rt.open() {
+		if rt.Open() {
 			return ""
 		}
 		return "denied"
 	}},
-	{"a user with exactly the permission", func(in *instance, rt *Route) string {
-		if rt.open() {
+	{"a user with exactly the permission", func(in *instance, rt *web.Route) string {
+		if rt.Open() {
 			return in.signIn(in.person("nobody").ID)
 		}
 		return in.signIn(in.person("with "+rt.Access, rt.Access).ID)
 	}, unlessUsers},
-	{"a user with exactly the permission and a cookie", func(in *instance, rt *Route) string {
-		return inCookie + in.signIn(in.person("with "+rt.Access, rt.needs()...).ID)
+	{"a user with exactly the permission and a cookie", func(in *instance, rt *web.Route) string {
+		return inCookie + in.signIn(in.person("with "+rt.Access, needs(rt)...).ID)
 	}, unlessUsers},
-	{"the owner", func(in *instance, _ *Route) string { return in.signIn(1) }, unlessUsers},
-	{"a personal key with exactly the permission", func(in *instance, rt *Route) string {
-		return in.keyOf(in.person("with "+rt.Access, rt.needs()...), personalKey)
+	{"the owner", func(in *instance, _ *web.Route) string { return in.signIn(1) }, unlessUsers},
+	{"a personal key with exactly the permission", func(in *instance, rt *web.Route) string {
+		return in.keyOf(in.person("with "+rt.Access, needs(rt)...), personalKey)
 	}, unlessKeys(personalKey)},
-	{"a service key with exactly the permission", func(in *instance, rt *Route) string {
-		return in.keyOf(in.person("with "+rt.Access, rt.needs()...), serviceKey)
+	{"a service key with exactly the permission", func(in *instance, rt *web.Route) string {
+		return in.keyOf(in.person("with "+rt.Access, needs(rt)...), serviceKey)
 	}, unlessKeys(serviceKey)},
-	{"a personal key of the owner", func(in *instance, _ *Route) string {
+	{"a personal key of the owner", func(in *instance, _ *web.Route) string {
 		return in.keyOf(&store.User{Ident: store.Ident{ID: 1}}, personalKey)
 	}, unlessKeys(personalKey)},
-	{"a disabled key", func(in *instance, _ *Route) string {
+	{"a disabled key", func(in *instance, _ *web.Route) string {
 		_, token := in.key(1, personalKey, func(k *store.APIKey) { k.Status = false })
 		return token
 	}, unlessMetrics("unknown_key")},
-	{"an expired key", func(in *instance, _ *Route) string {
+	{"an expired key", func(in *instance, _ *web.Route) string {
 		id, token := in.key(1, personalKey)
 		in.update(func(tx *store.Tx) error { return expireKey(tx, id) })
 		return token
 	}, unlessMetrics("unknown_key")},
-	{"a key from another network", func(in *instance, _ *Route) string {
+	{"a key from another network", func(in *instance, _ *web.Route) string {
 		_, token := in.key(1, personalKey, func(k *store.APIKey) { k.Networks = []string{"203.0.113.0/24"} })
 		return token
 	}, unlessMetrics("key_network")},
-	{"a disabled user", func(in *instance, rt *Route) string {
+	{"a disabled user", func(in *instance, rt *web.Route) string {
 		u := in.person("disabled")
 		in.update(func(tx *store.Tx) error {
 			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = true; return nil })
@@ -85,7 +86,7 @@ var callers = []struct {
 		})
 		return token
 	}, unlessPublic("unauthenticated")},
-	{"an expired session", func(in *instance, _ *Route) string {
+	{"an expired session", func(in *instance, _ *web.Route) string {
 		token := in.signIn(1)
 		in.update(func(tx *store.Tx) error {
 			ids, err := store.SessionsOf(tx, store.Account{ID: 1})
@@ -97,16 +98,16 @@ var callers = []struct {
 		})
 		return token
 	}, unlessMetrics("session_expired")},
-	{"an app user with a cookie", func(in *instance, _ *Route) string {
+	{"an app user with a cookie", func(in *instance, _ *web.Route) string {
 		return inCookie + in.appSignIn(in.customer("app").ID)
-	}, func(rt *Route) string {
-		if rt.Access == public || rt.Access == appOnly || rt.Access == anyRealm {
+	}, func(rt *web.Route) string {
+		if rt.Access == web.Public || rt.Access == web.AppOnly || rt.Access == web.AnyRealm {
 			return ""
 		}
 		return "unauthenticated"
 	}},
-	{"an app user", func(in *instance, _ *Route) string { return in.appSignIn(in.customer("app").ID) }, func(rt *Route) string {
-		if rt.Access == public || rt.Access == appOnly || rt.Access == anyRealm {
+	{"an app user", func(in *instance, _ *web.Route) string { return in.appSignIn(in.customer("app").ID) }, func(rt *web.Route) string {
+		if rt.Access == web.Public || rt.Access == web.AppOnly || rt.Access == web.AnyRealm {
 			return ""
 		}
 		return "unauthenticated"
@@ -114,9 +115,9 @@ var callers = []struct {
 }
 
 // unlessMetrics is unlessPublic for what the route of the metrics takes for a wrong token.
-func unlessMetrics(code string) func(*Route) string {
-	return func(rt *Route) string {
-		if rt.Access == metricsToken {
+func unlessMetrics(code string) func(*web.Route) string {
+	return func(rt *web.Route) string {
+		if rt.Access == web.MetricsToken {
 			return "unauthenticated"
 		}
 		return unlessPublic(code)(rt)
@@ -124,8 +125,8 @@ func unlessMetrics(code string) func(*Route) string {
 }
 
 // needs returns the permissions that a role must have for a route.
-func (rt *Route) needs() []string {
-	if rt.open() {
+func needs(rt *web.Route) []string {
+	if rt.Open() {
 		return nil
 	}
 	return []string{rt.Access}
@@ -148,25 +149,25 @@ func expireKey(tx *store.Tx, id store.ID) error {
 }
 
 // unlessKeys returns the error code for a key that has every permission of a route.
-func unlessKeys(kind credential) func(*Route) string {
-	return func(rt *Route) string {
+func unlessKeys(kind credential) func(*web.Route) string {
+	return func(rt *web.Route) string {
 		switch {
-		case rt.Access == public:
+		case rt.Access == web.Public:
 			return ""
-		case rt.Access == appOnly || rt.Access == metricsToken:
+		case rt.Access == web.AppOnly || rt.Access == web.MetricsToken:
 			return "unauthenticated"
 		case kind.refuses(rt):
 			return "key_not_allowed"
-		case rt.keyAccess != "":
+		case rt.KeyAccess != "":
 			return "denied"
 		}
 		return ""
 	}
 }
 
-func unlessPublic(code string) func(*Route) string {
-	return func(rt *Route) string {
-		if rt.Access == public {
+func unlessPublic(code string) func(*web.Route) string {
+	return func(rt *web.Route) string {
+		if rt.Access == web.Public {
 			return ""
 		}
 		return code
@@ -174,8 +175,8 @@ func unlessPublic(code string) func(*Route) string {
 }
 
 // unlessUsers returns the error code for an admin user who has every permission.
-func unlessUsers(rt *Route) string {
-	if rt.Access == appOnly || rt.Access == metricsToken {
+func unlessUsers(rt *web.Route) string {
+	if rt.Access == web.AppOnly || rt.Access == web.MetricsToken {
 		return "unauthenticated"
 	}
 	return ""
@@ -224,18 +225,18 @@ func TestEveryRouteForEveryCaller(t *testing.T) {
 			}
 			in.tokens["caller"] = c.token(in, rt)
 			body := ""
-			if rt.Method != "GET" && (rt.in == nil || !rt.in.upload) {
+			if rt.Method != "GET" && (rt.Input == nil || !rt.Input.Upload) {
 				body = "{}"
 			}
 			answer, got := in.call(rt.Method, urlOf(rt), body, "caller"), ""
-			if isHTML := strings.HasPrefix(answer.Header.Get("Content-Type"), htmlMedia); !isHTML && (answer.Code == 401 || answer.Code == 403) {
+			if isHTML := strings.HasPrefix(answer.Header.Get("Content-Type"), web.HTMLMedia); !isHTML && (answer.Code == 401 || answer.Code == 403) {
 				got = answer.envelope().ErrorCode
 			}
 			if !slices.Contains(refusals, got) {
 				got = ""
 			}
 			want := c.refused(rt)
-			if rt.protocol != nil && !rt.page { // it has fewer codes
+			if rt.Protocol != nil && !rt.Page { // it has fewer codes
 				want = map[string]string{"unknown_key": "unauthenticated", "session_expired": "unauthenticated", "key_network": "denied"}[want]
 				want = cmp.Or(want, c.refused(rt))
 			}

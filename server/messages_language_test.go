@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"reeve/server/ops"
 )
 
 // Requests that fail in the ways that people meet most, as somebody.
@@ -90,7 +92,7 @@ func TestHealthTextsFollowTheLanguage(t *testing.T) {
 	}
 	r := in.request("GET", "/system/health", "", "owner")
 	r.Header.Set("Accept-Language", "zh")
-	var out systemHealthOut
+	var out ops.SystemHealthOut
 	a := in.send(r)
 	a.brief(200)
 	a.data(&out)

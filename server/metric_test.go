@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -115,11 +116,11 @@ func TestMetricsCountAServerError(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/metrics", "", "metrics")
-	must(t, in.server.limits.backups.acquire(maxBackups))
+	must(t, in.server.Limits.Backups.Acquire(web.MaxBackups))
 	in.moves("a refused backup", map[string]float64{requestsOf("GET", "/system/backup", "5xx"): 1}, func() {
 		in.call("GET", "/system/backup", "", "owner").brief(503)
 	})
-	in.server.limits.backups.release(maxBackups)
+	in.server.Limits.Backups.Release(web.MaxBackups)
 }
 
 func TestMetricsCountSignIns(t *testing.T) {
@@ -270,10 +271,10 @@ func TestLabelsAreBounded(t *testing.T) {
 
 func TestHistogramsGrowFromBoundToBound(t *testing.T) {
 	t.Parallel()
-	out := &samples{name: "h"}
-	out.histogram(`route="/x"`, store.Distribution{Bounds: []int64{1e6, 1e9}, Counts: []uint64{2, 3, 1}, Sum: 5e9}, seconds)
+	out := &web.Samples{Name: "h"}
+	out.Histogram(`route="/x"`, store.Distribution{Bounds: []int64{1e6, 1e9}, Counts: []uint64{2, 3, 1}, Sum: 5e9}, web.Seconds)
 	want := "h_bucket{route=\"/x\",le=\"0.001\"} 2\nh_bucket{route=\"/x\",le=\"1\"} 5\nh_bucket{route=\"/x\",le=\"+Inf\"} 6\nh_sum{route=\"/x\"} 5\nh_count{route=\"/x\"} 6\n"
-	if got := out.text.String(); got != want {
+	if got := out.Text.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
@@ -281,7 +282,7 @@ func TestHistogramsGrowFromBoundToBound(t *testing.T) {
 func TestRegisteredGaugesAreWritten(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.server.metrics.gauge("reeve_waiting", "What waits.", func() float64 { return 7 })
+	in.server.Metrics.Gauge("reeve_waiting", "What waits.", func() float64 { return 7 })
 	if v := in.scrape()["reeve_waiting"]; v != 7 {
 		t.Errorf("it is %v", v)
 	}
@@ -302,7 +303,7 @@ func TestWithoutATokenThereAreNoMetrics(t *testing.T) {
 			}
 		}
 	}
-	if err := in.server.admitMetrics(""); err == nil {
+	if err := in.server.AdmitMetrics(""); err == nil {
 		t.Error("no token is let in where none is configured")
 	}
 }

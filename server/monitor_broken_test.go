@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"reeve/server/web"
 )
 
 // brokenOff sends a request whose response is aborted after it has begun.
 func (in *instance) brokenOff() {
 	in.t.Helper()
-	rt := raw("/t", public, "T", "text/plain", func(_ *Request, _ *none, w http.ResponseWriter) error {
+	rt := web.Raw("/t", web.Public, "T", "text/plain", func(_ *web.Request, _ *web.None, w http.ResponseWriter) error {
 		fmt.Fprint(w, "half of it")
 		return errors.New("disk gone")
 	})
@@ -20,12 +22,12 @@ func (in *instance) brokenOff() {
 			in.t.Errorf("the handler ended with %v", p)
 		}
 	}()
-	in.server.router([]Route{rt}).ServeHTTP(httptest.NewRecorder(), in.request("GET", "/t", "", "nobody"))
+	in.server.Router([]web.Route{rt}).ServeHTTP(httptest.NewRecorder(), in.request("GET", "/t", "", "nobody"))
 }
 
 func TestAnAnswerThatBreaksOffIsAFailure(t *testing.T) {
 	in := start(t)
-	in.server.monitor.SampleReads(1 << 40) // no ordinary request is kept
+	in.server.Monitor.SampleReads(1 << 40) // no ordinary request is kept
 	in.brokenOff()
 	if p := in.stats("").Total; p.Failed != 1 || p.OK != 0 {
 		t.Errorf("counted as %+v", p)
@@ -36,15 +38,15 @@ func TestAnAnswerThatBreaksOffIsAFailure(t *testing.T) {
 // A client that has received a response finds it counted in the metrics.
 func TestAnAnswerIsCountedBeforeItIsSent(t *testing.T) {
 	in := start(t)
-	rt := action("POST", "/t", public, "T", func(*Request, *none) (nothing, error) { return nothing{}, nil })
-	srv := httptest.NewServer(in.server.router([]Route{rt}))
+	rt := web.Action("POST", "/t", web.Public, "T", func(*web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, nil })
+	srv := httptest.NewServer(in.server.Router([]web.Route{rt}))
 	defer srv.Close()
-	stats := in.server.metrics.of(&rt)
+	stats := in.server.Metrics.Of(&rt)
 	for i := range uint64(100) {
 		resp, err := http.Post(srv.URL+"/t", "", nil)
 		must(t, err)
 		resp.Body.Close()
-		if n := stats.classes[1].Load(); resp.StatusCode != 200 || n != i+1 {
+		if n := stats.Classes[1].Load(); resp.StatusCode != 200 || n != i+1 {
 			t.Fatalf("%d, with %d counted of %d", resp.StatusCode, n, i+1)
 		}
 	}

@@ -17,9 +17,11 @@ import (
 	"strings"
 	"testing"
 
-	"reeve/server/redact"
-
+	"reeve/server/changes"
 	"reeve/server/monitor"
+	"reeve/server/ops"
+	"reeve/server/redact"
+	"reeve/server/web"
 )
 
 // leakMark is in every secret that the test generates, so that a part of one is found, too.
@@ -105,7 +107,7 @@ func (l *leaks) body(good string, unknown bool) string {
 // everyRoute sends secrets to every route, as every kind of caller, in every form.
 func (l *leaks) everyRoute(statuses map[int]int) {
 	for _, rt := range routes() {
-		good, takes := goodBodies[rt.name()]
+		good, takes := goodBodies[rt.Name()]
 		address := good.url
 		id := "1"
 		if rt.Method == "DELETE" {
@@ -135,9 +137,9 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 		if takes {
 			body := l.body(good.body, true)
 			statuses[l.try(rt.Method, address, "text/plain", body, "owner", false)]++
-			statuses[l.try(rt.Method, address, "application/json", `{"password":"`+l.token()+strings.Repeat(" ", maxBody)+`"}`, "owner", false)]++
+			statuses[l.try(rt.Method, address, "application/json", `{"password":"`+l.token()+strings.Repeat(" ", web.MaxBody)+`"}`, "owner", false)]++
 		}
-		if rt.in != nil && rt.in.upload {
+		if rt.Input != nil && rt.Input.Upload {
 			parts := multipartBody(fieldPart("password", l.value()), fieldPart(l.token(), "x"), filePart(l.token()+".txt", l.token()))
 			for _, as := range []string{"owner", "nobody", "clerk"} {
 				statuses[l.try(rt.Method, address, "multipart/form-data; boundary=edge", parts, as, as != "owner")]++
@@ -194,7 +196,7 @@ func (l *leaks) specials(statuses map[int]int) {
 		send("PUT", fmt.Sprint("/system/setting/", id), string(encodeJSON(l.t, body)), "owner")
 	}
 	for _, rt := range routes() { // a credential under a name that the route does not know
-		if rt.knownFields() == nil || rt.Method == "GET" && rt.raw != nil && rt.binary == eventStream {
+		if rt.KnownFields() == nil || rt.Method == "GET" && rt.Raw != nil && rt.Binary == changes.EventStream {
 			continue
 		}
 		address, body := goodRequest(&rt)
@@ -289,7 +291,7 @@ func TestNoSecretIsKept(t *testing.T) {
 	told := 0
 	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.CacheKind, monitor.RedisKind} {
 		for at, more := 1, true; more; at++ {
-			var events monitorPage[json.RawMessage]
+			var events ops.MonitorPage[json.RawMessage]
 			a := l.ok("GET", fmt.Sprintf("/system/monitor/%s?pageSize=1000&page=%d", kind, at), "", "owner")
 			a.data(&events)
 			l.find("the list of "+kind, a.Body)

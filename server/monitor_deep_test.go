@@ -5,24 +5,26 @@ import (
 	"testing"
 
 	"reeve/server/monitor"
+	"reeve/server/ops"
+	"reeve/server/web"
 	"reeve/store"
 )
 
 func TestATraceKeepsEveryOperation(t *testing.T) {
 	in := start(t)
-	router := in.server.router([]Route{read("/t", signedIn, "T", func(tx *store.Tx, _ *Request, _ *none) (nothing, error) {
+	router := in.server.Router([]web.Route{web.Read("/t", web.SignedIn, "T", func(tx *store.Tx, _ *web.Request, _ *web.None) (web.Nothing, error) {
 		for range 2000 {
 			if _, err := store.Users.Count(tx); err != nil {
-				return nothing{}, err
+				return web.Nothing{}, err
 			}
 		}
-		return nothing{}, nil
+		return web.Nothing{}, nil
 	})})
 	operations := func(as string) (n int) {
 		w := httptest.NewRecorder()
 		router.ServeHTTP(w, in.request("GET", "/t", "", as))
 		in.flush()
-		var out requestStory
+		var out ops.RequestStory
 		in.ok("GET", "/system/monitor/request/"+w.Header().Get("X-Request-Id"), "", "owner").data(&out)
 		for _, e := range out.Events {
 			if e.Kind == monitor.QueryKind {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reeve/server/monitor"
+	"reeve/server/ops"
 	"reeve/store"
 )
 
@@ -17,7 +18,7 @@ import (
 func (in *instance) told(a *reply) string {
 	in.t.Helper()
 	in.flush()
-	var list monitorPage[monitor.RequestEvent]
+	var list ops.MonitorPage[monitor.RequestEvent]
 	in.ok("GET", "/system/monitor/request?request_id="+a.Header.Get("X-Request-Id"), "", "owner").data(&list)
 	if list.Total != 1 {
 		in.t.Fatalf("%s: %d events of its request", a.sent, list.Total)
@@ -26,7 +27,7 @@ func (in *instance) told(a *reply) string {
 	if again := in.ok("GET", "/system/monitor/request/"+a.Header.Get("X-Request-Id"), "", "owner").Body; again != story {
 		in.t.Errorf("%s: by its name it is %s\nby its number %s", a.sent, again, story)
 	}
-	var out requestStory
+	var out ops.RequestStory
 	(&reply{t: in.t, Body: story}).data(&out)
 	r := list.Data[0]
 	lines := []string{strings.TrimSpace(fmt.Sprintf("request %s %s %s %d %s %s", r.Method, r.Route, r.Handler, r.Status, r.Error, r.Payload))}
@@ -46,7 +47,7 @@ func (in *instance) told(a *reply) string {
 			}
 		}
 		// In a write, the store itself reads the caller.
-		if caller := regexp.MustCompile(`^(server|auth)/[a-z_]+\.go:[0-9]+$|^store/actor\.go:`); part.Kind == monitor.QueryKind && !caller.MatchString(fmt.Sprint(e["caller"])) {
+		if caller := regexp.MustCompile(`^(auth|files|people|rights|settings|web)/[a-z_]+\.go:[0-9]+$|^store/actor\.go:`); part.Kind == monitor.QueryKind && !caller.MatchString(fmt.Sprint(e["caller"])) {
 			in.t.Errorf("%s: the caller of %s is %v", a.sent, line, e["caller"])
 		}
 		lines = append(lines, line)
@@ -193,21 +194,21 @@ query COUNT file WHERE group_id = ? read index 0 1 0`},
 // TestMonitoringDoesNotWatchItself: its requests are neither recorded nor counted.
 func TestMonitoringDoesNotWatchItself(t *testing.T) {
 	in := start(t)
-	for _, rt := range monitorRoutes {
+	for _, rt := range ops.MonitorRoutes() {
 		url := strings.Replace(rt.Path, ":id", "1", 1)
-		in.call(rt.Method, url, goodBodies[rt.name()].body, "owner")
+		in.call(rt.Method, url, goodBodies[rt.Name()].body, "owner")
 	}
 	in.flush()
 	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.RedisKind} {
 		in.lists("/system/monitor/"+kind, "id", "owner")
 	}
 	in.ok("GET", "/system/monitor/stats", "", "owner").brief(200, `"requests":0`)
-	for _, rt := range monitorRoutes { // denials are recorded
+	for _, rt := range ops.MonitorRoutes() { // denials are recorded
 		in.call(rt.Method, strings.Replace(rt.Path, ":id", "1", 1), "", "nobody").brief(401)
 	}
 	in.flush()
-	if denials := in.column("/system/monitor/auth?pageSize=100&result=denied", "route", "owner"); len(denials) != len(monitorRoutes) {
-		t.Errorf("%d of %d denials are kept: %q", len(denials), len(monitorRoutes), denials)
+	if denials := in.column("/system/monitor/auth?pageSize=100&result=denied", "route", "owner"); len(denials) != len(ops.MonitorRoutes()) {
+		t.Errorf("%d of %d denials are kept: %q", len(denials), len(ops.MonitorRoutes()), denials)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reeve/server/monitor"
+	"reeve/server/ops"
 	"reeve/server/picture/picturetest"
 	"reeve/store"
 )
@@ -18,7 +19,7 @@ func TestSlowWorkOutsideTheStoreIsRecorded(t *testing.T) {
 	in.ok("GET", fmt.Sprintf("/file/list/%d/content?thumb=64x64", f.Data[0].ID), "", "owner")
 	in.flush()
 	for route, want := range map[string][2]bool{"/admin/login": {true, false}, "/file/list/:id/content": {false, true}, "/file/list": {false, false}} {
-		var out monitorPage[monitor.RequestEvent]
+		var out ops.MonitorPage[monitor.RequestEvent]
 		in.ok("GET", "/system/monitor/request?route="+route, "", "owner").data(&out)
 		if len(out.Data) != 1 || out.Data[0].HashMS > 0 != want[0] || out.Data[0].ImageMS > 0 != want[1] || out.Data[0].HashWaitMS < 0 {
 			t.Errorf("%s: %+v", route, out.Data)

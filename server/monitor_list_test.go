@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"reeve/server/monitor"
+	"reeve/server/ops"
 	"reeve/store"
 )
 
@@ -32,15 +33,15 @@ func (in *instance) madeUp(r *rand.Rand, n int) {
 	}
 	event := monitor.AuthEvent{Type: pick("login", "revoked"), Username: pick("ann", "bert"), Result: pick("success", "failed"), MatchedBy: []string{}}
 	event.RecordedAt, f.Notes = store.TimeOf(f.Begun), []monitor.AuthEvent{event}
-	in.server.monitor.SampleReads(1)
-	in.server.monitor.Done(f)
+	in.server.Monitor.SampleReads(1)
+	in.server.Monitor.Done(f)
 }
 
 // events returns all events of a kind.
 func (in *instance) events(kind string) (all []eventFields) {
 	in.t.Helper()
 	for at := 1; ; at++ {
-		var got monitorPage[eventFields]
+		var got ops.MonitorPage[eventFields]
 		query := url.Values{"recorded_at[]": {"2000-01-01", ""}, "pageSize": {"1000"}, "page": {strconv.Itoa(at)}}
 		in.ok("GET", "/system/monitor/"+kind+"?"+query.Encode(), "", "owner").data(&got)
 		if all = append(all, got.Data...); len(got.Data) == 0 {
@@ -144,7 +145,7 @@ func TestListsOfEventsFindWhatMatches(t *testing.T) {
 			several(query)
 			query.Set("page", strconv.Itoa(page))
 			query.Set("pageSize", strconv.Itoa(size))
-			var got monitorPage[monitor.EventHead]
+			var got ops.MonitorPage[monitor.EventHead]
 			in.ok("GET", "/system/monitor/"+kind+"?"+query.Encode(), "", "owner").data(&got)
 			ids := []string{}
 			for _, e := range got.Data {
@@ -260,7 +261,7 @@ func TestAListThatStopsEarlySaysSo(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		in.flush()
-		var got monitorPage[monitor.EventHead]
+		var got ops.MonitorPage[monitor.EventHead]
 		in.ok("GET", "/system/monitor/request", "", "owner").data(&got)
 		if want := at[len(at)-128]; got.ScannedUntil != want || got.Total != 127 || len(got.Data) != 10 {
 			t.Errorf("it stopped at %s and found %d, want %s and 127", got.ScannedUntil, got.Total, want)

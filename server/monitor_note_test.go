@@ -3,6 +3,7 @@ package server
 import (
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -10,10 +11,10 @@ import (
 // A handler reports an event before its commit.
 func TestWhatFailedIsNoSuccess(t *testing.T) {
 	in := start(t)
-	router := in.server.router([]Route{
-		write("POST", "/t", public, "T", func(_ *store.Tx, req *Request, _ *none) (nothing, error) {
-			req.note("revoked", "bob", nil)
-			return nothing{}, errs.New(errs.Conflict, "not now").Coded("not_now")
+	router := in.server.Router([]web.Route{
+		web.Write("POST", "/t", web.Public, "T", func(_ *store.Tx, req *web.Request, _ *web.None) (web.Nothing, error) {
+			req.Note("revoked", "bob", nil)
+			return web.Nothing{}, errs.New(errs.Conflict, "not now").Coded("not_now")
 		}),
 	})
 	in.sendTo(router, in.request("POST", "/t", "", "nobody")).brief(409)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reeve/server/monitor"
+	"reeve/server/ops"
 	"reeve/store"
 )
 
@@ -51,12 +52,12 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 		if app {
 			name = "app_user_id"
 		}
-		var out monitorPage[monitor.RequestEvent]
+		var out ops.MonitorPage[monitor.RequestEvent]
 		in.ok("GET", fmt.Sprintf("/system/monitor/request?%s=%d", name, user), "", "chief").data(&out)
 		return out.Data[0].EventHead
 	}
 	strangers := monitor.EventHead{}
-	var all monitorPage[monitor.RequestEvent]
+	var all ops.MonitorPage[monitor.RequestEvent]
 	in.ok("GET", "/system/monitor/request?pageSize=1000", "", "chief").data(&all)
 	for _, e := range all.Data {
 		if e.User == nil {
@@ -66,7 +67,7 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 	list := func(kind string, clerk []string) func(t *testing.T) {
 		return func(t *testing.T) {
 			for who, want := range map[string][]string{"clerk": clerk, "chief": nil} {
-				var out monitorPage[struct{ monitor.EventHead }]
+				var out ops.MonitorPage[struct{ monitor.EventHead }]
 				r := in.in(t).ok("GET", "/system/monitor/"+kind+"?pageSize=1000", "", who)
 				r.data(&out)
 				users := map[string]bool{}
@@ -98,7 +99,7 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 				}
 			}
 			for _, filter := range []string{fmt.Sprint("user_id=", outside), "app_user_id=1", "request_id=" + strangers.RequestID, "keywordSearch=payload-1"} {
-				var out monitorPage[json.RawMessage]
+				var out ops.MonitorPage[json.RawMessage]
 				in.in(t).ok("GET", "/system/monitor/"+kind+"?"+filter, "", "clerk").data(&out)
 				if out.Total != 0 {
 					t.Errorf("%s: a limited reader finds %d events", filter, out.Total)
@@ -159,7 +160,7 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 		},
 		"GET /system/monitor/trace": func(t *testing.T) {
 			seen := func(as string) int {
-				var out traceList
+				var out ops.TraceList
 				in.in(t).ok("GET", "/system/monitor/trace", "", as).data(&out)
 				return len(out.Data)
 			}
@@ -194,8 +195,8 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 			in.in(t).ok("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "", "chief") // both are still running
 		},
 	}
-	for i := range monitorRoutes {
-		name := monitorRoutes[i].name()
+	for i := range ops.MonitorRoutes() {
+		name := ops.MonitorRoutes()[i].Name()
 		test, ok := tests[name]
 		if !ok {
 			t.Errorf("%s is not tested", name)
@@ -210,7 +211,7 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 func TestMonitoringFollowsTheScopeOfThisMoment(t *testing.T) {
 	in, inside, outside := overheard(t)
 	sees := func() (names string) {
-		var out monitorPage[monitor.RequestEvent]
+		var out ops.MonitorPage[monitor.RequestEvent]
 		in.ok("GET", "/system/monitor/request?pageSize=1000", "", "clerk").data(&out)
 		for _, name := range []string{"in.10", "in.11"} {
 			if slices.ContainsFunc(out.Data, func(e monitor.RequestEvent) bool { return e.User != nil && e.User.Username == name }) {

@@ -5,9 +5,9 @@ package server
 func (in *instance) flush() {
 	in.t.Helper()
 	if !in.recording {
-		in.server.monitor.Open()
+		in.server.Monitor.Open()
 		in.recording = true
-		in.t.Cleanup(func() { must(in.t, in.server.monitor.Close()) })
+		in.t.Cleanup(func() { must(in.t, in.server.Monitor.Close()) })
 	}
-	in.server.monitor.Flush()
+	in.server.Monitor.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reeve/server/monitor"
+	"reeve/server/ops"
 	"reeve/store"
 )
 
@@ -15,7 +16,7 @@ import (
 func (in *instance) asked(route string) (kept int, stand int64) {
 	in.t.Helper()
 	in.flush()
-	var out monitorPage[monitor.RequestEvent]
+	var out ops.MonitorPage[monitor.RequestEvent]
 	in.ok("GET", "/system/monitor/request?pageSize=1000&route="+route, "", "owner").data(&out)
 	for _, e := range out.Data {
 		stand += e.Sampled
@@ -26,7 +27,7 @@ func (in *instance) asked(route string) (kept int, stand int64) {
 // matchedBy returns the number of requests that each running trace has matched.
 func (in *instance) matchedBy() string {
 	in.t.Helper()
-	var out traceList
+	var out ops.TraceList
 	in.ok("GET", "/system/monitor/trace", "", "owner").data(&out)
 	all := ""
 	for _, l := range out.Data {
@@ -43,7 +44,7 @@ func TestTracesThatAreOverStayInTheList(t *testing.T) {
 		in := start(t)
 		clerk := in.clerk("clerk")
 		shown := func() (all []string) {
-			var out traceList
+			var out ops.TraceList
 			in.ok("GET", "/system/monitor/trace", "", "owner").data(&out)
 			for _, l := range out.Data {
 				ran := "runs"
@@ -105,7 +106,7 @@ func TestTracesKeepEverything(t *testing.T) {
 				in.ok("GET", "/admin/info", "", "clerk") // the first request of a session is kept
 				in.ok("GET", "/admin/info", "", "owner")
 				before, _ := in.asked("/admin/info")
-				in.server.monitor.SampleReads(1 << 40)
+				in.server.Monitor.SampleReads(1 << 40)
 				in.ok("POST", "/system/monitor/trace", c.body, "owner")
 				ask := func() {
 					for range 10 {
@@ -133,7 +134,7 @@ func TestTracesKeepEverything(t *testing.T) {
 func TestATraceIsStopped(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk")
-	in.server.monitor.SampleReads(1 << 40)
+	in.server.Monitor.SampleReads(1 << 40)
 	for range 20 {
 		in.ok("POST", "/system/monitor/trace", `{"route":"/admin/info","minutes":15}`, "owner")
 	}
@@ -179,7 +180,7 @@ func TestATraceKeepsMoreOperations(t *testing.T) {
 	})
 	operations := func(id string) int {
 		t.Helper()
-		var out requestStory
+		var out ops.RequestStory
 		in.ok("GET", "/system/monitor/request/"+id, "", "owner").data(&out)
 		return len(out.Events)
 	}

@@ -13,7 +13,8 @@ import (
 	provider "github.com/open-feature/go-sdk-contrib/providers/ofrep"
 	"github.com/open-feature/go-sdk/openfeature"
 	"github.com/rs/zerolog"
-
+	"reeve/server/settings"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -76,9 +77,9 @@ func TestOFREP_KeysWithSlashes(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.flag(in.flagGroup("open", true), "banner", onFor(`"name":"all"`))
-	for _, rt := range in.server.routes {
+	for _, rt := range in.server.Server.Routes {
 		at := strings.LastIndexByte(rt.Path, '/') + 1
-		if rt.protocol == nil || rt.protocol.form || !strings.HasPrefix(rt.Path[at:], ":") {
+		if rt.Protocol == nil || rt.Protocol.Form || !strings.HasPrefix(rt.Path[at:], ":") {
 			continue
 		}
 		for sent, key := range map[string]string{"a%2Fb": "a/b", "..%2F..": "../..", "%2F": "/", "open.banner%2F": "open.banner/", "a%2Fb%2F%2Fc": "a/b//c"} {
@@ -86,7 +87,7 @@ func TestOFREP_KeysWithSlashes(t *testing.T) {
 				r := in.request(rt.Method, rt.Path[:at]+sent, `{}`, as)
 				w := httptest.NewRecorder()
 				in.server.Handler().ServeHTTP(w, r)
-				var body ofrepFailure
+				var body settings.OfrepFailure
 				if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != 404 || body.Key != key || body.Code != "FLAG_NOT_FOUND" || body.Details == "" {
 					t.Errorf("%s as %s: %d %s", sent, as, w.Code, w.Body)
 				}
@@ -222,7 +223,7 @@ func TestContextsOfAllKinds(t *testing.T) {
 		{`[]`, 400, "PARSE_ERROR"},
 		{"{\"context\":{\"a\":\"\xff\"}}", 400, "PARSE_ERROR"},
 		{`{"context":` + strings.Repeat(`{"a":`, 70) + `1` + strings.Repeat(`}`, 70) + `}`, 400, "PARSE_ERROR"},
-		{`{"context":{"a":"` + strings.Repeat("x", maxBody) + `"}}`, 400, "PARSE_ERROR"},
+		{`{"context":{"a":"` + strings.Repeat("x", web.MaxBody) + `"}}`, 400, "PARSE_ERROR"},
 	} {
 		one := in.call("POST", oneFlag+"open.share", test.body, "nobody")
 		one.brief(test.status, test.code, `"key":"open.share"`)
@@ -337,7 +338,7 @@ func TestBulkEvaluationIsLikeSingle(t *testing.T) {
 			}
 			have := map[string]string{}
 			for _, one := range all.Flags {
-				var f flagEvaluation
+				var f settings.FlagEvaluation
 				must(t, json.Unmarshal(one, &f))
 				have[f.Key] = string(one) + "\n"
 			}
@@ -356,7 +357,7 @@ func TestRulesStayInside(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var lines bytes.Buffer
-	in.server.log = zerolog.New(zerolog.SyncWriter(&lines))
+	in.server.Log = zerolog.New(zerolog.SyncWriter(&lines))
 	const canary = "Canary7391"
 	group := in.flagGroup("open", true)
 	in.member("clerk", 0, in.role("Clerks", func(r *store.Role) { r.DataScope = store.ScopeAll }, "system.audit.query", "system.monitor.request", "admin.list.query", store.ReadPermission("open")))
@@ -435,11 +436,11 @@ func TestPreviewOfAFlag(t *testing.T) {
 	ask := func(as, rule, more string) *reply {
 		return in.call("POST", "/system/setting/flag-preview", fmt.Sprintf(`{"key":"a.b","values":%q%s}`, onFor(rule), more), as)
 	}
-	get := func(as, rule, more string) (out flagPreviewOut) {
+	get := func(as, rule, more string) (out settings.FlagPreviewOut) {
 		ask(as, rule, more).data(&out)
 		return out
 	}
-	of := func(out flagPreviewOut) string {
+	of := func(out settings.FlagPreviewOut) string {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%d/%d", out.Users, out.Total)
 		for _, v := range out.Variants {
@@ -473,7 +474,7 @@ func TestPreviewOfAFlag(t *testing.T) {
 		}
 		return nil
 	})
-	if v := get("owner", `"name":"x"`, "").Variants[1]; v.Count != 34 || len(v.Users) != previewNames {
+	if v := get("owner", `"name":"x"`, "").Variants[1]; v.Count != 34 || len(v.Users) != settings.PreviewNames {
 		t.Errorf("%d, %d named", v.Count, len(v.Users))
 	}
 }

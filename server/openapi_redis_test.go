@@ -5,21 +5,22 @@ import (
 	"reflect"
 	"testing"
 
+	"reeve/server/openapi"
 	"reeve/server/redis"
 )
 
 func TestRedisEventHasASchema(t *testing.T) {
 	t.Parallel()
-	s := &schemas{named: object{}, seen: map[string]string{}}
-	s.of(reflect.TypeFor[redis.Event]())
-	properties := s.named["RedisEvent"].(object)["properties"].(object)
+	s := &openapi.Schemas{Named: openapi.Object{}, Seen: map[string]string{}}
+	s.Of(reflect.TypeFor[redis.Event]())
+	properties := s.Named["RedisEvent"].(openapi.Object)["properties"].(openapi.Object)
 	for name, schema := range properties {
-		if _, has := schema.(object)["description"]; !has {
+		if _, has := schema.(openapi.Object)["description"]; !has {
 			t.Errorf("%s is not described", name)
 		}
 	}
-	required := fmt.Sprint(s.named["RedisEvent"].(object)["required"])
-	if required != "[connection type]" || s.named["RedisInfo"] == nil {
+	required := fmt.Sprint(s.Named["RedisEvent"].(openapi.Object)["required"])
+	if required != "[connection type]" || s.Named["RedisInfo"] == nil {
 		t.Errorf("required: %s", required)
 	}
 }

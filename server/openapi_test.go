@@ -11,24 +11,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"reeve/server/openapi"
+	"reeve/server/web"
 	"reeve/store"
 )
 
 // served is the document as a client gets it.
-func served(t *testing.T, in *instance) object {
+func served(t *testing.T, in *instance) openapi.Object {
 	t.Helper()
-	var doc object
+	var doc openapi.Object
 	must(t, json.Unmarshal([]byte(in.ok("GET", "/openapi.json", "", "nobody").Body), &doc))
 	return doc
 }
 
 // operations returns the operations of a document, as "METHOD /path".
-func operations(doc object) map[string]object {
-	all := map[string]object{}
-	for path, item := range doc["paths"].(object) {
-		for method, op := range item.(object) {
-			all[strings.ToUpper(method)+" "+path] = op.(object)
+func operations(doc openapi.Object) map[string]openapi.Object {
+	all := map[string]openapi.Object{}
+	for path, item := range doc["paths"].(openapi.Object) {
+		for method, op := range item.(openapi.Object) {
+			all[strings.ToUpper(method)+" "+path] = op.(openapi.Object)
 		}
 	}
 	return all
@@ -38,7 +39,7 @@ func TestTheDocumentHasExactlyTheRoutes(t *testing.T) {
 	t.Parallel()
 	var want []string
 	for _, rt := range routes() {
-		want = append(want, rt.Method+" "+documentPath(rt.Path))
+		want = append(want, rt.Method+" "+openapi.DocumentPath(rt.Path))
 	}
 	slices.Sort(want)
 	got := slices.Sorted(maps.Keys(operations(served(t, start(t)))))
@@ -51,10 +52,10 @@ func TestNoTwoRoutesAreTheSame(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, rt := range routes() {
-		if seen[rt.name()] {
-			t.Errorf("%s stands twice in the table", rt.name())
+		if seen[rt.Name()] {
+			t.Errorf("%s stands twice in the table", rt.Name())
 		}
-		seen[rt.name()] = true
+		seen[rt.Name()] = true
 	}
 }
 
@@ -77,18 +78,18 @@ func TestTheDocumentHasTheAccess(t *testing.T) {
 	t.Parallel()
 	ops := operations(served(t, start(t)))
 	for _, rt := range routes() {
-		op := ops[rt.Method+" "+documentPath(rt.Path)]
+		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		security := op["security"].([]any)
 		access, _ := op["x-access"].(string)
-		ways := map[string]string{public: "[]", anyRealm: "[map[] map[bearer:[]] map[cookie:[]]]", metricsToken: "[map[metrics:[]]]"}[rt.Access]
+		ways := map[string]string{web.Public: "[]", web.AnyRealm: "[map[] map[bearer:[]] map[cookie:[]]]", web.MetricsToken: "[map[metrics:[]]]"}[rt.Access]
 		if ways == "" {
 			ways = "[map[bearer:[]] map[cookie:[]]]"
 		}
-		if rt.clients {
+		if rt.Clients {
 			ways = "[map[bearer:[]] map[cookie:[]] map[basic:[]]]"
 		}
-		if fmt.Sprint(security) != ways || access != rt.Access && (access != "" || rt.Access != public) {
-			t.Errorf("%s: security %v, x-access %q", rt.name(), security, access)
+		if fmt.Sprint(security) != ways || access != rt.Access && (access != "" || rt.Access != web.Public) {
+			t.Errorf("%s: security %v, x-access %q", rt.Name(), security, access)
 		}
 	}
 }
@@ -98,49 +99,49 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 	doc := served(t, start(t))
 	ops := operations(doc)
 	for _, rt := range routes() {
-		op := ops[rt.Method+" "+documentPath(rt.Path)]
+		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		var params, fields, wantParams, wantFields []string
 		list, _ := op["parameters"].([]any)
 		for _, p := range list {
-			if p.(object)["$ref"] != nil {
+			if p.(openapi.Object)["$ref"] != nil {
 				continue // see TestTheDocumentHasTheHeaderToActAsAUser
 			}
-			params = append(params, fmt.Sprint(p.(object)["in"], " ", p.(object)["name"]))
+			params = append(params, fmt.Sprint(p.(openapi.Object)["in"], " ", p.(openapi.Object)["name"]))
 		}
 		if schema := bodySchema(doc, op); schema != nil {
-			fields = slices.Sorted(maps.Keys(schema["properties"].(object)))
+			fields = slices.Sorted(maps.Keys(schema["properties"].(openapi.Object)))
 			if schema["patternProperties"] != nil {
 				fields = append(fields, "fields")
 				slices.Sort(fields)
 			}
-			if rt.in.upload {
+			if rt.Input.Upload {
 				wantFields = []string{"file"}
 			}
 		}
-		if rt.in != nil {
-			for _, f := range rt.in.fields {
-				if f.from == "json" || f.from == "form" {
-					wantFields = append(wantFields, f.name)
+		if rt.Input != nil {
+			for _, f := range rt.Input.Fields {
+				if f.From == "json" || f.From == "form" {
+					wantFields = append(wantFields, f.Name)
 				} else {
-					wantParams = append(wantParams, f.from+" "+f.name)
+					wantParams = append(wantParams, f.From+" "+f.Name)
 				}
 			}
-			if rt.idempotent() {
+			if rt.Idempotent() {
 				wantParams = append(wantParams, "header Idempotency-Key")
 			}
-			if rt.in.list != nil {
-				for _, p := range listParameters(rt.in.list) {
-					if name := p.(object)["name"].(string); rt.in.list.selects(name) {
+			if rt.Input.List != nil {
+				for _, p := range openapi.ListParameters(rt.Input.List) {
+					if name := p.(openapi.Object)["name"].(string); rt.Input.List.Selects(name) {
 						wantParams = append(wantParams, "query "+name)
 					}
 				}
 			}
-			if rt.conditional {
+			if rt.Conditional {
 				wantParams = append(wantParams, "header If-Match")
-				for _, name := range rt.in.state {
-					if rt.in.stateInQuery {
+				for _, name := range rt.Input.State {
+					if rt.Input.StateInQuery {
 						wantParams = append(wantParams, "query "+name)
-					} else if rt.in.body {
+					} else if rt.Input.Body {
 						wantFields = append(wantFields, name)
 					}
 				}
@@ -149,11 +150,11 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 			slices.Sort(wantParams)
 			slices.Sort(params)
 			if diff := cmp.Diff(wantParams, params); diff != "" {
-				t.Errorf("%s: parameters:\n%s", rt.name(), diff)
+				t.Errorf("%s: parameters:\n%s", rt.Name(), diff)
 			}
 		}
 		if diff := cmp.Diff(wantFields, fields); diff != "" {
-			t.Errorf("%s: fields:\n%s", rt.name(), diff)
+			t.Errorf("%s: fields:\n%s", rt.Name(), diff)
 		}
 	}
 }
@@ -162,13 +163,13 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 func TestTheDocumentHasTheHeaderToActAsAUser(t *testing.T) {
 	t.Parallel()
 	doc := served(t, start(t))
-	if p := doc["components"].(object)["parameters"].(object)["ActAsHeader"].(object); p["name"] != actAsHeader || p["in"] != "header" {
+	if p := doc["components"].(openapi.Object)["parameters"].(openapi.Object)["ActAsHeader"].(openapi.Object); p["name"] != web.ActAsHeader || p["in"] != "header" {
 		t.Errorf("%v", p)
 	}
 	ops, n := operations(doc), 0
 	has := func(name string) bool {
 		list, _ := ops[name]["parameters"].([]any)
-		return slices.ContainsFunc(list, func(p any) bool { return p.(object)["$ref"] == "#/components/parameters/ActAsHeader" })
+		return slices.ContainsFunc(list, func(p any) bool { return p.(openapi.Object)["$ref"] == "#/components/parameters/ActAsHeader" })
 	}
 	for name := range ops {
 		if has(name) {
@@ -198,11 +199,11 @@ func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 	for name, op := range operations(served(t, in)) {
 		list, _ := op["parameters"].([]any)
 		method, path, _ := strings.Cut(strings.ReplaceAll(name, "{id}", "1"), " ")
-		if !slices.ContainsFunc(list, func(p any) bool { return p.(object)["name"] == "page" }) {
+		if !slices.ContainsFunc(list, func(p any) bool { return p.(openapi.Object)["name"] == "page" }) {
 			continue // not a list
 		}
 		for _, p := range list {
-			param := p.(object)
+			param := p.(openapi.Object)
 			if param["in"] != "query" {
 				continue
 			}
@@ -211,7 +212,7 @@ func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 			if key == "status" && strings.HasPrefix(path, "/system/monitor") {
 				value = "4xx"
 			}
-			if enum, _ := param["schema"].(object)["enum"].([]any); value == "" && enum != nil {
+			if enum, _ := param["schema"].(openapi.Object)["enum"].([]any); value == "" && enum != nil {
 				value = fmt.Sprint(enum[0])
 			}
 			if value == "" {
@@ -242,24 +243,24 @@ func TestEverySchemaOfTheDocumentCompiles(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	must(t, compiler.AddResource("test:///doc", text))
-	for name, op := range operations(text.(object)) {
+	for name, op := range operations(text.(openapi.Object)) {
 		method, path, _ := strings.Cut(name, " ")
 		at := "test:///doc#/paths/" + escapePointer(path) + "/" + strings.ToLower(method)
-		if body, ok := op["requestBody"].(object); ok {
-			for media := range body["content"].(object) {
+		if body, ok := op["requestBody"].(openapi.Object); ok {
+			for media := range body["content"].(openapi.Object) {
 				if _, err := compiler.Compile(at + "/requestBody/content/" + escapePointer(media) + "/schema"); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
 		}
-		for code, answer := range op["responses"].(object) {
-			if ref, ok := answer.(object)["$ref"].(string); ok {
-				if text.(object)["components"].(object)["responses"].(object)[strings.TrimPrefix(ref, "#/components/responses/")] == nil {
+		for code, answer := range op["responses"].(openapi.Object) {
+			if ref, ok := answer.(openapi.Object)["$ref"].(string); ok {
+				if text.(openapi.Object)["components"].(openapi.Object)["responses"].(openapi.Object)[strings.TrimPrefix(ref, "#/components/responses/")] == nil {
 					t.Errorf("%s %s: %s does not exist", name, code, ref)
 				}
 				continue
 			}
-			content, _ := answer.(object)["content"].(object)
+			content, _ := answer.(openapi.Object)["content"].(openapi.Object)
 			for media := range content {
 				if _, err := compiler.Compile(at + "/responses/" + code + "/content/" + escapePointer(media) + "/schema"); err != nil {
 					t.Errorf("%s %s: %v", name, code, err)
@@ -280,7 +281,7 @@ func TestTheDocumentHasTheConfiguredTitle(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"A \"quoted\" <b>title</b>"}}`, "owner")
-	info := served(t, in)["info"].(object)
+	info := served(t, in)["info"].(openapi.Object)
 	if info["title"] != `A "quoted" <b>title</b>` || info["version"] != "test" {
 		t.Errorf("%v", info)
 	}
@@ -290,48 +291,48 @@ func TestTheDocumentHasTheConfiguredTitle(t *testing.T) {
 // start.
 func TestAnInvalidRouteTableIsRejected(t *testing.T) {
 	t.Parallel()
-	handler := func(*store.Tx, *Request, *none) (nothing, error) { return nothing{}, nil }
-	for name, rt := range map[string]Route{
-		"no access":            read("/x", "", "X", handler),
-		"a key of one segment": read("/x", "admin", "X", handler),
-		"a key in capitals":    read("/x", "Admin.X", "X", handler),
-		"a key of six":         read("/x", "a.b.c.d.e.f", "X", handler),
-		"no title":             read("/x", "admin.x.query", "", handler),
-		"an id not taken":      read("/x/:id", "admin.x.query", "X", handler),
-		"a user name of anybody that is kept": action("POST", "/x", public, "X", func(*Request, *struct {
+	handler := func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, nil }
+	for name, rt := range map[string]web.Route{
+		"no access":            web.Read("/x", "", "X", handler),
+		"a key of one segment": web.Read("/x", "admin", "X", handler),
+		"a key in capitals":    web.Read("/x", "Admin.X", "X", handler),
+		"a key of six":         web.Read("/x", "a.b.c.d.e.f", "X", handler),
+		"no title":             web.Read("/x", "admin.x.query", "", handler),
+		"an id not taken":      web.Read("/x/:id", "admin.x.query", "X", handler),
+		"a user name of anybody that is kept": web.Action("POST", "/x", web.Public, "X", func(*web.Request, *struct {
 			Username string `json:"username"`
-		}) (nothing, error) {
-			return nothing{}, nil
+		}) (web.Nothing, error) {
+			return web.Nothing{}, nil
 		}),
-		"values of settings that are kept": action("POST", "/x", "admin.x.save", "X", func(*Request, *struct {
+		"values of settings that are kept": web.Action("POST", "/x", "admin.x.save", "X", func(*web.Request, *struct {
 			Values map[string]any `json:"values"`
-		}) (nothing, error) {
-			return nothing{}, nil
+		}) (web.Nothing, error) {
+			return web.Nothing{}, nil
 		}),
 	} {
-		if err := checkRoutes([]Route{rt}); err == nil {
+		if err := web.CheckRoutes([]web.Route{rt}); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}
-	if err := checkRoutes([]Route{read("/x", "admin.x.query", "X", handler)}); err != nil {
+	if err := web.CheckRoutes([]web.Route{web.Read("/x", "admin.x.query", "X", handler)}); err != nil {
 		t.Error(err)
 	}
 }
 
 // bodySchema returns the schema of an operation's request body, following references.
-func bodySchema(doc, op object) object {
-	body, _ := op["requestBody"].(object)
-	content, _ := body["content"].(object)
+func bodySchema(doc, op openapi.Object) openapi.Object {
+	body, _ := op["requestBody"].(openapi.Object)
+	content, _ := body["content"].(openapi.Object)
 	for _, media := range content {
-		return resolved(doc, media.(object)["schema"].(object))
+		return resolved(doc, media.(openapi.Object)["schema"].(openapi.Object))
 	}
 	return nil
 }
 
 // resolved follows a reference to a named schema.
-func resolved(doc, schema object) object {
+func resolved(doc, schema openapi.Object) openapi.Object {
 	if ref, ok := schema["$ref"].(string); ok {
-		schema, _ = doc["components"].(object)["schemas"].(object)[strings.TrimPrefix(ref, "#/components/schemas/")].(object)
+		schema, _ = doc["components"].(openapi.Object)["schemas"].(openapi.Object)[strings.TrimPrefix(ref, "#/components/schemas/")].(openapi.Object)
 	}
 	return schema
 }
@@ -342,31 +343,31 @@ func TestAFieldHasTheSameEnumInRequestsAndResponses(t *testing.T) {
 	compared := map[string]bool{}
 	for name, op := range operations(doc) {
 		in := bodySchema(doc, op)
-		ok, _ := op["responses"].(object)["200"].(object)
-		all, _ := ok["content"].(object)
-		content, _ := all["application/json"].(object)
+		ok, _ := op["responses"].(openapi.Object)["200"].(openapi.Object)
+		all, _ := ok["content"].(openapi.Object)
+		content, _ := all["application/json"].(openapi.Object)
 		if in == nil || content == nil {
 			continue
 		}
 		if isProtocol(op) {
 			continue
 		}
-		out := resolved(doc, content["schema"].(object)["properties"].(object)["data"].(object))
-		fields, _ := in["properties"].(object)
-		answered, _ := out["properties"].(object)
+		out := resolved(doc, content["schema"].(openapi.Object)["properties"].(openapi.Object)["data"].(openapi.Object))
+		fields, _ := in["properties"].(openapi.Object)
+		answered, _ := out["properties"].(openapi.Object)
 		for field, schema := range fields {
-			other, ok := answered[field].(object)
+			other, ok := answered[field].(openapi.Object)
 			if !ok {
 				continue
 			}
-			sent := schema.(object)["enum"]
+			sent := schema.(openapi.Object)["enum"]
 			if values, is := sent.([]any); is { // null empties it
 				sent = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == nil })
 			}
 			if diff := cmp.Diff(sent, other["enum"]); diff != "" {
 				t.Errorf("%s %s (- request, + response):\n%s", name, field, diff)
 			}
-			if schema.(object)["enum"] != nil {
+			if schema.(openapi.Object)["enum"] != nil {
 				compared[field] = true
 			}
 		}
@@ -398,7 +399,7 @@ func TestIntegersHave64Bits(t *testing.T) {
 			for i, v := range value {
 				walk(fmt.Sprint(at, "/", i), v)
 			}
-		case object:
+		case openapi.Object:
 			if value["type"] == "integer" && value["enum"] == nil {
 				seen++
 				if value["format"] != "int64" {
@@ -438,14 +439,14 @@ func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
 func TestBodiesAreNamedAfterTheirOperations(t *testing.T) {
 	t.Parallel()
 	for name, op := range operations(served(t, start(t))) {
-		body, ok := op["requestBody"].(object)
+		body, ok := op["requestBody"].(openapi.Object)
 		if !ok {
 			continue
 		}
 		id := op["operationId"].(string)
-		want := object{"$ref": "#/components/schemas/" + strings.ToUpper(id[:1]) + id[1:]}
-		for media, content := range body["content"].(object) {
-			if diff := cmp.Diff(want, content.(object)["schema"]); diff != "" {
+		want := openapi.Object{"$ref": "#/components/schemas/" + strings.ToUpper(id[:1]) + id[1:]}
+		for media, content := range body["content"].(openapi.Object) {
+			if diff := cmp.Diff(want, content.(openapi.Object)["schema"]); diff != "" {
 				t.Errorf("%s, %s (- want, + is):\n%s", name, media, diff)
 			}
 		}
@@ -456,22 +457,22 @@ func TestBodiesAreNamedAfterTheirOperations(t *testing.T) {
 // response.
 func TestFilesAreBinaryStrings(t *testing.T) {
 	t.Parallel()
-	file := object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
-	files := object{"type": "array", "items": file, "minItems": 1.0, "maxItems": float64(maxFiles)}
+	file := openapi.Object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+	files := openapi.Object{"type": "array", "items": file, "minItems": 1.0, "maxItems": float64(web.MaxFiles)}
 	doc := served(t, start(t))
 	ops := operations(doc)
-	for name, want := range map[string]object{"POST /admin/avatar": file, "POST /admin/list-import": file, "POST /file/list": files} {
-		if diff := cmp.Diff(want, bodySchema(doc, ops[name])["properties"].(object)["file"]); diff != "" {
+	for name, want := range map[string]openapi.Object{"POST /admin/avatar": file, "POST /admin/list-import": file, "POST /file/list": files} {
+		if diff := cmp.Diff(want, bodySchema(doc, ops[name])["properties"].(openapi.Object)["file"]); diff != "" {
 			t.Errorf("%s (- want, + is):\n%s", name, diff)
 		}
 	}
-	text := object{"type": "string"}
-	for name, want := range map[string]object{
+	text := openapi.Object{"type": "string"}
+	for name, want := range map[string]openapi.Object{
 		"GET /file/list/{id}/content": file, "GET /file/signed/{id}": file, "GET /media/{key}": file, "GET /system/backup": file,
 		"GET /admin/list-export": text, "GET /metrics": text, "GET /openapi.json": {"type": "object"},
 	} {
-		for media, content := range ops[name]["responses"].(object)["200"].(object)["content"].(object) {
-			if diff := cmp.Diff(want, content.(object)["schema"]); diff != "" {
+		for media, content := range ops[name]["responses"].(openapi.Object)["200"].(openapi.Object)["content"].(openapi.Object) {
+			if diff := cmp.Diff(want, content.(openapi.Object)["schema"]); diff != "" {
 				t.Errorf("%s, %s (- want, + is):\n%s", name, media, diff)
 			}
 		}
@@ -480,21 +481,21 @@ func TestFilesAreBinaryStrings(t *testing.T) {
 
 func TestEveryOperationIsDescribed(t *testing.T) {
 	t.Parallel()
-	unused := maps.Clone(notes)
+	unused := maps.Clone(openapi.Notes)
 	doc := served(t, start(t))
 	ops := operations(doc)
 	for _, rt := range routes() {
-		op := ops[rt.Method+" "+documentPath(rt.Path)]
+		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		delete(unused, op["operationId"].(string))
-		text, ok := strings.CutSuffix(op["description"].(string), accessText(rt.Access))
+		text, ok := strings.CutSuffix(op["description"].(string), openapi.AccessText(rt.Access))
 		if !ok || !strings.HasSuffix(text, ". ") {
-			t.Errorf("%s: add a note for %s to notes in server/operation.go; its description is %q", rt.name(), op["operationId"], op["description"])
+			t.Errorf("%s: add a note for %s to notes in server/openapi/operation.go; its description is %q", rt.Name(), op["operationId"], op["description"])
 		}
 	}
 	for id := range unused {
 		t.Errorf("there is a note on %s, which is no operation", id)
 	}
-	if diff := cmp.Diff(object{"name": "Reeve"}, doc["info"].(object)["contact"]); diff != "" {
+	if diff := cmp.Diff(openapi.Object{"name": "Reeve"}, doc["info"].(openapi.Object)["contact"]); diff != "" {
 		t.Errorf("contact:\n%s", diff)
 	}
 }
@@ -504,10 +505,10 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 func TestOpenAPIDocument_SharedUntilTheInstallationChanges(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	document := func() (doc *sharedJSON) {
+	document := func() (doc *openapi.SharedJSON) {
 		t.Helper()
 		in.view(func(tx *store.Tx) (err error) {
-			doc, err = in.server.openapi.get(tx, store.Anonymous)
+			doc, err = in.server.openapi.Get(tx, store.Anonymous)
 			return err
 		})
 		return doc
@@ -524,11 +525,11 @@ func TestOpenAPIDocument_SharedUntilTheInstallationChanges(t *testing.T) {
 	}
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"\u2020title\u2020"}}`, "owner")
 	second := document()
-	if second == first || !strings.Contains(string(second.plain), `"title":"`+titleHere+`"`) {
+	if second == first || !strings.Contains(string(second.Plain), `"title":"`+openapi.TitleHere+`"`) {
 		t.Error("the document lacks the new title")
 	}
-	in.ok("POST", "/system/field", `{"realm":"app","key":"badge","title":"`+titleHere+`","type":"input","self_access":"write"}`, "owner")
-	if third := document(); third == second || strings.Count(string(third.plain), `"title":"`+titleHere+`"`) != 3 {
+	in.ok("POST", "/system/field", `{"realm":"app","key":"badge","title":"`+openapi.TitleHere+`","type":"input","self_access":"write"}`, "owner")
+	if third := document(); third == second || strings.Count(string(third.Plain), `"title":"`+openapi.TitleHere+`"`) != 3 {
 		t.Error("the document lacks the new field")
 	}
 }

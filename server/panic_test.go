@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -16,12 +17,12 @@ import (
 const innards = "innards of the program"
 
 // failingRoutes fail in every way that a handler can.
-func failingRoutes() []Route {
-	view := func(fail func() error) func(*store.Tx, *Request, *none) (nothing, error) {
-		return func(*store.Tx, *Request, *none) (nothing, error) { return nothing{}, fail() }
+func failingRoutes() []web.Route {
+	view := func(fail func() error) func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) {
+		return func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, fail() }
 	}
-	alone := func(fail func() error) func(*Request, *none) (nothing, error) {
-		return func(*Request, *none) (nothing, error) { return nothing{}, fail() }
+	alone := func(fail func() error) func(*web.Request, *web.None) (web.Nothing, error) {
+		return func(*web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, fail() }
 	}
 	text := func() error { panic(innards) }
 	value := func() error { panic(errors.New(innards)) }
@@ -29,15 +30,15 @@ func failingRoutes() []Route {
 	null := func() error { var u *store.User; u.Username = innards; return nil }
 	plain := func() error { return fmt.Errorf("open /etc/%s: refused", innards) }
 	caused := func() error { return fmt.Errorf("x: %w", errs.Of(errors.New(innards))) }
-	return []Route{
-		read("/t/view/text", public, "T", view(text)), read("/t/view/value", public, "T", view(value)), read("/t/view/null", public, "T", view(null)),
-		read("/t/view/denied", public, "T", view(denied)), read("/t/view/plain", public, "T", view(plain)), read("/t/view/caused", public, "T", view(caused)),
-		write("GET", "/t/write/text", public, "T", view(text)), write("GET", "/t/write/denied", public, "T", view(denied)), write("GET", "/t/write/null", public, "T", view(null)),
-		write("GET", "/t/write/plain", public, "T", view(plain)),
-		action("GET", "/t/free/text", public, "T", alone(text)), action("GET", "/t/free/denied", public, "T", alone(denied)), action("GET", "/t/free/plain", public, "T", alone(plain)),
-		raw("/t/raw/text", public, "T", "text/plain", func(*Request, *none, http.ResponseWriter) error { return text() }),
-		raw("/t/raw/plain", public, "T", "text/plain", func(*Request, *none, http.ResponseWriter) error { return plain() }),
-		action("GET", "/t/free/unencodable", public, "T", func(*Request, *none) (map[string]any, error) { return map[string]any{innards: func() {}}, nil }),
+	return []web.Route{
+		web.Read("/t/view/text", web.Public, "T", view(text)), web.Read("/t/view/value", web.Public, "T", view(value)), web.Read("/t/view/null", web.Public, "T", view(null)),
+		web.Read("/t/view/denied", web.Public, "T", view(denied)), web.Read("/t/view/plain", web.Public, "T", view(plain)), web.Read("/t/view/caused", web.Public, "T", view(caused)),
+		web.Write("GET", "/t/write/text", web.Public, "T", view(text)), web.Write("GET", "/t/write/denied", web.Public, "T", view(denied)), web.Write("GET", "/t/write/null", web.Public, "T", view(null)),
+		web.Write("GET", "/t/write/plain", web.Public, "T", view(plain)),
+		web.Action("GET", "/t/free/text", web.Public, "T", alone(text)), web.Action("GET", "/t/free/denied", web.Public, "T", alone(denied)), web.Action("GET", "/t/free/plain", web.Public, "T", alone(plain)),
+		web.Raw("/t/raw/text", web.Public, "T", "text/plain", func(*web.Request, *web.None, http.ResponseWriter) error { return text() }),
+		web.Raw("/t/raw/plain", web.Public, "T", "text/plain", func(*web.Request, *web.None, http.ResponseWriter) error { return plain() }),
+		web.Action("GET", "/t/free/unencodable", web.Public, "T", func(*web.Request, *web.None) (map[string]any, error) { return map[string]any{innards: func() {}}, nil }),
 	}
 }
 
@@ -47,7 +48,7 @@ func TestInternalErrorsAreNotSent(t *testing.T) {
 	in := start(t, func(su *setup) { su.log = &log })
 	before := in.dump()
 	all := failingRoutes()
-	router := in.server.router(all)
+	router := in.server.Router(all)
 	for _, rt := range all {
 		log.Reset()
 		a := in.sendTo(router, in.request("GET", rt.Path, "", "owner"))
@@ -75,7 +76,7 @@ func TestInternalErrorsAreNotSent(t *testing.T) {
 func TestAFailedRawResponseIsAborted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, _ *none, w http.ResponseWriter) error {
+	router := in.server.Router([]web.Route{web.Raw("/t", web.Public, "T", "text/plain", func(_ *web.Request, _ *web.None, w http.ResponseWriter) error {
 		fmt.Fprint(w, "half of it")
 		return errors.New("disk gone")
 	})})
@@ -93,7 +94,7 @@ func TestAFailedRawResponseIsAborted(t *testing.T) {
 func TestAFailureBeforeTheFirstByteIsAnErrorResponse(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	router := in.server.router([]Route{raw("/t", public, "T", "text/plain", func(_ *Request, _ *none, w http.ResponseWriter) error {
+	router := in.server.Router([]web.Route{web.Raw("/t", web.Public, "T", "text/plain", func(_ *web.Request, _ *web.None, w http.ResponseWriter) error {
 		for _, name := range []string{"Content-Disposition", "Etag"} {
 			w.Header().Set(name, `attachment; filename="x"`)
 		}
@@ -119,8 +120,8 @@ func TestEveryKindOfErrorHasItsStatus(t *testing.T) {
 		errs.Conflict: {409, 2, "conflict"}, errs.TooLarge: {413, 2, "too_large"}, errs.BadMedia: {415, 2, "unsupported_media_type"},
 		errs.Invalid: {422, 1, "invalid"}, errs.TooMany: {429, 1, "too_many_requests"}, errs.Busy: {503, 5, "busy"}, errs.Full: {507, 5, "disk_full"},
 	} {
-		router := in.server.router([]Route{action("GET", "/t", public, "T", func(*Request, *none) (nothing, error) {
-			return nothing{}, fmt.Errorf("wrapped: %w", errs.New(kind, "a sentence"))
+		router := in.server.Router([]web.Route{web.Action("GET", "/t", web.Public, "T", func(*web.Request, *web.None) (web.Nothing, error) {
+			return web.Nothing{}, fmt.Errorf("wrapped: %w", errs.New(kind, "a sentence"))
 		})})
 		a := in.sendTo(router, in.request("GET", "/t", "", "nobody"))
 		if e := a.envelope(); a.Code != want.code || e.ShowType != want.show || e.ErrorCode != want.name || e.Msg != "a sentence" {

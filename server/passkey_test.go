@@ -8,6 +8,7 @@ import (
 
 	"reeve/auth"
 	"reeve/auth/passkeytest"
+	"reeve/server/account"
 	"reeve/store"
 )
 
@@ -17,7 +18,7 @@ func newAuthenticator() *passkeytest.Authenticator {
 
 // options returns the options for a browser in a response.
 func (a *reply) options() []byte {
-	var out passkeyOptions
+	var out account.PasskeyOptions
 	a.data(&out)
 	return out.PublicKey
 }
@@ -26,7 +27,7 @@ func (a *reply) options() []byte {
 func (in *instance) addPasskey(p *passkeytest.Authenticator, name, as string) (id store.ID, recovery []string) {
 	in.t.Helper()
 	made := p.Create(in.ok("GET", "/admin/account/passkey-options", "", as).options())
-	var out newPasskey
+	var out account.NewPasskey
 	in.ok("POST", "/admin/account/passkey", fmt.Sprintf(`{"name":%q,"credential":%s}`, name, made), as).data(&out)
 	return out.ID, out.Codes
 }
@@ -67,7 +68,7 @@ func TestPasskeys(t *testing.T) {
 	}
 	alone(0).brief(200, `"token":"rv_`, `"login_token":""`)
 	in.ok("GET", "/system/loginlog?result=success", "", "owner").brief(200, `"username":"admin"`)
-	var first loginOut
+	var first account.LoginOut
 	in.ok("POST", "/admin/login", `{"username":"admin","password":"`+ownerPassword+`"}`, "nobody").data(&first)
 	if first.Token != "" || strings.Join(first.Methods, " ") != "passkey recovery" {
 		t.Errorf("the first step: %+v", first)
@@ -77,14 +78,14 @@ func TestPasskeys(t *testing.T) {
 
 	in.stale("admin")
 	in.call("DELETE", path, "", "owner").brief(403, "reauth_required")
-	var how reauthOut
+	var how account.ReauthOut
 	in.ok("GET", "/admin/reauth", "", "owner").data(&how)
 	if how.Method != auth.ByPasskey {
 		t.Errorf("confirming: %+v", how)
 	}
 	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "owner").names(422, "passkey")
 	in.call("POST", "/admin/reauth", `{"passkey":{"id":"x"}}`, "owner").names(422, "passkey")
-	var done reauthDone
+	var done account.ReauthDone
 	in.ok("POST", "/admin/reauth", fmt.Sprintf(`{"passkey":%s}`, p.Get(how.PublicKey)), "owner").data(&done)
 	in.tokens["owner"] = done.Token
 	in.ok("DELETE", path, "", "owner")

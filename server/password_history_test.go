@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/openapi"
+	"reeve/server/pages"
 	"reeve/store"
 )
 
@@ -37,11 +39,11 @@ func TestUsedPasswordsAreRefused(t *testing.T) {
 				id = in.clerk("ann").ID
 			}
 			change := func(old, fresh string) *reply {
-				return in.call("PUT", realm.change, string(encodeJSON(t, object{"old_password": old, "new_password": fresh})), "ann")
+				return in.call("PUT", realm.change, string(encodeJSON(t, openapi.Object{"old_password": old, "new_password": fresh})), "ann")
 			}
 			signIn := func(password string) {
 				var out struct{ Token string }
-				in.ok("POST", realm.signIn, string(encodeJSON(t, object{"username": "ann", "password": password})), "nobody").data(&out)
+				in.ok("POST", realm.signIn, string(encodeJSON(t, openapi.Object{"username": "ann", "password": password})), "nobody").data(&out)
 				in.tokens["ann"] = out.Token
 			}
 			refused := []string{`"errorCode":"password_used"`, `"code":"password_used","params":{"count":2}`, "must not be one of your last 2 passwords"}
@@ -81,10 +83,10 @@ func TestThePasswordPageRefusesUsedPasswords(t *testing.T) {
 	in.hosted(`"security.password_history":1`)
 	v := in.signedIn("ann")
 	change := func(old, secret string) *reply {
-		return v.post(passwordPath, "old_password", old, "new_password", secret, "password_again", secret)
+		return v.post(pages.PasswordPath, "old_password", old, "new_password", secret, "password_again", secret)
 	}
-	v.get(passwordPath).brief(200, "At least 8 characters, not a common password, and none that you used recently")
-	change(ownerPassword, newSecret).leads(accountPath + "?done=password")
+	v.get(pages.PasswordPath).brief(200, "At least 8 characters, not a common password, and none that you used recently")
+	change(ownerPassword, newSecret).leads(pages.AccountPath + "?done=password")
 	change(newSecret, ownerPassword).brief(422, "New password: must not be your last password")
 	v.language = "zh"
 	change(newSecret, ownerPassword).brief(422, "不能是您上一次使用过的密码")

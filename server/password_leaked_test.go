@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"reeve/auth/breached"
+	"reeve/server/openapi"
+	"reeve/server/pages"
+	"reeve/server/web"
 )
 
 // leakedSecret is a password that no other rule refuses.
@@ -47,10 +50,10 @@ func passwordWays(in *instance) []passwordWay {
 	in.openRegistration()
 	in.hosted()
 	v := in.guestBrowser()
-	v.post(signInPath, "username", "app", "password", ownerPassword).leads(accountPath)
+	v.post(pages.SignInPath, "username", "app", "password", ownerPassword).leads(pages.AccountPath)
 	link, appLink, pageLink := in.resetLink(false, clerk.ID), in.resetLink(true, linked.ID), in.linkFor(in.guest("guest", ""), "owner")
 	body := func(fields ...any) string {
-		o := object{}
+		o := openapi.Object{}
 		for i := 0; i < len(fields); i += 2 {
 			o[fields[i].(string)] = fields[i+1]
 		}
@@ -71,7 +74,7 @@ func passwordWays(in *instance) []passwordWay {
 		{"a new app user", "password", call("POST", "/user/list", "owner", "username", "new-app-user")},
 		{"a registration", "password", call("POST", "/api/register", "nobody", "username", "registered")},
 		{"a registration on a page", "", func(_ *instance, password string) *reply {
-			return in.guestBrowser().post(registerPath, "username", "on-a-page", "password", password, "password_again", password)
+			return in.guestBrowser().post(pages.RegisterPath, "username", "on-a-page", "password", password, "password_again", password)
 		}},
 		{"a link", "password", call("POST", "/admin/password/link", "nobody", "token", link)},
 		{"a link of an app user", "password", call("POST", "/api/password/link", "nobody", "token", appLink)},
@@ -79,7 +82,7 @@ func passwordWays(in *instance) []passwordWay {
 		{"the own one", "new_password", change("/admin/password", "owner")},
 		{"the own one of an app user", "new_password", change("/api/user/password", "app")},
 		{"the own one on a page", "", func(_ *instance, password string) *reply {
-			return v.post(passwordPath, "old_password", ownerPassword, "new_password", password, "password_again", password)
+			return v.post(pages.PasswordPath, "old_password", ownerPassword, "new_password", password, "password_again", password)
 		}},
 		{"the one of a user", "password", call("PUT", fmt.Sprintf("/admin/list/%d/password", clerk.ID), "owner")},
 		{"the one of an app user", "password", call("PUT", fmt.Sprintf("/user/list/%d/password", customer.ID), "owner")},
@@ -126,13 +129,13 @@ func TestLeakedPasswordsAreRefused(t *testing.T) {
 	if n := strings.Count(log.String(), `"level":"error"`); n != 1 || !strings.Contains(log.String(), path) {
 		t.Errorf("%d errors are logged: %s", n, log.String())
 	}
-	if state, parts := in.healthParts(); state != degraded || parts["passwords"].State != degraded || !strings.Contains(parts["passwords"].Text, "can't be read") {
+	if state, parts := in.healthParts(); state != web.Degraded || parts["passwords"].State != web.Degraded || !strings.Contains(parts["passwords"].Text, "can't be read") {
 		t.Errorf("%s: %+v", state, parts["passwords"])
 	}
 	in.ok("GET", "/health", "", "nobody")
 
 	writeLeaked(t, path)
-	if _, parts := in.healthParts(); parts["passwords"].State != healthy {
+	if _, parts := in.healthParts(); parts["passwords"].State != web.Healthy {
 		t.Errorf("%+v", parts["passwords"])
 	}
 	for i, way := range ways {
@@ -159,12 +162,12 @@ func TestAListWithADamagedLine(t *testing.T) {
 	must(t, os.WriteFile(path, []byte(lines+"damaged\n"), 0o600))
 	in.call("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"a good password"}`, "owner").brief(503)
 	_, parts := in.healthParts()
-	if p := parts["passwords"]; p.State != degraded {
+	if p := parts["passwords"]; p.State != web.Degraded {
 		t.Errorf("%+v", p)
 	}
 	must(t, os.WriteFile(path, []byte(lines), 0o600))
 	must(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Second)))
-	if _, parts := in.healthParts(); parts["passwords"].State != healthy {
+	if _, parts := in.healthParts(); parts["passwords"].State != web.Healthy {
 		t.Errorf("%+v", parts["passwords"])
 	}
 	in.ok("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"a good password"}`, "owner")

@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"reeve/auth"
+	"reeve/server/account"
+	"reeve/server/people"
+	"reeve/server/rights"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -73,12 +77,12 @@ func (in *instance) lists(url, field, as string, want ...string) {
 }
 
 // undeclared are fields of records that no body has, with recognizable values.
-func undeclared(in *input) (ignored, refused map[string]any) {
+func undeclared(in *web.Input) (ignored, refused map[string]any) {
 	ignored, refused = map[string]any{}, map[string]any{}
 	texts := []string{
 		encodeZero(store.User{}), encodeZero(store.AppUser{}), encodeZero(store.Role{}), encodeZero(store.Dept{}), encodeZero(store.Permission{}),
 		encodeZero(store.Setting{}), encodeZero(store.SettingGroup{}), encodeZero(store.Session{}), encodeZero(store.LoginLog{}), encodeZero(store.PasswordHash{}),
-		encodeZero(store.SessionToken{}), encodeZero(user{}), encodeZero(role{}), encodeZero(appUser{}), encodeZero(session{}),
+		encodeZero(store.SessionToken{}), encodeZero(people.User{}), encodeZero(rights.Role{}), encodeZero(people.AppUser{}), encodeZero(account.Session{}),
 	}
 	for _, text := range texts {
 		var fields map[string]any
@@ -86,7 +90,7 @@ func undeclared(in *input) (ignored, refused map[string]any) {
 			panic(err)
 		}
 		for name, value := range fields {
-			if in.has("json", name) || slices.Contains(in.state, name) {
+			if in.Has("json", name) || slices.Contains(in.State, name) {
 				continue
 			}
 			switch value.(type) {
@@ -97,7 +101,7 @@ func undeclared(in *input) (ignored, refused map[string]any) {
 			default:
 				value = []int{1}
 			}
-			if in.readOnly[name] {
+			if in.ReadOnly[name] {
 				ignored[name] = value
 			} else {
 				refused[name] = value
@@ -135,9 +139,9 @@ func TestOnlyDeclaredFieldsChange(t *testing.T) {
 	before, chosen := refusing.dump(), third(t)
 	for _, rt := range bodied() {
 		changes := chosen()
-		t.Run(rt.name(), func(t *testing.T) {
-			good := goodBodies[rt.name()]
-			ignored, refused := undeclared(rt.in)
+		t.Run(rt.Name(), func(t *testing.T) {
+			good := goodBodies[rt.Name()]
+			ignored, refused := undeclared(rt.Input)
 			if len(refused) == 0 {
 				t.Fatal("no field is refused")
 			}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/openapi"
+	"reeve/server/web"
 )
 
 // TestIDsCanBeRepeatedOrJoined: generated clients repeat the key, others join with
@@ -13,10 +16,10 @@ import (
 func TestIDsCanBeRepeatedOrJoined(t *testing.T) {
 	t.Parallel()
 	for _, rt := range routes() {
-		if rt.list != nil || rt.in.find("query", "ids") == nil || !slices.Contains([]string{"DELETE /admin/list", "PUT /file/list", "DELETE /file/list", "DELETE /file/trash"}, rt.name()) {
+		if rt.List != nil || rt.Input.Find("query", "ids") == nil || !slices.Contains([]string{"DELETE /admin/list", "PUT /file/list", "DELETE /file/list", "DELETE /file/trash"}, rt.Name()) {
 			continue // the others have the same input: TestEveryDeleteByIDHasADeleteByIDs
 		}
-		t.Run(rt.name(), func(t *testing.T) {
+		t.Run(rt.Name(), func(t *testing.T) {
 			in := start(t)
 			for i := range 3 {
 				in.create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
@@ -35,7 +38,7 @@ func TestIDsCanBeRepeatedOrJoined(t *testing.T) {
 				in.call(rt.Method, url+"?"+bad, body, "owner").brief(400)
 				in.unchanged(before)
 			}
-			many := strings.Repeat("&ids=2", maxIDs+1)
+			many := strings.Repeat("&ids=2", web.MaxIDs+1)
 			in.call(rt.Method, url+"?"+many[1:], body, "owner").names(400, "ids")
 			before := left()
 			in.call(rt.Method, url+"?ids=2&ids=77", body, "owner").brief(404)
@@ -69,18 +72,18 @@ func TestIDsCanBeRepeatedOrJoined(t *testing.T) {
 }
 
 // documented fails unless a parameter is documented as an array with a repeated key.
-func (in *instance) documented(rt *Route, name string) {
+func (in *instance) documented(rt *web.Route, name string) {
 	in.t.Helper()
-	_, op := findOperation(rt.Method, documentPath(rt.Path))
+	_, op := findOperation(rt.Method, openapi.DocumentPath(rt.Path))
 	for _, p := range op["parameters"].([]any) {
-		if p := p.(object); p["name"] == name {
-			if p["style"] != "form" || p["explode"] != true || p["schema"].(object)["type"] != "array" {
-				in.t.Errorf("%s: %v", rt.name(), p)
+		if p := p.(openapi.Object); p["name"] == name {
+			if p["style"] != "form" || p["explode"] != true || p["schema"].(openapi.Object)["type"] != "array" {
+				in.t.Errorf("%s: %v", rt.Name(), p)
 			}
 			return
 		}
 	}
-	in.t.Errorf("%s: %s is not documented", rt.name(), name)
+	in.t.Errorf("%s: %s is not documented", rt.Name(), name)
 }
 
 // TestRangesCanBeRepeatedOrJoined, with brackets or without, on every list.
@@ -88,10 +91,10 @@ func TestRangesCanBeRepeatedOrJoined(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, rt := range routes() {
-		if rt.list == nil || rt.list.under {
+		if rt.List == nil || rt.List.Under {
 			continue
 		}
-		for _, name := range rt.list.names(ranged) {
+		for _, name := range rt.List.Names(web.Ranged) {
 			for _, good := range []string{
 				"%[1]s[]=%[2]s&%[1]s[]=%[3]s", "%[1]s=%[2]s&%[1]s=%[3]s", "%[1]s=%[2]s,%[3]s", "%[1]s[]=%[2]s,%[3]s", "%[1]s[]=%[2]s&%[1]s[]=", "%[1]s=,%[3]s",
 			} {
@@ -117,15 +120,15 @@ func TestSingleParametersCannotBeRepeated(t *testing.T) {
 	in.showPages()
 	in.appUser("customer")
 	for _, rt := range routes() {
-		if rt.in == nil {
+		if rt.Input == nil {
 			continue
 		}
-		for _, f := range rt.in.fields {
-			if f.from == "query" && f.typ.Kind() != reflect.Slice {
+		for _, f := range rt.Input.Fields {
+			if f.From == "query" && f.Typ.Kind() != reflect.Slice {
 				url := strings.NewReplacer(":id", "1", ":key", "x").Replace(rt.Path)
-				a := in.call(rt.Method, url+"?"+f.name+"=1&"+f.name+"=1", "", holder(&rt))
-				if a.Code != 400 || a.envelope().Errors[f.name] != "must be given once, not 2 times" {
-					t.Errorf("%s %s: %d %s", rt.name(), f.name, a.Code, a.Body)
+				a := in.call(rt.Method, url+"?"+f.Name+"=1&"+f.Name+"=1", "", holder(&rt))
+				if a.Code != 400 || a.envelope().Errors[f.Name] != "must be given once, not 2 times" {
+					t.Errorf("%s %s: %d %s", rt.Name(), f.Name, a.Code, a.Body)
 				}
 			}
 		}

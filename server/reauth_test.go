@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/account"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -30,7 +32,7 @@ func (in *instance) stale(name string) {
 
 func (in *instance) reauth(as string) {
 	in.t.Helper()
-	var out reauthDone
+	var out account.ReauthDone
 	in.ok("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, as).data(&out)
 	in.tokens[as] = out.Token
 }
@@ -66,8 +68,8 @@ func TestSensitiveOperationsRequireAConfirmation(t *testing.T) {
 	}
 	in.unchanged(before)
 	for _, rt := range routes() {
-		if rt.confirmed && !strings.Contains(strings.Join(sensitive, "|")+"|", rt.name()+"|") {
-			t.Errorf("add %s to sensitive", rt.name())
+		if rt.Confirmed && !strings.Contains(strings.Join(sensitive, "|")+"|", rt.Name()+"|") {
+			t.Errorf("add %s to sensitive", rt.Name())
 		}
 	}
 	in.ok("GET", "/admin/reauth", "", "owner").brief(200, `"method":"password"`)
@@ -82,22 +84,22 @@ func TestSensitiveOperationsRequireAConfirmation(t *testing.T) {
 }
 
 // goodRequest returns the URL and the body of a request that a route accepts.
-func goodRequest(rt *Route) (url, body string) {
-	if good, ok := goodBodies[rt.name()]; ok {
+func goodRequest(rt *web.Route) (url, body string) {
+	if good, ok := goodBodies[rt.Name()]; ok {
 		return good.url, good.body
 	}
 	return urlOf(rt), ""
 }
 
-func routeNamed(t *testing.T, name string) Route {
+func routeNamed(t *testing.T, name string) web.Route {
 	t.Helper()
 	for _, rt := range routes() {
-		if rt.name() == name {
+		if rt.Name() == name {
 			return rt
 		}
 	}
 	t.Fatalf("there is no route %s", name)
-	return Route{}
+	return web.Route{}
 }
 
 // TestWhatChangesDecidesWhetherToConfirm for operations that are harmless otherwise.
@@ -160,12 +162,12 @@ func TestARequestKeepsTheProofOfItsStart(t *testing.T) {
 	in := start(t)
 	in.stale("admin")
 	rt := routeNamed(t, "GET /system/backup")
-	req := in.server.newRequest(httptest.NewRecorder(), in.request("GET", "/system/backup", "", "owner"))
+	req := in.server.NewRequest(httptest.NewRecorder(), in.request("GET", "/system/backup", "", "owner"))
 	in.view(func(tx *store.Tx) error {
-		if err := in.server.admit(tx, &rt, req); err != nil { // what runs again and again
+		if err := in.server.Admit(tx, &rt, req); err != nil { // what runs again and again
 			t.Error(err)
 		}
-		if err := req.prove(tx, &rt); err != store.ErrReauth {
+		if err := req.Prove(tx, &rt); err != store.ErrReauth {
 			t.Errorf("at the start: %v", err)
 		}
 		return nil

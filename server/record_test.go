@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/openapi"
 	"reeve/store"
 )
 
@@ -142,8 +143,8 @@ func TestEveryRecordRouteIsAmongTheseTests(t *testing.T) {
 		tested[path] = true
 	}
 	for _, rt := range routes() {
-		if rt.Method == "PUT" && rt.in.readOnly != nil && !tested[documentPath(rt.Path)] {
-			t.Errorf("%s: add a record to wholeRecords in server/record_test.go, or its resource to simpleResources in server/simple_test.go", rt.name())
+		if rt.Method == "PUT" && rt.Input.ReadOnly != nil && !tested[openapi.DocumentPath(rt.Path)] {
+			t.Errorf("%s: add a record to wholeRecords in server/record_test.go, or its resource to simpleResources in server/simple_test.go", rt.Name())
 		}
 	}
 }
@@ -185,11 +186,11 @@ func TestTheDeepestTreeIsSentBack(t *testing.T) {
 func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
 	t.Parallel()
 	for _, rt := range routes() {
-		if rt.Method != "POST" || rt.in.readOnly == nil || !hasGoodBody(&rt) || strings.HasPrefix(rt.Path, "/system/monitor") || strings.Contains(rt.Path, "webhook/:id/") || strings.HasSuffix(rt.Path, "/rotate") || strings.HasSuffix(rt.Path, "/passkey") {
+		if rt.Method != "POST" || rt.Input.ReadOnly == nil || !hasGoodBody(&rt) || strings.HasPrefix(rt.Path, "/system/monitor") || strings.Contains(rt.Path, "webhook/:id/") || strings.HasSuffix(rt.Path, "/rotate") || strings.HasSuffix(rt.Path, "/passkey") {
 			continue
 		}
 		t.Run(rt.Path, func(t *testing.T) {
-			good, ok := goodBodies[rt.name()]
+			good, ok := goodBodies[rt.Name()]
 			if !ok {
 				t.Skip("TestGoodBodiesAreAccepted says what is missing")
 			}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/mails"
+	"reeve/server/pages"
 	"reeve/store"
 )
 
@@ -61,7 +63,7 @@ func TestARegistrationIsConfirmed(t *testing.T) {
 		t.Errorf("the mail is %s", text)
 	}
 	token := mail.token(t)
-	in.ok("GET", linkPath+token, "", "nobody").brief(200, "Ann@example.org", "the username ann")
+	in.ok("GET", mails.LinkPath+token, "", "nobody").brief(200, "Ann@example.org", "the username ann")
 	in.appLogin("ann").brief(401) // opening changes nothing
 	in.call("POST", "/admin/verify", `{"token":"`+token+`"}`, "nobody").brief(404)
 	in.call("POST", "/api/password/link", `{"token":"`+token+`","password":"another password"}`, "nobody").brief(404)
@@ -147,10 +149,10 @@ func TestAnAddressIsConfirmedBeforeItIsChanged(t *testing.T) {
 	}
 	in.call("POST", "/api/user/email", `{"email":"ann@example.net","password":"`+ownerPassword+`"}`, "ann").names(422, "email")
 
-	v.post(profilePath, "nickname", "Ann", "email", "ann@example.net", "password", ownerPassword).brief(422, "must be in one of these domains: example.org")
-	v.post(profilePath, "nickname", "Ann", "email", "new@example.org", "password", "wrong").brief(422, "is not the current password")
-	v.post(profilePath, "nickname", "Ann", "email", "new@example.org", "password", ownerPassword).leads(accountPath + "?done=email")
-	v.get(accountPath+"?done=email").brief(200, "Open it to confirm the change.")
+	v.post(pages.ProfilePath, "nickname", "Ann", "email", "ann@example.net", "password", ownerPassword).brief(422, "must be in one of these domains: example.org")
+	v.post(pages.ProfilePath, "nickname", "Ann", "email", "new@example.org", "password", "wrong").brief(422, "is not the current password")
+	v.post(pages.ProfilePath, "nickname", "Ann", "email", "new@example.org", "password", ownerPassword).leads(pages.AccountPath + "?done=email")
+	v.get(pages.AccountPath+"?done=email").brief(200, "Open it to confirm the change.")
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"nickname":"Ann","email":""`)
 	in.sendMails()
 	in.ok("POST", "/api/verify", `{"token":"`+box.last(t, "new@example.org").token(t)+`"}`, "nobody")

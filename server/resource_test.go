@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/people"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -26,11 +28,11 @@ func TestAnInputThatDoesNotSuitItsRecordIsRefused(t *testing.T) {
 		build func()
 		fails bool
 	}{
-		"the field":         {func() { assigning[text, store.Dept]() }, false},
-		"another type":      {func() { assigning[other, store.Dept]() }, true},
-		"no pointer":        {func() { assigning[plain, store.Dept]() }, true},
-		"an unknown field":  {func() { assigning[unknown, store.Dept]() }, true},
-		"an embedded input": {func() { assigning[appUserIn, store.AppUser]() }, false},
+		"the field":         {func() { web.Assigning[text, store.Dept]() }, false},
+		"another type":      {func() { web.Assigning[other, store.Dept]() }, true},
+		"no pointer":        {func() { web.Assigning[plain, store.Dept]() }, true},
+		"an unknown field":  {func() { web.Assigning[unknown, store.Dept]() }, true},
+		"an embedded input": {func() { web.Assigning[people.AppUserIn, store.AppUser]() }, false},
 	} {
 		func() {
 			defer func() {
@@ -46,7 +48,7 @@ func TestAnInputThatDoesNotSuitItsRecordIsRefused(t *testing.T) {
 func TestOnlyFieldsThatWereSentAreAssigned(t *testing.T) {
 	mail, flag := "new@example.org", store.Flag(false)
 	u := store.AppUser{Username: "ann", Email: "old@example.org", Mobile: "1", Status: true}
-	assignAppUser(&appUserIn{profileIn: profileIn{Email: &mail}, Status: &flag}, &u)
+	people.AssignAppUser(&people.AppUserIn{ProfileIn: people.ProfileIn{Email: &mail}, Status: &flag}, &u)
 	if want := (store.AppUser{Username: "ann", Email: mail, Mobile: "1"}); !reflect.DeepEqual(u, want) {
 		t.Errorf("%+v, want %+v", u, want)
 	}
@@ -68,8 +70,8 @@ func TestGenericRoutesAreMonitoredByTheirOperation(t *testing.T) {
 		in.lists("/system/monitor/request?pageSize=1&method="+c.method, "handler", "owner", c.handler)
 	}
 	for _, rt := range routes() {
-		if strings.HasPrefix(rt.handler, "func") {
-			t.Errorf("%s has the handler %q", rt.name(), rt.handler)
+		if strings.HasPrefix(rt.Handler, "func") {
+			t.Errorf("%s has the handler %q", rt.Name(), rt.Handler)
 		}
 	}
 }
@@ -89,13 +91,13 @@ func TestInDeptScope(t *testing.T) {
 		}
 		return err
 	})
-	scope := inDeptScope(store.UserByDept)
+	scope := web.InDeptScope(store.UserByDept)
 	in.view(func(tx *store.Tx) error {
-		c, narrow := scope(tx, &Request{Actor: chief})
+		c, narrow := scope(tx, &web.Request{Actor: chief})
 		if ids := c.IDs(tx); !narrow || fmt.Sprint(ids) != fmt.Sprint([]store.ID{chief.ID}) {
 			t.Errorf("narrow %t, %v", narrow, ids)
 		}
-		if _, narrow := scope(tx, &Request{Actor: store.System}); narrow {
+		if _, narrow := scope(tx, &web.Request{Actor: store.System}); narrow {
 			t.Error("the system's scope is narrow")
 		}
 		return nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"reeve/server/picture/picturetest"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -89,15 +90,15 @@ var revocations = map[string]struct {
 
 // slowCaller creates a new caller for a route and signs them in as "slow", with one kind of
 // credential unless the route refuses it.
-func (in *instance) slowCaller(rt *Route, kind credential) caller {
+func (in *instance) slowCaller(rt *web.Route, kind credential) caller {
 	in.t.Helper()
 	var c caller
-	if in.credential = kind; kind.refuses(rt) || rt.keyAccess != "" {
+	if in.credential = kind; kind.refuses(rt) || rt.KeyAccess != "" {
 		in.credential = bySessionToken
 	}
 	defer func() { in.credential = bySessionToken }()
 	name := fmt.Sprintf("slow%d", in.last.Add(1))
-	if rt.Access == appOnly {
+	if rt.Access == web.AppOnly {
 		c.account = store.Account{App: true, ID: in.appUser(name).ID}
 	} else {
 		u := in.clerk(name, slices.Sorted(maps.Keys(Keys()))...)
@@ -118,16 +119,16 @@ func (in *instance) slowCaller(rt *Route, kind credential) caller {
 }
 
 // permissionOf returns the permission that a route requires, 0 for none.
-func (in *instance) permissionOf(rt *Route) store.ID {
-	if rt.open() {
+func (in *instance) permissionOf(rt *web.Route) store.ID {
+	if rt.Open() {
 		return 0
 	}
 	return in.permission(rt.Access)
 }
 
 // revocable are the routes that change data for a signed-in caller.
-func revocable() []Route {
-	return slices.DeleteFunc(routes(), func(rt Route) bool { return rt.Method == "GET" || rt.Access == public })
+func revocable() []web.Route {
+	return slices.DeleteFunc(routes(), func(rt web.Route) bool { return rt.Method == "GET" || rt.Access == web.Public })
 }
 
 // slowBody is a body that blocks until the test releases it.
@@ -157,21 +158,21 @@ var goodPageForms = map[string]string{
 }
 
 // changing builds a request that a route accepts.
-func (in *instance) changing(rt *Route, wrap func(string) io.Reader) *http.Request {
+func (in *instance) changing(rt *web.Route, wrap func(string) io.Reader) *http.Request {
 	url, body, media := urlOf(rt), "{}", "application/json"
-	if good, ok := goodBodies[rt.name()]; ok {
+	if good, ok := goodBodies[rt.Name()]; ok {
 		url, body = good.url, good.body
-	} else if rt.in.has("query", "ids") {
+	} else if rt.Input.Has("query", "ids") {
 		url += "?ids=999999"
 	}
-	if rt.in.upload {
+	if rt.Input.Upload {
 		body, media = multipartBody(filePart("people.csv", "username\nfresh\n")), "multipart/form-data; boundary=edge"
 		if strings.HasSuffix(rt.Path, "avatar") {
 			body = multipartBody(filePart("a.png", string(picturetest.PNG(in.t, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
 		}
 	}
-	if rt.protocol != nil && rt.protocol.form {
-		body, media = cmp.Or(goodPageForms[rt.name()], "token=x"), "application/x-www-form-urlencoded"
+	if rt.Protocol != nil && rt.Protocol.Form {
+		body, media = cmp.Or(goodPageForms[rt.Name()], "token=x"), "application/x-www-form-urlencoded"
 	}
 	r := httptest.NewRequest(rt.Method, url, wrap(body))
 	r.ContentLength = int64(len(body))
@@ -186,7 +187,7 @@ func refusedAsRevoked(a *reply) bool {
 
 // eachRevocation runs a test for combinations of routes and revocations; the smaller
 // sizes test only some revocations per route, different ones for each route.
-func eachRevocation(t *testing.T, test func(in *instance, rt *Route, revoke func(*store.Tx) error)) {
+func eachRevocation(t *testing.T, test func(in *instance, rt *web.Route, revoke func(*store.Tx) error)) {
 	in := withGoodBodies(t)
 	ways := slices.Sorted(maps.Keys(revocations))
 	for i, rt := range revocable() {
@@ -194,11 +195,11 @@ func eachRevocation(t *testing.T, test func(in *instance, rt *Route, revoke func
 			name := ways[(i+j)%len(ways)]
 			way := revocations[name]
 			kind := credentials[(i+j)%len(credentials)]
-			if way.adminOnly && rt.open() || way.notFor == kind {
+			if way.adminOnly && rt.Open() || way.notFor == kind {
 				continue
 			}
 			c, permission := in.slowCaller(&rt, kind), in.permissionOf(&rt)
-			t.Run(rt.name()+" after "+name, func(t *testing.T) {
+			t.Run(rt.Name()+" after "+name, func(t *testing.T) {
 				test(in.in(t), &rt, func(tx *store.Tx) error { return way.run(tx, c, permission) })
 			})
 		}
@@ -207,7 +208,7 @@ func eachRevocation(t *testing.T, test func(in *instance, rt *Route, revoke func
 
 func TestASlowRequestIsRejectedAfterARevocation(t *testing.T) {
 	t.Parallel()
-	eachRevocation(t, func(in *instance, rt *Route, revoke func(*store.Tx) error) {
+	eachRevocation(t, func(in *instance, rt *web.Route, revoke func(*store.Tx) error) {
 		var body *slowBody
 		r := in.changing(rt, func(text string) io.Reader { body = newSlowBody(text); return body })
 		answered := make(chan *reply)
@@ -229,7 +230,7 @@ func TestASlowRequestIsRejectedAfterARevocation(t *testing.T) {
 // revocation sees it, in the same commit too.
 func TestAWriteIsRejectedAfterARevocationInTheSameCommit(t *testing.T) {
 	t.Parallel()
-	eachRevocation(t, func(in *instance, rt *Route, revoke func(*store.Tx) error) {
+	eachRevocation(t, func(in *instance, rt *web.Route, revoke func(*store.Tx) error) {
 		release, held := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {

@@ -12,13 +12,16 @@ import (
 	"testing"
 
 	"reeve/auth"
+	"reeve/server/account"
+	"reeve/server/openapi"
+	"reeve/server/web"
 	"reeve/store"
 )
 
 // Tests that cover every route of the table.
 
 // urlOf fills in a route's path with IDs that do not exist.
-func urlOf(rt *Route) string {
+func urlOf(rt *web.Route) string {
 	segments := strings.Split(rt.Path, "/")
 	for i, s := range segments {
 		if strings.HasPrefix(s, ":") {
@@ -29,13 +32,13 @@ func urlOf(rt *Route) string {
 }
 
 // eachRoute runs a test for every route that meets a condition.
-func eachRoute(t *testing.T, in *instance, when func(*Route) bool, test func(in *instance, rt *Route)) {
+func eachRoute(t *testing.T, in *instance, when func(*web.Route) bool, test func(in *instance, rt *web.Route)) {
 	t.Helper()
 	ran := 0
 	for _, rt := range routes() {
 		if when == nil || when(&rt) {
 			ran++
-			t.Run(rt.name(), func(t *testing.T) { test(in.in(t), &rt) })
+			t.Run(rt.Name(), func(t *testing.T) { test(in.in(t), &rt) })
 		}
 	}
 	if ran == 0 {
@@ -43,21 +46,21 @@ func eachRoute(t *testing.T, in *instance, when func(*Route) bool, test func(in 
 	}
 }
 
-func isPublic(rt *Route) bool     { return rt.Access == public }
-func isPrivate(rt *Route) bool    { return rt.Access != public }
-func needsKey(rt *Route) bool     { return !rt.open() }
-func takesBody(rt *Route) bool    { return rt.in != nil && rt.in.body && conventional(rt) }
-func conventional(rt *Route) bool { return rt.protocol == nil } // others follow their protocol
-func refusesBody(rt *Route) bool {
-	return rt.in == nil || !rt.in.body && !rt.in.upload && rt.in.protocol == nil
+func isPublic(rt *web.Route) bool     { return rt.Access == web.Public }
+func isPrivate(rt *web.Route) bool    { return rt.Access != web.Public }
+func needsKey(rt *web.Route) bool     { return !rt.Open() }
+func takesBody(rt *web.Route) bool    { return rt.Input != nil && rt.Input.Body && conventional(rt) }
+func conventional(rt *web.Route) bool { return rt.Protocol == nil } // others follow their protocol
+func refusesBody(rt *web.Route) bool {
+	return rt.Input == nil || !rt.Input.Body && !rt.Input.Upload && rt.Input.Protocol == nil
 }
 
 // holder returns a caller who may use a route, in an instance made by everyone.
-func holder(rt *Route) string {
+func holder(rt *web.Route) string {
 	switch rt.Access {
-	case appOnly:
+	case web.AppOnly:
 		return "customer"
-	case metricsToken:
+	case web.MetricsToken:
 		return "metrics"
 	}
 	return "owner"
@@ -130,18 +133,18 @@ func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
 		in.tokens[name] = token
 	}
 	codes := map[string]string{"expired": "session_expired", "idle": "session_expired"}
-	eachRoute(t, in, isPrivate, func(in *instance, rt *Route) {
+	eachRoute(t, in, isPrivate, func(in *instance, rt *web.Route) {
 		for who := range in.tokens {
-			if who == holder(rt) || rt.Access == anyRealm && (who == "nobody" || who == "customer") {
+			if who == holder(rt) || rt.Access == web.AnyRealm && (who == "nobody" || who == "customer") {
 				continue
 			}
 			a := in.call(rt.Method, urlOf(rt), "", who)
 			code := codes[who]
-			if code == "" || rt.Access == metricsToken || !conventional(rt) && !rt.page { // it has no sessions
+			if code == "" || rt.Access == web.MetricsToken || !conventional(rt) && !rt.Page { // it has no sessions
 				code = "unauthenticated"
 			}
 			challenge := "Bearer"
-			if rt.clients && who == "nobody" {
+			if rt.Clients && who == "nobody" {
 				challenge = `Basic realm="Reeve"`
 			}
 			if e := a.envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != challenge {
@@ -149,7 +152,7 @@ func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
 			}
 		}
 		for _, header := range []string{"Basic YWRtaW46YWRtaW4=", "Bearer", good, "Token " + good} {
-			if rt.Access == anyRealm && strings.HasPrefix(header, "Basic ") {
+			if rt.Access == web.AnyRealm && strings.HasPrefix(header, "Basic ") {
 				continue // not for this server
 			}
 			r := in.request(rt.Method, urlOf(rt), "", "nobody")
@@ -184,11 +187,11 @@ func testPermissions(t *testing.T, c credential, chosen func() bool) {
 	in.credential = c
 	in.clerk("without")
 	keys := slices.Sorted(maps.Keys(Keys()))
-	chooses := func(rt *Route) bool { return needsKey(rt) && chosen() }
-	eachRoute(t, in, chooses, func(here *instance, rt *Route) {
+	chooses := func(rt *web.Route) bool { return needsKey(rt) && chosen() }
+	eachRoute(t, in, chooses, func(here *instance, rt *web.Route) {
 		access := rt.Access
 		if c.isKey() {
-			access = cmp.Or(rt.keyAccess, access)
+			access = cmp.Or(rt.KeyAccess, access)
 		}
 		with := in.clerkWith("with "+access, access)
 		in.clerkWith("with all but "+access, slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == access })...)
@@ -215,9 +218,9 @@ func testPermissions(t *testing.T, c credential, chosen func() bool) {
 func TestSignedInRoutesAcceptAnyUser(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	eachRoute(t, in, func(rt *Route) bool { return rt.Access == signedIn || rt.Access == appOnly }, func(in *instance, rt *Route) {
+	eachRoute(t, in, func(rt *web.Route) bool { return rt.Access == web.SignedIn || rt.Access == web.AppOnly }, func(in *instance, rt *web.Route) {
 		who := "of " + strings.ToLower(rt.Method+rt.Path)
-		if rt.Access == appOnly {
+		if rt.Access == web.AppOnly {
 			in.appUser(who)
 		} else {
 			in.clerk(who)
@@ -233,8 +236,8 @@ func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
 	in := start(t)
 	in.tokens["junk"] = "junk"
 	var names []string
-	eachRoute(t, in, isPublic, func(in *instance, rt *Route) {
-		names = append(names, rt.name())
+	eachRoute(t, in, isPublic, func(in *instance, rt *web.Route) {
+		names = append(names, rt.Name())
 		for _, who := range []string{"nobody", "junk"} {
 			if a := in.call(rt.Method, urlOf(rt), "", who); (a.Code == 401 || a.Code == 403) && a.envelope().ErrorCode != "unknown_origin" && rt.Path != "/api/challenge" { // it is off
 				in.t.Errorf("%s: %d %s", who, a.Code, a.Body)
@@ -259,11 +262,11 @@ func TestRoutesUsableBeforeThePasswordChange(t *testing.T) {
 		return err
 	})
 	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout", "GET /api/user", "PUT /api/user/password", "POST /api/logout", "GET /app/account/password", "POST /app/account/password", "POST /app/sign-out", "GET /metrics"}
-	eachRoute(t, in, isPrivate, func(in *instance, rt *Route) {
+	eachRoute(t, in, isPrivate, func(in *instance, rt *web.Route) {
 		in.tokens["owner"] = in.signIn(auth.FirstUser)
 		in.tokens["customer"] = in.appSignIn(1)
 		a := in.call(rt.Method, urlOf(rt), "", holder(rt))
-		if refused := a.Code == 403; refused == slices.Contains(open, rt.name()) {
+		if refused := a.Code == 403; refused == slices.Contains(open, rt.Name()) {
 			in.t.Errorf("%d %s", a.Code, a.Body)
 		}
 		if a.Code == 403 && conventional(rt) {
@@ -275,8 +278,8 @@ func TestRoutesUsableBeforeThePasswordChange(t *testing.T) {
 func TestEveryRouteRejectsUnknownParameters(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	strict := func(rt *Route) bool { return conventional(rt) && (rt.in == nil || !rt.in.anyQuery) }
-	eachRoute(t, in, strict, func(in *instance, rt *Route) {
+	strict := func(rt *web.Route) bool { return conventional(rt) && (rt.Input == nil || !rt.Input.AnyQuery) }
+	eachRoute(t, in, strict, func(in *instance, rt *web.Route) {
 		for query, field := range map[string]string{
 			"nonsense=1": "nonsense", "nonsense=": "nonsense", "nonsense": "nonsense", "Page=1": "Page", "token=abc": "token",
 			"nonsense[]=1&nonsense[]=2": "nonsense[]", "id=1": "id",
@@ -295,20 +298,20 @@ func TestEveryRouteRejectsUnknownFields(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	before := in.dump()
-	eachRoute(t, in, takesBody, func(in *instance, rt *Route) {
+	eachRoute(t, in, takesBody, func(in *instance, rt *web.Route) {
 		a := in.call(rt.Method, urlOf(rt), `{"nonsense":1,"hash":"x","__proto__":{}}`, holder(rt))
 		for _, field := range []string{"nonsense", "hash", "__proto__"} {
 			if a.Code != 400 || a.envelope().Errors[field] == "" {
 				in.t.Errorf("%s is not named: %d %s", field, a.Code, a.Body)
 			}
 		}
-		for _, f := range rt.in.fields {
-			if f.from != "json" {
+		for _, f := range rt.Input.Fields {
+			if f.From != "json" {
 				continue
 			}
-			upper := strings.ToUpper(f.name[:1]) + f.name[1:]
+			upper := strings.ToUpper(f.Name[:1]) + f.Name[1:]
 			a := in.call(rt.Method, urlOf(rt), fmt.Sprintf(`{%q:"x"}`, upper), holder(rt))
-			if a.Code != 400 || !strings.Contains(a.envelope().Errors[upper], f.name) {
+			if a.Code != 400 || !strings.Contains(a.envelope().Errors[upper], f.Name) {
 				in.t.Errorf("%s: %d %s", upper, a.Code, a.Body)
 			}
 		}
@@ -320,7 +323,7 @@ func TestRoutesWithoutFieldsRejectABody(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	before := in.dump()
-	eachRoute(t, in, refusesBody, func(in *instance, rt *Route) {
+	eachRoute(t, in, refusesBody, func(in *instance, rt *web.Route) {
 		a := in.call(rt.Method, urlOf(rt), `{"page":1}`, holder(rt))
 		if e := a.envelope(); a.Code != 400 || rt.Method != "GET" && e.Errors["page"] == "" {
 			in.t.Errorf("%d %s", a.Code, a.Body)
@@ -348,8 +351,8 @@ func TestEveryPathRejectsOtherMethodsAndReturnsAllow(t *testing.T) {
 			if slices.Contains(methods, method) {
 				continue
 			}
-			a := in.call(method, urlOf(&Route{Path: path}), "", "owner")
-			if method == "HEAD" && in.call("GET", urlOf(&Route{Path: path}), "", "owner").Code != 405 {
+			a := in.call(method, urlOf(&web.Route{Path: path}), "", "owner")
+			if method == "HEAD" && in.call("GET", urlOf(&web.Route{Path: path}), "", "owner").Code != 405 {
 				continue // a parameter of another path fits, and so it does for GET
 			}
 			got := strings.Split(a.Header.Get("Allow"), ", ")
@@ -391,19 +394,19 @@ func TestEveryRouteLimitsItsBody(t *testing.T) {
 		"POST /admin/login/totp": true, "PUT /admin/account/totp": true,
 		"POST /api/login/totp": true, "POST /api/user/totp": true, "PUT /api/user/totp": true, "DELETE /api/user/totp": true, "POST /api/user/recovery": true,
 	}
-	medium := map[string]int64{"POST /admin/login/passkey": maxAssertion, "POST /admin/account/passkey": maxCredential, "POST /admin/reauth": maxAssertion}
+	medium := map[string]int64{"POST /admin/login/passkey": account.MaxAssertion, "POST /admin/account/passkey": account.MaxCredential, "POST /admin/reauth": account.MaxAssertion}
 	chosen := third(t)
-	eachRoute(t, in, func(rt *Route) bool { return rt.Method != "GET" && !rt.in.upload && conventional(rt) }, func(in *instance, rt *Route) {
+	eachRoute(t, in, func(rt *web.Route) bool { return rt.Method != "GET" && !rt.Input.Upload && conventional(rt) }, func(in *instance, rt *web.Route) {
 		want := int64(1 << 20)
-		if small[rt.name()] || !rt.in.body {
+		if small[rt.Name()] || !rt.Input.Body {
 			want = 4 << 10
-		} else if rt.name() == "POST /api/register" {
-			want = maxForm
-		} else if bytes := medium[rt.name()]; bytes != 0 {
+		} else if rt.Name() == "POST /api/register" {
+			want = web.MaxForm
+		} else if bytes := medium[rt.Name()]; bytes != 0 {
 			want = bytes
 		}
-		if _, op := findOperation(rt.Method, urlOf(rt)); rt.in.body {
-			if got := op["requestBody"].(object)["x-max-bytes"]; fmt.Sprint(got) != fmt.Sprint(want) {
+		if _, op := findOperation(rt.Method, urlOf(rt)); rt.Input.Body {
+			if got := op["requestBody"].(openapi.Object)["x-max-bytes"]; fmt.Sprint(got) != fmt.Sprint(want) {
 				in.t.Errorf("the document says %v, want %d", got, want)
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/ops"
 )
 
 // fileOf requests a compiled-in file, with headers in pairs. It is not an operation, so the conventions
@@ -30,7 +32,7 @@ func (in *instance) fileOf(method, path string, headers ...string) *httptest.Res
 func TestClientLibraries(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	var list clientsOut
+	var list ops.ClientsOut
 	in.ok("GET", "/sdk", "", "nobody").data(&list)
 	a := in.fileOf("GET", list.TypeScript.Path)
 	if sum := sha256.Sum256(a.Body.Bytes()); a.Code != 200 || int64(len(a.Body.String())) != list.TypeScript.Size || hex.EncodeToString(sum[:]) != list.TypeScript.SHA256 {

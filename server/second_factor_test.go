@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pquerna/otp/totp"
+	"reeve/server/account"
 	"reeve/store"
 )
 
@@ -42,7 +43,7 @@ func (in *instance) beginFactor(as string) *authenticator {
 // appOf returns the authenticator app of the response that has its secret.
 func (in *instance) appOf(a *reply) *authenticator {
 	in.t.Helper()
-	var made authenticatorAppOut
+	var made account.AuthenticatorAppOut
 	a.data(&made)
 	if !strings.HasPrefix(made.URI, "otpauth://totp/") || !strings.Contains(made.URI, "secret="+made.Secret) {
 		in.t.Errorf("URI %s", made.URI)
@@ -54,7 +55,7 @@ func (in *instance) appOf(a *reply) *authenticator {
 func (in *instance) setUpFactor(as string) (app *authenticator, recovery []string) {
 	in.t.Helper()
 	app = in.beginFactor(as)
-	var out recoveryCodesOut
+	var out account.RecoveryCodesOut
 	in.ok("PUT", "/admin/account/totp", `{"otp":"`+app.code()+`"}`, as).data(&out)
 	if len(out.Codes) != 10 || len(slices.Compact(slices.Sorted(slices.Values(out.Codes)))) != 10 {
 		in.t.Errorf("recovery codes: %q", out.Codes)
@@ -65,7 +66,7 @@ func (in *instance) setUpFactor(as string) (app *authenticator, recovery []strin
 // firstStep signs a user in with the password, from a device with a token, and returns the token for the second step.
 func (in *instance) firstStep(name, device string) string {
 	in.t.Helper()
-	var out loginOut
+	var out account.LoginOut
 	a := in.ok("POST", "/admin/login", fmt.Sprintf(`{"username":%q,"password":%q,"device_token":%q}`, name, ownerPassword, device), "nobody")
 	a.data(&out)
 	if out.Token != "" || out.DeviceToken != "" || out.LoginToken == "" || len(a.Header["Set-Cookie"]) > 0 {
@@ -109,7 +110,7 @@ func TestASecondFactor(t *testing.T) {
 	}
 	in.ok("GET", "/system/loginlog?result=failed", "", "owner").brief(200, `"reason":"wrong_code"`, `"username":"admin"`)
 
-	var renewed recoveryCodesOut
+	var renewed account.RecoveryCodesOut
 	in.ok("POST", "/admin/account/recovery", "", "owner").data(&renewed)
 	in.secondStep(in.firstStep("admin", ""), recovery[2]).brief(401)
 	in.secondStep(in.firstStep("admin", ""), renewed.Codes[0]).brief(200)
@@ -215,13 +216,13 @@ func TestCodes_TakeLineBreaks(t *testing.T) {
 	t.Parallel()
 	found := 0
 	for _, rt := range routes() {
-		if rt.in == nil {
+		if rt.Input == nil {
 			continue
 		}
-		for _, f := range rt.in.fields {
-			if f.name == "otp" {
-				if found++; !f.text {
-					t.Errorf("%s refuses line breaks in %s", rt.name(), f.name)
+		for _, f := range rt.Input.Fields {
+			if f.Name == "otp" {
+				if found++; !f.Text {
+					t.Errorf("%s refuses line breaks in %s", rt.Name(), f.Name)
 				}
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"reeve/server/changes"
+	"reeve/server/settings"
 	"reeve/store"
 	"reeve/store/disk/disktest"
 )
@@ -15,10 +17,10 @@ import (
 func (in *instance) readsLogged(since uint64) (all []string) {
 	in.t.Helper()
 	for _, e := range in.entriesSince(since) {
-		if e.Action != secretsRead {
+		if e.Action != changes.SecretsRead {
 			continue
 		}
-		var d secretDetails
+		var d settings.SecretDetails
 		must(in.t, json.Unmarshal(e.Details, &d))
 		if e.Actor.Kind != "key" || e.Operation.Route != "/config" || len(d.Settings) == 0 || d.GroupID != in.groupID(d.Group) {
 			in.t.Errorf("%+v %s", e.Actor, e.Details)
@@ -60,11 +62,11 @@ func TestReadingSecretsIsLogged(t *testing.T) {
 	logged("a change")
 	read("key", "?groups=a")
 	logged("after the change", "1 a 0", "1 a 6")
-	must(t, in.server.reads.end(store.TimeOf(in.server.started)))
+	must(t, in.server.reads.End(store.TimeOf(in.server.Started)))
 	logged("before the end of the hour")
-	must(t, in.server.reads.end(math.MaxInt64))
+	must(t, in.server.reads.End(math.MaxInt64))
 	logged("the end", "2 a 2") // the others were single
-	must(t, in.server.reads.end(math.MaxInt64))
+	must(t, in.server.reads.End(math.MaxInt64))
 	logged("twice")
 	read("key", "?groups=a")
 	logged("in the next hour", "1 a 0")
@@ -82,7 +84,7 @@ func TestConcurrentReadsOfSecretsHaveOneEntry(t *testing.T) {
 	}
 	wg.Wait()
 	disktest.Equal(t, "entries", in.readsLogged(since), []string{"1 a 0"})
-	must(t, in.server.reads.end(math.MaxInt64))
+	must(t, in.server.reads.End(math.MaxInt64))
 	disktest.Equal(t, "entries at the end", in.readsLogged(since), []string{"1 a 0", "1 a 40"})
 }
 
@@ -91,7 +93,7 @@ func TestReadsBeyondTheLimitAreLoggedEachTime(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()
-	in.server.reads.limit = 0
+	in.server.reads.Limit = 0
 	since := in.newestEntry()
 	for range 3 {
 		in.ok("GET", "/config?groups=a", "", "key").brief(200, secretIn("a"))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"reeve/auth"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
 )
@@ -142,7 +143,7 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 	sort := int64(0)
 	for _, rt := range routes() {
 		sort++
-		if rt.open() {
+		if rt.Open() {
 			continue
 		}
 		action := store.Permission{Type: store.ActionPermission, Key: rt.Access, Name: rt.Title, Sort: sort * 10, Show: true, Status: true}
@@ -150,10 +151,10 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 			return err
 		}
 	}
-	for _, p := range furtherPermissions {
+	for _, p := range web.FurtherPermissions {
 		sort++
-		action := store.Permission{Type: store.ActionPermission, Key: p.key, Name: p.title, Sort: sort * 10, Show: true, Status: true}
-		if err := addPermission(tx, seeded, action, pageOf(p.key, pages)); err != nil {
+		action := store.Permission{Type: store.ActionPermission, Key: p.Key, Name: p.Title, Sort: sort * 10, Show: true, Status: true}
+		if err := addPermission(tx, seeded, action, pageOf(p.Key, pages)); err != nil {
 			return err
 		}
 	}
@@ -197,4 +198,35 @@ func (s *Seed) load() (words names, places []menuPlace, err error) {
 		}
 	}
 	return words, places, err
+}
+
+// Keys returns the permission keys that the program checks.
+func Keys() map[string]bool {
+	keys := map[string]bool{}
+	for _, rt := range routes() {
+		if !rt.Open() {
+			keys[rt.Access] = true
+		}
+	}
+	for _, p := range web.FurtherPermissions {
+		keys[p.Key] = true
+	}
+	return keys
+}
+
+// ConfirmedKeys returns the keys of the permissions for operations that require a recent proof.
+func ConfirmedKeys() map[string]bool {
+	keys := map[string]bool{}
+	for _, rt := range routes() {
+		if !rt.Open() && (rt.Confirmed || rt.Proves) {
+			keys[rt.Access] = true
+			if rt.KeyAccess != "" {
+				keys[rt.KeyAccess] = true
+			}
+		}
+	}
+	for _, p := range web.FurtherPermissions {
+		keys[p.Key] = true
+	}
+	return keys
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -126,7 +127,7 @@ func TestOtherSitesCannotUseTheCookie(t *testing.T) {
 	cookie := &http.Cookie{Name: sessionCookie(false, false), Value: in.tokens["owner"]}
 	tried := 0
 	for _, rt := range routes() {
-		if rt.Method == "GET" || rt.Access == public || rt.Access == appOnly || rt.protocol != nil {
+		if rt.Method == "GET" || rt.Access == web.Public || rt.Access == web.AppOnly || rt.Protocol != nil {
 			continue
 		}
 		for name, sent := range map[string]func(*http.Request){
@@ -142,7 +143,7 @@ func TestOtherSitesCannotUseTheCookie(t *testing.T) {
 			answer := in.handled(r)
 			decodeInto(t, answer, &out)
 			if answer.StatusCode != 403 || out.ErrorCode != "cross_origin" {
-				t.Errorf("%s from %s: %d %s", rt.name(), name, answer.StatusCode, out.ErrorCode)
+				t.Errorf("%s from %s: %d %s", rt.Name(), name, answer.StatusCode, out.ErrorCode)
 			}
 			tried++
 		}
@@ -222,15 +223,15 @@ func TestAnEndedCookieIsNobody(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	r := pageRequest("GET", "/config", "", "", &http.Cookie{Name: sessionCookie(false, false), Value: in.tokens["owner"]})
-	req := in.server.newRequest(httptest.NewRecorder(), r)
-	rt := &Route{Method: "GET", Path: "/config", Access: anyRealm}
-	req.route = rt
-	in.view(func(tx *store.Tx) error { return in.server.admit(tx, rt, req) })
+	req := in.server.NewRequest(httptest.NewRecorder(), r)
+	rt := &web.Route{Method: "GET", Path: "/config", Access: web.AnyRealm}
+	req.Route = rt
+	in.view(func(tx *store.Tx) error { return in.server.Admit(tx, rt, req) })
 	if req.Session == nil || req.Actor.ID != 1 {
 		t.Fatalf("%+v", req.Actor)
 	}
 	in.update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{ID: 1}, 0) })
-	if err := req.admitAgain(); err != nil || req.Session != nil || req.Actor != store.Anonymous {
+	if err := req.AdmitAgain(); err != nil || req.Session != nil || req.Actor != store.Anonymous {
 		t.Errorf("%v, %+v", err, req.Actor)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/account"
 	"reeve/store"
 )
 
@@ -35,7 +36,7 @@ func TestManualHasTheLifetimesOfSessions(t *testing.T) {
 func TestAConfirmationReplacesTheToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	confirm := func(as string) (out reauthDone) {
+	confirm := func(as string) (out account.ReauthDone) {
 		in.ok("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, as).data(&out)
 		return out
 	}
@@ -113,7 +114,7 @@ func TestConfirmationsAtTheSameTime(t *testing.T) {
 	confirmed := 0
 	for range 4 {
 		if a := <-replies; a.Code == http.StatusOK {
-			var out reauthDone
+			var out account.ReauthDone
 			a.data(&out)
 			confirmed++
 			in.tokens["renewed"] = out.Token

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"reeve/auth"
+	"reeve/server/openapi"
 	"reeve/store"
 )
 
@@ -78,7 +79,7 @@ func TestTheLoginLog(t *testing.T) {
 	})
 	try := func(path, name, password, ip string, status int) {
 		t.Helper()
-		r := in.request("POST", path, string(encodeJSON(t, object{"username": name, "password": password})), "nobody")
+		r := in.request("POST", path, string(encodeJSON(t, openapi.Object{"username": name, "password": password})), "nobody")
 		r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(ip), 99).String()
 		r.Header.Set("User-Agent", firefox)
 		in.send(r).brief(status)

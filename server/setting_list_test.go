@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/openapi"
 	"reeve/store"
 )
 
@@ -26,7 +27,7 @@ func shelf(t *testing.T) *instance {
 		{"damson", "Plum", "a b", "input", 7, 1},
 		{"elder", "Elder", "line\ntwo", "switch", 8, 1},
 	} {
-		in.create("/system/setting", string(encodeJSON(t, object{
+		in.create("/system/setting", string(encodeJSON(t, openapi.Object{
 			"key": s.key, "title": s.title, "describe": s.describe, "type": s.typ, "group_id": s.group, "sort": s.sort})))
 	}
 	return in

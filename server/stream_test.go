@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/changes"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/disk/disktest"
 )
@@ -25,19 +27,19 @@ type listener struct {
 	reply *http.Response
 	last  string // ID of the last event
 
-	opened opened // data of the first event
+	opened changes.Opened // data of the first event
 }
 
 // live serves the instance over a connection, so that streams work.
 func (in *instance) live() (url string) {
 	in.t.Helper()
-	in.server.streams.ended, in.server.streams.once = make(chan struct{}), sync.Once{}
+	in.server.streams.Ended, in.server.streams.Once = make(chan struct{}), sync.Once{}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); in.server.streams.run(ctx) }()
+	go func() { defer close(done); in.server.streams.Run(ctx) }()
 	web := httptest.NewServer(in.server.Handler())
 	in.t.Cleanup(func() {
-		in.server.streams.end()
+		in.server.streams.End()
 		web.Close()
 		cancel()
 		<-done
@@ -168,7 +170,7 @@ func TestPositionsThatAreGone(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{eventID("othergener", 1), 410, "restore"}, {fmt.Sprint(head.Seq + 100), 410, "restore"},
+		{web.EventID("othergener", 1), 410, "restore"}, {fmt.Sprint(head.Seq + 100), 410, "restore"},
 		{"x", 400, "Last-Event-ID"}, {"-5", 400, "Last-Event-ID"}, {strings.Repeat("9", 60), 400, "Last-Event-ID"},
 	} {
 		a := in.call("GET", "/system/event?since="+c.position, "", "owner")
@@ -194,8 +196,8 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 	in.clerk("clerk", "admin.role.query")
 	in.member("near", 0, in.role("Near", func(r *store.Role) { r.DataScope = store.ScopeSelf }, "admin.list.query", "system.audit.query"))
 	in.appUser("customer")
-	known := map[string]bool{accessChanged: true}
-	for _, kind := range eventTypes() {
+	known := map[string]bool{changes.AccessChanged: true}
+	for _, kind := range changes.EventTypes() {
 		known[kind.Type] = true
 	}
 	for as, path := range map[string]string{"owner": "/system/event", "clerk": "/system/event", "near": "/system/event", "customer": "/api/event"} {
@@ -205,7 +207,7 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 			seen[kind] = true
 		}
 		for _, m := range l.opened.Missing {
-			if seen[m.Type] || m.Reason == "" || path == "/system/event" && m.Type != headType && !strings.Contains(m.Reason, "permission "+m.Permission) {
+			if seen[m.Type] || m.Reason == "" || path == "/system/event" && m.Type != changes.HeadType && !strings.Contains(m.Reason, "permission "+m.Permission) {
 				t.Errorf("%s: %+v", as, m)
 			}
 			seen[m.Type] = true
@@ -215,13 +217,13 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 		}
 	}
 	l := in.listen(url+"/system/event?types=user.*,audit.head,access.*", "near")
-	disktest.Equal(t, "types", l.opened.Types, []string{"user.created", "user.deleted", "user.updated", accessChanged})
+	disktest.Equal(t, "types", l.opened.Types, []string{"user.created", "user.deleted", "user.updated", changes.AccessChanged})
 	disktest.Equal(t, "limited", l.opened.Limited, []string{"user.created", "user.deleted", "user.updated"})
-	if l.opened.Scope || len(l.opened.Missing) != 1 || l.opened.Missing[0].Type != headType {
+	if l.opened.Scope || len(l.opened.Missing) != 1 || l.opened.Missing[0].Type != changes.HeadType {
 		t.Errorf("%+v", l.opened)
 	}
 	l = in.listen(url+"/system/event?types=role.*,user.*,dict.changed,key.created", "clerk")
-	if len(l.opened.Missing) != 1 || l.opened.Missing[0] != (unsent{"key.created", "admin.key.query", "permission admin.key.query is required"}) {
+	if len(l.opened.Missing) != 1 || l.opened.Missing[0] != (changes.Unsent{Type: "key.created", Permission: "admin.key.query", Reason: "permission admin.key.query is required"}) {
 		t.Errorf("%+v", l.opened.Missing)
 	}
 }
@@ -268,7 +270,7 @@ func TestStreamsFollowPermissionsAndScope(t *testing.T) {
 func TestRevocationEndsAStream(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	in.server.streams.beat = time.Hour // only the revocation can end a stream
+	in.server.streams.Beat = time.Hour // only the revocation can end a stream
 	role := in.role("reader", nil, "admin.list.query")
 	url := in.live()
 	for name, revoke := range map[string]func(id store.ID){
@@ -322,7 +324,7 @@ func TestStreamsAreLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	url := in.live() + "/system/event"
-	in.server.limits.streams.total = 8
+	in.server.Limits.Streams.Total = 8
 	var open []*listener
 	for range 2 {
 		open = append(open, in.listen(url, "owner"))
@@ -341,7 +343,7 @@ func TestStreamsAreLimited(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	in.server.streams.end()
+	in.server.streams.End()
 	if kind, _ := open[1].next(); kind != "" {
 		t.Errorf("a stream goes on when the server ends: %s", kind)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -43,13 +44,13 @@ func TestABackupIsTheWholeDatabase(t *testing.T) {
 func TestBackupsAreLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	must(t, in.server.limits.backups.acquire(maxBackups))
+	must(t, in.server.Limits.Backups.Acquire(web.MaxBackups))
 	a := in.call("GET", "/system/backup", "", "owner")
 	a.brief(503, `"errorCode":"busy"`, `"showType":5`)
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	in.server.limits.backups.release(maxBackups)
+	in.server.Limits.Backups.Release(web.MaxBackups)
 	for range 2 {
 		in.ok("GET", "/system/backup", "", "owner")
 	}

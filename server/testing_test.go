@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
 	"reeve/auth"
 	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server/monitor"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/disk/disktest"
 )
@@ -81,7 +81,7 @@ type instance struct {
 
 // setup is the configuration that differs between instances.
 type setup struct {
-	config Config
+	config web.Config
 	log    io.Writer // destination of the log, at debug level; nil for none
 	seed   fs.FS
 	must   bool // whether the first user must change the password
@@ -122,8 +122,8 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	clients, err := fs.Sub(embed.SDK, "sdk")
 	must(t, err)
 	must(t, os.Chmod(dir, 0o700)) // like the program; t.TempDir is readable by everyone
-	su := setup{seed: files, cost: testCost, config: Config{
-		Version: "test", PublicURL: "https://reeve.example.org", AllowedHosts: []string{"example.com"}, Clients: clients, MetricsToken: metricsSecret, Forward: Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
+	su := setup{seed: files, cost: testCost, config: web.Config{
+		Version: "test", PublicURL: "https://reeve.example.org", AllowedHosts: []string{"example.com"}, Clients: clients, MetricsToken: metricsSecret, Forward: web.Forward{URL: "https://reeve.example.org", Origins: []string{appOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
 	}}
 	for _, o := range options {
 		o(&su)
@@ -144,8 +144,8 @@ func open(t testing.TB, dir string, options ...func(*setup)) *instance {
 	}
 	in.server, err = New(su.config, in.db, in.auth, logger)
 	must(t, err)
-	in.server.cookies = testMarks
-	in.server.streams.end() // so that they end after their first event, except with live
+	in.server.Cookies = testMarks
+	in.server.streams.End() // so that they end after their first event, except with live
 	return in
 }
 
@@ -283,8 +283,8 @@ func (in *instance) key(user store.ID, kind credential, change ...func(*store.AP
 }
 
 // refuses reports whether a route refuses the credential, whatever the permissions of the user.
-func (c credential) refuses(rt *Route) bool {
-	return c == personalKey && rt.keys == byNoKey || c == serviceKey && rt.keys != byAnyKey
+func (c credential) refuses(rt *web.Route) bool {
+	return c == personalKey && rt.Keys == web.ByNoKey || c == serviceKey && rt.Keys != web.ByAnyKey
 }
 
 // eachCredential runs a test for each kind of credential that users sign in with.
@@ -336,7 +336,7 @@ func (in *instance) clerk(name string, keys ...string) *store.User {
 	return u
 }
 
-// appUser creates a signed-in app user with ownerPassword.
+// AppUser creates a signed-in app user with ownerPassword.
 func (in *instance) appUser(name string) *store.AppUser {
 	in.t.Helper()
 	var token string
@@ -404,15 +404,15 @@ func (in *instance) request(method, url, body, as string) *http.Request {
 }
 
 // testMarks are the marks of every test instance in the names of its cookies, so that documents are the same in all of them.
-var testMarks = cookieMarks{"_5e551011", "_de71ce01"}
+var testMarks = web.CookieMarks{Session: "_5e551011", Device: "_de71ce01"}
 
 // The names of the cookies of a test instance without a base path.
-func sessionCookie(app, secure bool) string { return marked.sessionCookie(app, secure) }
-func deviceCookie(app bool) string          { return marked.deviceCookie(app) }
+func sessionCookie(app, secure bool) string { return marked.SessionCookie(app, secure) }
+func deviceCookie(app bool) string          { return marked.DeviceCookie(app) }
 
 var (
-	marked        = &Server{cookies: testMarks}
-	pendingCookie = marked.pendingCookie()
+	marked        = &web.Server{Cookies: testMarks}
+	pendingCookie = marked.PendingCookie()
 )
 
 // inCookie begins a token that is sent as a cookie.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/ops"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -66,9 +68,9 @@ func TestTextHealth_AfterUpdate(t *testing.T) {
 	db, err := store.Open(dir, store.Options{Version: "test"})
 	must(t, err)
 	defer db.Close()
-	s := &Server{db: db}
-	p := s.textHealth()
-	if text := p.message.String(); p.State != degraded || p.Figures["clashes"] != 11 || !strings.Contains(text, "user 1, 2 (email)") || strings.Contains(text, "@") {
+	s := &web.Server{DB: db}
+	p := ops.TextHealth(s)
+	if text := p.Message.String(); p.State != web.Degraded || p.Figures["clashes"] != 11 || !strings.Contains(text, "user 1, 2 (email)") || strings.Contains(text, "@") {
 		t.Errorf("%s: %s", p.State, text)
 	}
 }

@@ -17,7 +17,7 @@ func TestTreesIgnoreTheParametersOfLists(t *testing.T) {
 	in.dept("Below", in.dept("Top", 0))
 	trees := []string{"/system/monitor/trace"}
 	for _, rt := range routes() {
-		if strings.Contains(rt.out.String(), ".tree[") && rt.Path != "/admin/choice" { // which says what it lists
+		if strings.Contains(rt.Output.String(), ".Tree[") && rt.Path != "/admin/choice" { // which says what it lists
 			trees = append(trees, rt.Path)
 		}
 	}

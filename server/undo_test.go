@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/changes"
+	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/disk/disktest"
 )
@@ -26,15 +28,15 @@ func (in *instance) state() map[string]store.Fields {
 	in.t.Helper()
 	all := map[string]store.Fields{}
 	in.view(func(tx *store.Tx) error {
-		for name, subject := range logSubjects {
-			if subject.update == "" {
+		for name, subject := range changes.LogSubjects {
+			if subject.Update == "" {
 				continue
 			}
 			for id := store.ID(1); id < 200; id++ {
-				if !subject.table.Exists(tx, id) {
+				if !subject.Table.Exists(tx, id) {
 					continue
 				}
-				fields, err := subject.table.FieldsOf(tx, id)
+				fields, err := subject.Table.FieldsOf(tx, id)
 				if err != nil {
 					return err
 				}
@@ -121,10 +123,10 @@ func TestUndoRestoresTheStateBefore(t *testing.T) {
 		before := in.state()
 		a := in.ok(c.method, c.url, c.body, "owner")
 		seq, after := in.newestEntry(), in.state()
-		if want := eventID(in.db.LogHead().Generation, seq); a.Header.Get("Reeve-Entry") != want {
+		if want := web.EventID(in.db.LogHead().Generation, seq); a.Header.Get("Reeve-Entry") != want {
 			t.Errorf("%s: Reeve-Entry %q, want %s", name, a.Header.Get("Reeve-Entry"), want)
 		}
-		var detail logDetail
+		var detail changes.LogDetail
 		in.ok("GET", fmt.Sprintf("/system/audit/%d", seq), "", "owner").data(&detail)
 		if !detail.Undo.Possible {
 			t.Errorf("%s: can't be undone: %s", name, detail.Undo.Reason)
@@ -237,7 +239,7 @@ func TestUndoSaysWhatIsLost(t *testing.T) {
 	} {
 		in.tokens["again"] = in.signIn(1)
 		in.ok(c.method, c.url, c.body, map[bool]string{true: "again", false: "owner"}[c.url == "/admin/logout"])
-		var detail logDetail
+		var detail changes.LogDetail
 		a := in.ok("GET", fmt.Sprintf("/system/audit/%d", in.newestEntry()), "", "owner")
 		a.data(&detail)
 		var lost []string
@@ -311,7 +313,7 @@ func TestUndoNeedsTheRightsOfTheInverse(t *testing.T) {
 		if c.code != http.StatusOK && in.newestEntry() != before {
 			t.Errorf("%s: the refused undo of %s changed something", c.who, c.what)
 		}
-		var detail logDetail
+		var detail changes.LogDetail
 		if e := in.call("GET", fmt.Sprintf("/system/audit/%d", seqs[c.what]), "", c.who); e.Code == http.StatusOK {
 			e.data(&detail)
 		}
@@ -332,7 +334,7 @@ func TestUndoOfRecordsOutOfScope(t *testing.T) {
 	seq := in.newestEntry()
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", there), `{"status":1}`, "owner")
 	a := in.ok("GET", fmt.Sprintf("/system/audit/%d", seq), "", "chief")
-	var detail logDetail
+	var detail changes.LogDetail
 	a.data(&detail)
 	if bool(detail.Undo.Possible) || len(detail.Undo.Conflicts)+len(detail.Undo.Lost) != 0 || detail.Hidden == 0 {
 		t.Errorf("%s", a.Body)
@@ -357,9 +359,9 @@ func TestAConflictChangesNothing(t *testing.T) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.sameState("after a conflict", before)
-	var detail logDetail
+	var detail changes.LogDetail
 	in.ok("GET", fmt.Sprintf("/system/audit/%d", change), "", "owner").data(&detail)
-	want := []undoDifference{{"role", 2, "name", json.RawMessage(`"Author"`), json.RawMessage(`"Poet"`)}}
+	want := []changes.UndoDifference{{Collection: "role", ID: 2, Field: "name", Expected: json.RawMessage(`"Author"`), Current: json.RawMessage(`"Poet"`)}}
 	disktest.Equal(t, "conflicts", detail.Undo.Conflicts, want)
 	in.ok("PUT", "/admin/list/2", `{"nickname":"Canary Nickname"}`, "owner")
 	change = in.newestEntry()
@@ -394,18 +396,18 @@ func TestALargeOperationIsUndoneAsOne(t *testing.T) {
 	if users() != n+1 {
 		t.Fatalf("%d users", users())
 	}
-	var p struct{ Data []logEntry }
+	var p struct{ Data []changes.LogEntry }
 	in.ok("GET", "/system/audit?collection=user&change=create&pageSize=1", "", "owner").data(&p)
 	if p.Data[0].JobID == 0 {
 		t.Fatalf("no job: %+v", p.Data[0])
 	}
-	var detail logDetail
+	var detail changes.LogDetail
 	in.ok("GET", fmt.Sprintf("/system/audit/%d", p.Data[0].Seq), "", "owner").data(&detail)
 	if detail.Undo.Records != n || !detail.Undo.Possible {
 		t.Errorf("%+v", detail.Undo)
 	}
 	a := in.ok("POST", fmt.Sprintf("/system/audit/%d/undo", p.Data[0].Seq), "", "owner")
-	var out undone
+	var out changes.Undone
 	a.data(&out)
 	if out.Job == nil || out.Job.State != store.JobDone || out.Records != n || users() != 1 {
 		t.Errorf("%s; %d users", a.Body, users())
@@ -433,7 +435,7 @@ func TestALargeOperationWithAConflictStays(t *testing.T) {
 	}
 	in.ok("PUT", "/admin/list/70", `{"nickname":"Changed"}`, "owner")
 	before := in.state()
-	var p struct{ Data []logEntry }
+	var p struct{ Data []changes.LogEntry }
 	in.ok("GET", "/system/audit?job=1&pageSize=1", "", "owner").data(&p)
 	if a := in.undo(p.Data[0].Seq, "owner"); a.Code != http.StatusConflict || a.envelope().Errors["user.70.nickname"] == "" {
 		t.Errorf("%d %s", a.Code, a.Body)

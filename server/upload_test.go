@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
+	"reeve/server/files"
 	"reeve/server/picture/picturetest"
+	"reeve/server/web"
 	"reeve/store"
 )
 
@@ -44,7 +45,7 @@ func TestUploads(t *testing.T) {
 		"a field in another case":           {[]formPart{a, fieldPart("Public", "1")}, 400, "Public", nil},
 		"a field twice":                     {[]formPart{fieldPart("public", "0"), a, fieldPart("public", "1")}, 400, "public", nil},
 		"an empty field twice":              {[]formPart{fieldPart("public", ""), a, fieldPart("public", "1")}, 400, "public", nil},
-		"a field too long":                  {[]formPart{a, fieldPart("group_id", strings.Repeat("1", maxFormField+1))}, 400, "group_id", nil},
+		"a field too long":                  {[]formPart{a, fieldPart("group_id", strings.Repeat("1", web.MaxFormField+1))}, 400, "group_id", nil},
 		"public of 2":                       {[]formPart{a, fieldPart("public", "2")}, 400, "public", nil},
 		"a group in words":                  {[]formPart{a, fieldPart("group_id", "papers")}, 400, "group_id", nil},
 		"a group that does not exist":       {[]formPart{a, fieldPart("group_id", "2")}, 422, "group_id", nil},
@@ -72,7 +73,7 @@ func TestUploads(t *testing.T) {
 				here.unchanged(before)
 				return
 			}
-			var out files
+			var out files.Files
 			a.data(&out)
 			var got []string
 			for _, f := range out.Data {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/people"
 	"reeve/store"
 )
 
@@ -138,7 +139,7 @@ func TestManyUsersAreChangedByAJob(t *testing.T) {
 		}
 	}
 	in.ok("PUT", "/admin/list?all=1&keywordSearch=staff&dry_run=1", `{"status":0}`, "owner").brief(200, fmt.Sprintf(`"data":{"count":%d}`, n))
-	var out usersChanged
+	var out people.UsersChanged
 	in.ok("PUT", "/admin/list?all=1&keywordSearch=staff", `{"status":0}`, "owner").data(&out)
 	if out.Count != int64(n) || out.Job == nil || out.Job.State != store.JobDone || out.Job.Total != int64(n) || out.Job.Kind != "user_update" {
 		t.Errorf("%+v %+v", out, out.Job)
@@ -164,7 +165,7 @@ func TestAFailedChangeOfManyUsersIsUndone(t *testing.T) {
 	plain, fresh := in.role("Plain", nil), in.role("Fresh", nil)
 	old, dept := in.dept("Old", 0), in.dept("New", 0)
 	staff := in.staff(250, old, plain)
-	in.server.jobs.turn <- struct{}{} // another job is running
+	in.server.jobs.Turn <- struct{}{} // another job is running
 	var wg sync.WaitGroup
 	var answer *reply
 	wg.Go(func() {
@@ -175,7 +176,7 @@ func TestAFailedChangeOfManyUsersIsUndone(t *testing.T) {
 		return len(jobs) > 0 && jobs[0].State == store.JobRunning
 	})
 	in.ok("DELETE", fmt.Sprint("/admin/list/", staff[240]), "", "owner")
-	<-in.server.jobs.turn
+	<-in.server.jobs.Turn
 	wg.Wait()
 	answer.brief(409, "job_failed", "nothing was changed", staff[240].String())
 	for i, id := range staff {
@@ -198,22 +199,22 @@ func TestUndoingAChangeKeepsWhatSomebodyChangedSince(t *testing.T) {
 	gone, dept, third := in.dept("Gone", 0), in.dept("New", 0), in.dept("Third", 0)
 	staff := in.staff(2, gone, plain)
 	status := store.Flag(false)
-	step := usersStep{IDs: staff, Change: usersEdit{&status, &dept, &[]store.ID{fresh}}}
+	step := people.UsersStep{IDs: staff, Change: people.UsersEdit{Status: &status, DeptID: &dept, RoleIDs: &[]store.ID{fresh}}}
 	in.update(func(tx *store.Tx) error {
-		_, undo, err := applyUserUpdate(tx, encodeJSON(t, step))
+		_, undo, err := people.ApplyUserUpdate(tx, encodeJSON(t, step))
 		if err != nil {
 			return err
 		}
 		if _, err := store.Users.Update(tx, staff[0], func(u *store.User) error { u.DeptID = third; return nil }); err != nil {
 			return err
 		}
-		if err := undoUserUpdate(tx, undo, staff[0]); err != nil {
+		if err := people.UndoUserUpdate(tx, undo, staff[0]); err != nil {
 			return err
 		}
 		if err := store.Depts.Delete(tx, gone); err != nil {
 			return err
 		}
-		return undoUserUpdate(tx, undo, staff[1]) // whose old department is gone
+		return people.UndoUserUpdate(tx, undo, staff[1]) // whose old department is gone
 	})
 	if u := in.user(staff[0]); !u.Status || u.DeptID != third || u.RoleIDs[0] != plain {
 		t.Errorf("%+v", u)

@@ -18,8 +18,11 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
-
+	"reeve/server/changes"
+	"reeve/server/person"
+	"reeve/server/web"
 	"reeve/server/webhook"
+	"reeve/server/webhooks"
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/disk/disktest"
@@ -37,12 +40,12 @@ func local(su *setup) {
 // sends runs what sends webhooks until stop is called or the test ends.
 func (in *instance) sends() (stop func()) {
 	in.t.Helper()
-	in.server.sender.backoff = func(int) time.Duration { return time.Millisecond }
-	must(in.t, in.server.sender.confirmAfterRestore())
+	in.server.sender.Backoff = func(int) time.Duration { return time.Millisecond }
+	must(in.t, in.server.sender.ConfirmAfterRestore())
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { in.server.streams.run(ctx) })
-	running.Go(func() { in.server.sender.run(ctx) })
+	running.Go(func() { in.server.streams.Run(ctx) })
+	running.Go(func() { in.server.sender.Run(ctx) })
 	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
 	in.t.Cleanup(stop)
 	return stop
@@ -139,10 +142,10 @@ func (in *instance) hookTo(r *receiver, as string, types ...string) (url, secret
 }
 
 // state waits until a webhook has a state.
-func (in *instance) waitFor(url, what string, until func(w *webhookOut) bool) *webhookOut {
+func (in *instance) waitFor(url, what string, until func(w *webhooks.WebhookOut) bool) *webhooks.WebhookOut {
 	in.t.Helper()
 	for late := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		out := &webhookOut{}
+		out := &webhooks.WebhookOut{}
 		in.ok("GET", url, "", "owner").data(out)
 		if until(out) {
 			return out
@@ -153,9 +156,9 @@ func (in *instance) waitFor(url, what string, until func(w *webhookOut) bool) *w
 	}
 }
 
-func (in *instance) waitForState(url, state string) *webhookOut {
+func (in *instance) waitForState(url, state string) *webhooks.WebhookOut {
 	in.t.Helper()
-	return in.waitFor(url, state, func(w *webhookOut) bool { return w.State == state })
+	return in.waitFor(url, state, func(w *webhooks.WebhookOut) bool { return w.State == state })
 }
 
 func TestWebhookMessages(t *testing.T) {
@@ -252,7 +255,7 @@ func TestWebhookFollowsItsOwner(t *testing.T) {
 	}
 	// A disabled owner stops it. After an adoption, the events that waited are sent, with the rights of the new owner.
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", chief), `{"status":0}`, "owner")
-	in.waitForState(url, webhookNoOwner)
+	in.waitForState(url, webhooks.WebhookNoOwner)
 	rename(away, "E")
 	rename(nearby, "F")
 	in.create("/admin/role", `{"name":"Readable now"}`)
@@ -289,7 +292,7 @@ func TestWebhookRetriesInOrder(t *testing.T) {
 	for range 3 {
 		bad.gets("role.created")
 	}
-	w := in.waitForState(url, webhookRetrying)
+	w := in.waitForState(url, webhooks.WebhookRetrying)
 	if w.Attempts < 1 || w.FailingSince == 0 || w.LastStatus != 500 || w.Blocked == "" || w.Behind < 2 {
 		t.Errorf("%+v", w)
 	}
@@ -299,11 +302,11 @@ func TestWebhookRetriesInOrder(t *testing.T) {
 			t.Fatalf("%s", m.Body)
 		}
 	}
-	w = in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
-	if w.State != webhookActive || w.Blocked != "" || w.FailingSince != 0 || w.NextAt != 0 {
+	w = in.waitFor(url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
+	if w.State != webhooks.WebhookActive || w.Blocked != "" || w.FailingSince != 0 || w.NextAt != 0 {
 		t.Errorf("%+v", w)
 	}
-	var page deliveryPage
+	var page webhooks.DeliveryPage
 	in.ok("GET", url+"/delivery?success=0&pageSize=100", "", "owner").data(&page)
 	for i, d := range page.Data {
 		if d.Status != 500 || d.Type != "role.created" || d.Attempt != len(page.Data)-i || !strings.Contains(d.Error, "500") {
@@ -317,7 +320,7 @@ func TestWebhookRetriesInOrder(t *testing.T) {
 	if len(page.Data) != 1 || page.Data[0].Type != "role.updated" || page.Next == 0 {
 		t.Fatalf("%+v", page)
 	}
-	var detail deliveryDetail
+	var detail webhooks.DeliveryDetail
 	in.ok("GET", fmt.Sprint(url, "/delivery/", page.Data[0].ID), "", "owner").data(&detail)
 	if !strings.Contains(detail.Request, `"Two"`) || detail.Response != "answer 200" {
 		t.Errorf("%+v", detail)
@@ -337,14 +340,14 @@ func TestWebhookPausesAndResumes(t *testing.T) {
 	r.answers(always(410))
 	in.create("/admin/role", `{"name":"One"}`)
 	r.gets("role.created")
-	if w := in.waitForState(url, webhookPaused); w.Paused != store.WebhookGone {
+	if w := in.waitForState(url, webhooks.WebhookPaused); w.Paused != store.WebhookGone {
 		t.Errorf("%+v", w)
 	}
 	if a := in.call("POST", url+"/replay", `{"from":1}`, "owner"); a.Code != 409 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	_, parts := in.healthParts()
-	if p := parts["webhooks"]; p.State != degraded || p.Figures["paused"] != 1 {
+	if p := parts["webhooks"]; p.State != web.Degraded || p.Figures["paused"] != 1 {
 		t.Errorf("%+v", p)
 	}
 	r.answers(nil)
@@ -354,11 +357,11 @@ func TestWebhookPausesAndResumes(t *testing.T) {
 	r.answers(always(503))
 	in.create("/admin/role", `{"name":"Two"}`)
 	r.gets("role.created")
-	in.waitForState(url, webhookRetrying)
-	h, err := in.server.sender.hook(1)
+	in.waitForState(url, webhooks.WebhookRetrying)
+	h, err := in.server.sender.Hook(1)
 	must(t, err)
-	h.set(func(s *store.WebhookState) { s.FailingSince = store.TimeOf(time.Now().Add(-73 * time.Hour)) })
-	if w := in.waitForState(url, webhookPaused); w.Paused != store.WebhookFailing {
+	h.Set(func(s *store.WebhookState) { s.FailingSince = store.TimeOf(time.Now().Add(-73 * time.Hour)) })
+	if w := in.waitForState(url, webhooks.WebhookPaused); w.Paused != store.WebhookFailing {
 		t.Errorf("%+v", w)
 	}
 	r.answers(nil)
@@ -378,7 +381,7 @@ func TestWebhookPausesAndResumes(t *testing.T) {
 	if m := r.next(); m.ID != again.ID || m.Type != "role.created" {
 		t.Errorf("%s %s", m.ID, m.Body)
 	}
-	in.waitFor(url, "done with the replay", func(w *webhookOut) bool { return w.Replaying == 0 })
+	in.waitFor(url, "done with the replay", func(w *webhooks.WebhookOut) bool { return w.Replaying == 0 })
 	in.ok("POST", url+"/replay", fmt.Sprintf(`{"from":%d,"until":%d}`, seq, in.newestEntry()), "owner")
 	r.gets("role.created", "role.created", "dict.changed", "dict.changed")
 	if strings.Contains(log.String(), "of-the-receiver") {
@@ -400,7 +403,7 @@ func TestWebhookSkipsABlockingEvent(t *testing.T) {
 	in.create("/admin/role", `{"name":"Bad"}`)
 	in.create("/admin/role", `{"name":"Good"}`)
 	r.next()
-	w := in.waitForState(url, webhookRetrying)
+	w := in.waitForState(url, webhooks.WebhookRetrying)
 	if a := in.call("POST", url+"/skip", `{"event":"another"}`, "owner"); a.Code != 409 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
@@ -410,7 +413,7 @@ func TestWebhookSkipsABlockingEvent(t *testing.T) {
 			t.Fatalf("%s", m.Body)
 		}
 	}
-	in.waitForState(url, webhookActive)
+	in.waitForState(url, webhooks.WebhookActive)
 }
 
 func TestWebhookSecrets(t *testing.T) {
@@ -419,7 +422,7 @@ func TestWebhookSecrets(t *testing.T) {
 	in, r := start(t, local, func(su *setup) { su.log = &log }), receive(t)
 	in.sends()
 	url, first := in.hookTo(r, "owner", "role.*")
-	var out webhookWithSecret
+	var out webhooks.WebhookWithSecret
 	in.ok("POST", url+"/secret", "", "owner").data(&out)
 	second := out.Secret
 	if second == "" || second == first || out.PreviousUntil == 0 {
@@ -460,7 +463,7 @@ func TestWebhookSecrets(t *testing.T) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.flush()
-	in.server.sender.save()
+	in.server.sender.Save()
 	texts := []string{log.String()}
 	for _, path := range []string{url + "/delivery", "/system/audit?pageSize=1000", "/system/audit-export", "/system/monitor/request?pageSize=1000", "/system/info", "/system/health"} {
 		texts = append(texts, in.ok("GET", path, "", "owner").Body)
@@ -514,7 +517,7 @@ func TestWebhookOfSomebodyElse(t *testing.T) {
 	own, _ := in.hookTo(r, "clerk", "role.*") // of a clerk who may not read roles
 	in.create("/admin/role", `{"name":"Two"}`)
 	r.gets("role.created")
-	in.waitFor(own, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	in.waitFor(own, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	if len(r.arrived) > 0 {
 		t.Errorf("the clerk's webhook sent %s", (<-r.arrived).Body)
 	}
@@ -536,7 +539,7 @@ func TestWebhookOfADeletedOwner(t *testing.T) {
 	url, _ := in.hookTo(r, "other", "role.created")
 	in.create("/admin/role", `{"name":"One"}`)
 	r.gets("role.created")
-	in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	in.waitFor(url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	in.ok("DELETE", fmt.Sprint("/admin/list/", u.ID), "", "owner")
 	if a := in.ok("GET", url+"/delivery", "", "owner"); !strings.Contains(a.Body, "role.created") {
 		t.Errorf("%s", a.Body)
@@ -558,9 +561,9 @@ func TestWebhookDeliveriesOfAnErasedPerson(t *testing.T) {
 	ann := in.create("/admin/list", `{"username":"ann-canary","password":"long enough it is"}`)
 	in.create("/admin/role", `{"name":"Remains"}`)
 	r.gets("user.created", "role.created")
-	in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	in.waitFor(url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	types := func() (all []string) {
-		var page deliveryPage
+		var page webhooks.DeliveryPage
 		in.ok("GET", url+"/delivery", "", "owner").data(&page)
 		for _, d := range page.Data {
 			all = append(all, d.Type)
@@ -568,7 +571,7 @@ func TestWebhookDeliveriesOfAnErasedPerson(t *testing.T) {
 		return all
 	}
 	disktest.Equal(t, "before", types(), []string{"role.created", "user.created"})
-	var out erasure
+	var out person.Erasure
 	in.ok("POST", fmt.Sprintf("/admin/list/%d/erase", ann), `{"username":"ann-canary"}`, "owner").data(&out)
 	if out.Removed.Deliveries != 1 {
 		t.Errorf("%+v", out.Removed)
@@ -577,10 +580,10 @@ func TestWebhookDeliveriesOfAnErasedPerson(t *testing.T) {
 	if bytes.Contains(m.Body, []byte("canary")) {
 		t.Errorf("%s", m.Body)
 	}
-	entries, err := os.ReadDir(filepath.Join(in.dir, deliveryDir))
+	entries, err := os.ReadDir(filepath.Join(in.dir, webhooks.DeliveryDir))
 	must(t, err)
 	for _, e := range entries {
-		if bytes.Contains(disktest.ReadFile(t, filepath.Join(in.dir, deliveryDir, e.Name())), []byte("canary")) {
+		if bytes.Contains(disktest.ReadFile(t, filepath.Join(in.dir, webhooks.DeliveryDir, e.Name())), []byte("canary")) {
 			t.Errorf("%s has the name", e.Name())
 		}
 	}
@@ -606,7 +609,7 @@ func TestWebhookAfterARestart(t *testing.T) {
 	url, _ := in.hookTo(r, "owner", "role.*")
 	in.create("/admin/role", `{"name":"One"}`)
 	r.gets("role.created")
-	in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	in.waitFor(url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	stop()
 	in.create("/admin/role", `{"name":"Two"}`)
 	in.close()
@@ -616,7 +619,7 @@ func TestWebhookAfterARestart(t *testing.T) {
 	if m := r.gets("role.created")[0]; m.Data["name"] != "Two" {
 		t.Errorf("%s", m.Body)
 	}
-	in.waitFor(url, "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	in.waitFor(url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	stop()
 	in.update(func(tx *store.Tx) error { // as of another generation
 		_, err := store.WebhookStates.Update(tx, 1, func(s *store.WebhookState) error { s.Generation = "replaced"; return nil })
@@ -627,7 +630,7 @@ func TestWebhookAfterARestart(t *testing.T) {
 	in.tokens["owner"] = in.signIn(1)
 	in.sends()
 	in.create("/admin/role", `{"name":"Three"}`)
-	if w := in.waitForState(url, webhookPaused); w.Paused != store.WebhookRestored {
+	if w := in.waitForState(url, webhooks.WebhookPaused); w.Paused != store.WebhookRestored {
 		t.Errorf("%+v", w)
 	}
 	in.ok("POST", url+"/resume", "", "owner")
@@ -642,15 +645,15 @@ func TestWebhookSendsTheHead(t *testing.T) {
 	in, r := start(t, local), receive(t)
 	in.clerk("clerk", "system.webhook.query", "system.webhook.create")
 	in.sends()
-	in.hookTo(r, "clerk", headType)
-	in.hookTo(r, "owner", headType)
+	in.hookTo(r, "clerk", changes.HeadType)
+	in.hookTo(r, "owner", changes.HeadType)
 	for id := range store.ID(2) {
-		h, err := in.server.sender.hook(id + 1)
+		h, err := in.server.sender.Hook(id + 1)
 		must(t, err)
-		h.set(func(s *store.WebhookState) { s.HeadAt -= 3600 * 1e6 })
-		h.poke()
+		h.Set(func(s *store.WebhookState) { s.HeadAt -= 3600 * 1e6 })
+		h.Poke()
 	}
-	m := r.gets(headType)[0]
+	m := r.gets(changes.HeadType)[0]
 	head := in.db.LogHead()
 	var got struct{ Data audit.Head }
 	must(t, json.Unmarshal(m.Body, &got))
@@ -658,7 +661,7 @@ func TestWebhookSendsTheHead(t *testing.T) {
 		t.Errorf("%+v, want %+v", got.Data, head)
 	}
 	in.create("/admin/role", `{"name":"One"}`)
-	in.waitFor("/system/webhook/2", "up to date", func(w *webhookOut) bool { return w.Behind == 0 })
+	in.waitFor("/system/webhook/2", "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	if len(r.arrived) > 0 {
 		t.Errorf("also %s", (<-r.arrived).Body)
 	}
@@ -668,9 +671,9 @@ func TestWebhookTest(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	url, secret := in.hookTo(r, "owner", "role.*")
-	var out deliveryDetail
+	var out webhooks.DeliveryDetail
 	in.ok("POST", url+"/test", "", "owner").data(&out)
-	m := r.gets(testType)[0]
+	m := r.gets(webhooks.TestType)[0]
 	v, err := standardwebhooks.NewWebhook(secret)
 	must(t, err)
 	if v.Verify(m.Body, m.Header) != nil || out.Status != 200 || !bool(out.Success) || out.Response != "answer 200" || out.Request != string(m.Body) {
@@ -685,15 +688,15 @@ func TestWebhookTest(t *testing.T) {
 	if a := in.call("POST", own+"/test", "", "clerk"); a.Code != 401 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	r.gets(testType)
+	r.gets(webhooks.TestType)
 	r.answers(always(302))
 	in.ok("POST", url+"/test", "", "owner").data(&out)
 	if bool(out.Success) || out.Status != 302 || out.Error == "" {
 		t.Errorf("%+v", out)
 	}
-	var page deliveryPage
+	var page webhooks.DeliveryPage
 	in.ok("GET", url+"/delivery", "", "owner").data(&page)
-	if len(page.Data) != 2 || page.Data[0].Kind != testDelivery || page.Data[0].Status != 302 {
+	if len(page.Data) != 2 || page.Data[0].Kind != webhooks.TestDelivery || page.Data[0].Status != 302 {
 		t.Errorf("%+v", page.Data)
 	}
 }
@@ -725,9 +728,9 @@ func TestWebhookSteeredAndChangedAtOnce(t *testing.T) {
 // What was found decides where a webhook continues.
 func TestWebhookPosition(t *testing.T) {
 	t.Parallel()
-	entries := func(numbers ...uint64) (list []*streamEntry) {
+	entries := func(numbers ...uint64) (list []*changes.StreamEntry) {
 		for _, n := range numbers {
-			e := &streamEntry{}
+			e := &changes.StreamEntry{}
 			e.Seq = n
 			list = append(list, e)
 		}
@@ -740,42 +743,42 @@ func TestWebhookPosition(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		state   store.WebhookState
-		entries []*streamEntry
+		entries []*changes.StreamEntry
 		want    store.WebhookState
-		lost    lostEntries
+		lost    webhooks.LostEntries
 	}{
-		{"parts that were sent are not sent again if the entry cannot be read yet", event(15, 1), nil, event(15, 1), lostEntries{}},
-		{"entries without a message are behind it", event(15, 1), entries(16, 17), event(17, 0), lostEntries{}},
-		{"lost entries are those that are missing", event(15, 1), entries(20, 21), event(21, 0), lostEntries{16, 19}},
-		{"a replay continues", replay(3, 5), entries(3, 4), replay(5, 5), lostEntries{}},
-		{"a replay ends with its last entry", replay(3, 5), entries(3, 4, 5, 6), store.WebhookState{}, lostEntries{}},
-		{"a replay of entries that were all lost ends", replay(3, 5), entries(20, 21), store.WebhookState{}, lostEntries{3, 5}},
-		{"a replay without entries ends", replay(3, 5), nil, store.WebhookState{}, lostEntries{}},
+		{"parts that were sent are not sent again if the entry cannot be read yet", event(15, 1), nil, event(15, 1), webhooks.LostEntries{}},
+		{"entries without a message are behind it", event(15, 1), entries(16, 17), event(17, 0), webhooks.LostEntries{}},
+		{"lost entries are those that are missing", event(15, 1), entries(20, 21), event(21, 0), webhooks.LostEntries{First: 16, Last: 19}},
+		{"a replay continues", replay(3, 5), entries(3, 4), replay(5, 5), webhooks.LostEntries{}},
+		{"a replay ends with its last entry", replay(3, 5), entries(3, 4, 5, 6), store.WebhookState{}, webhooks.LostEntries{}},
+		{"a replay of entries that were all lost ends", replay(3, 5), entries(20, 21), store.WebhookState{}, webhooks.LostEntries{First: 3, Last: 5}},
+		{"a replay without entries ends", replay(3, 5), nil, store.WebhookState{}, webhooks.LostEntries{}},
 	} {
-		p := &plan{state: test.state, kind: eventDelivery, entries: test.entries}
+		p := &webhooks.Plan{State: test.state, Kind: webhooks.EventDelivery, Entries: test.entries}
 		if test.state.ReplayNext != 0 {
-			p.kind = replayDelivery
+			p.Kind = webhooks.ReplayDelivery
 		}
-		must(t, p.find(&logView{}, nil))
+		must(t, p.Find(&changes.View{}, nil))
 		got := test.state
-		p.advance(&got)
+		p.Advance(&got)
 		disktest.Equal(t, test.name, got, test.want)
-		disktest.Equal(t, test.name, p.lost, test.lost)
+		disktest.Equal(t, test.name, p.Lost, test.lost)
 	}
 }
 
 // The head of a log that grows is one message, whose attempts are counted.
 func TestWebhookHeadIsRetried(t *testing.T) {
 	t.Parallel()
-	h := &hook{sender: start(t).server.sender}
+	h := &webhooks.Hook{Sender: start(t).server.sender}
 	var s store.WebhookState
 	begun := time.Now()
 	for n, id := range []string{"head-1", "head-2", "head-3"} {
-		p := &plan{hook: h, kind: eventDelivery, state: s, message: &outgoing{Message: webhook.Message{ID: id}}, isHead: true}
-		if got := p.attempt(); got != n+1 {
+		p := &webhooks.Plan{Hook: h, Kind: webhooks.EventDelivery, State: s, Message: &webhooks.Outgoing{Message: webhook.Message{ID: id}}, IsHead: true}
+		if got := p.Attempt(); got != n+1 {
 			t.Errorf("%s: attempt %d", id, got)
 		}
-		h.failed(&s, p, begun.Add(time.Duration(n)*time.Hour), &webhook.Result{Status: 500})
+		h.Failed(&s, p, begun.Add(time.Duration(n)*time.Hour), &webhook.Result{Status: 500})
 		if s.Attempts != n+1 || s.Blocked != id || s.FailingSince != store.TimeOf(begun) {
 			t.Errorf("%s: %+v", id, s)
 		}
@@ -786,16 +789,16 @@ func TestWebhookHeadIsRetried(t *testing.T) {
 func TestWebhookPace(t *testing.T) {
 	t.Parallel()
 	in := start(t)
-	h, streams := &hook{sender: in.server.sender}, in.server.streams // the hook does not run
+	h, streams := &webhooks.Hook{Sender: in.server.sender}, in.server.streams // the hook does not run
 	busyUntil := func(at time.Time) {
-		streams.mu.Lock()
-		defer streams.mu.Unlock()
-		streams.busyUntil = at
+		streams.Mu.Lock()
+		defer streams.Mu.Unlock()
+		streams.BusyUntil = at
 	}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			for n := range webhookFar/8 + 1 {
+			for n := range webhooks.WebhookFar/8 + 1 {
 				err := in.db.Update(store.System, func(tx *store.Tx) error {
 					return store.Depts.Create(tx, &store.Dept{Name: fmt.Sprintf("%d-%d", i, n)})
 				})
@@ -808,17 +811,17 @@ func TestWebhookPace(t *testing.T) {
 	wg.Wait()
 	busyUntil(time.Now())
 	begun := time.Now()
-	streams.pause(manyEntries - 1)
-	disktest.Equal(t, "far behind few writes", h.pace(), webhookPace)
-	streams.pause(manyEntries)
-	if until := streams.busyUntil; until.Before(begun.Add(busyAfter)) {
+	streams.Pause(changes.ManyEntries - 1)
+	disktest.Equal(t, "far behind few writes", h.Pace(), webhooks.WebhookPace)
+	streams.Pause(changes.ManyEntries)
+	if until := streams.BusyUntil; until.Before(begun.Add(changes.BusyAfter)) {
 		t.Errorf("many writes: busy until %s after the beginning", until.Sub(begun))
 	}
 	busyUntil(begun.Add(time.Hour))
-	streams.pause(1)
-	disktest.Equal(t, "far behind many writes", h.pace(), webhookBusy)
-	h.state.Seq = in.db.LogHead().Seq - webhookFar
-	disktest.Equal(t, "not far behind", h.pace(), webhookPace)
+	streams.Pause(1)
+	disktest.Equal(t, "far behind many writes", h.Pace(), webhooks.WebhookBusy)
+	h.State.Seq = in.db.LogHead().Seq - webhooks.WebhookFar
+	disktest.Equal(t, "not far behind", h.Pace(), webhooks.WebhookPace)
 }
 
 // A clock that was wrong does not stop a webhook.
@@ -827,11 +830,11 @@ func TestWebhookAfterAClockWasSetBack(t *testing.T) {
 	in, r := start(t, local), receive(t)
 	in.hookTo(r, "owner", "role.*")
 	in.sends()
-	h, err := in.server.sender.hook(1)
+	h, err := in.server.sender.Hook(1)
 	must(t, err)
-	h.set(func(s *store.WebhookState) { s.NextAt = store.TimeOf(time.Now().AddDate(1, 0, 0)) })
+	h.Set(func(s *store.WebhookState) { s.NextAt = store.TimeOf(time.Now().AddDate(1, 0, 0)) })
 	in.create("/admin/role", `{"name":"One"}`)
-	h.poke()
+	h.Poke()
 	r.gets("role.created")
 }
 
@@ -882,31 +885,31 @@ func TestWebhookInput(t *testing.T) {
 	}
 }
 
-// eventTypes has the types of all collections and of all actions that are logged.
+// EventTypes has the types of all collections and of all actions that are logged.
 func TestEventTypes(t *testing.T) {
 	t.Parallel()
 	var types []string
-	for _, kind := range eventTypes() {
+	for _, kind := range changes.EventTypes() {
 		types = append(types, kind.Type)
 	}
-	for _, want := range []string{"user.created", "setting.changed", "session.ended", "dict.changed", "webhook.updated", "audit.export", headType} {
+	for _, want := range []string{"user.created", "setting.changed", "session.ended", "dict.changed", "webhook.updated", "audit.export", changes.HeadType} {
 		if !slices.Contains(types, want) {
 			t.Errorf("%s is missing in %v", want, types)
 		}
 	}
 	for _, rt := range routes() {
-		if rt.logs != "" && !slices.Contains(types, actionTypes+"."+rt.logs) {
-			t.Errorf("add the action %s to loggedActions", rt.logs)
+		if rt.LoggedAs != "" && !slices.Contains(types, changes.ActionTypes+"."+rt.LoggedAs) {
+			t.Errorf("add the action %s to loggedActions", rt.LoggedAs)
 		}
 	}
 }
 
 func TestBackoff(t *testing.T) {
 	t.Parallel()
-	for n, middle := range map[int]time.Duration{1: webhookFirst, 2: 2 * webhookFirst, 5: 16 * webhookFirst, 14: webhookLongest, 1000: webhookLongest} {
+	for n, middle := range map[int]time.Duration{1: webhooks.WebhookFirst, 2: 2 * webhooks.WebhookFirst, 5: 16 * webhooks.WebhookFirst, 14: webhooks.WebhookLongest, 1000: webhooks.WebhookLongest} {
 		seen := map[time.Duration]bool{}
 		for range 50 {
-			d := backoff(n)
+			d := webhooks.Backoff(n)
 			if seen[d] = true; d < middle*3/4 || d > middle*5/4 {
 				t.Errorf("%d attempts: %s", n, d)
 			}

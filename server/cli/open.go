@@ -11,6 +11,7 @@ import (
 	"reeve/auth"
 	"reeve/embed"
 	"reeve/server"
+	"reeve/server/people"
 	"reeve/store"
 	"reeve/store/audit"
 )
@@ -49,7 +50,7 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 	}
 	options.Upgrade, options.Checked = seed.Upgrade, p.warn
 	options.Seed = func(tx *store.Tx) error {
-		if err := server.CheckUsername(usernameVariable, p.firstName); err != nil {
+		if err := people.CheckUsername(usernameVariable, p.firstName); err != nil {
 			return err
 		}
 		if err := p.firstPassword(seed); err != nil {

@@ -14,6 +14,8 @@ import (
 	"reeve/auth/breached"
 	"reeve/embed"
 	"reeve/server"
+	"reeve/server/ops"
+	"reeve/server/web"
 )
 
 // ballastBytes is the size of an allocation that delays the garbage collector.
@@ -40,7 +42,7 @@ func (p *program) serve() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	p.warn(settings.InstallationWarnings(db.Dir()))
+	p.warn(ops.InstallationWarnings(&settings, db.Dir()))
 	// Go's scheduler gives a password hash one of its processors for a long time. With
 	// one more processor for each hash that can run at once, requests do not wait in
 	// the scheduler's queue: the operating system's scheduler prefers them.
@@ -77,7 +79,7 @@ func (p *program) openBreached() (err error) {
 
 // settings returns the server's configuration with the values that depend on the
 // program.
-func (p *program) settings() (server.Config, error) {
+func (p *program) settings() (web.Config, error) {
 	settings, err := p.config.Server()
 	if err != nil {
 		return settings, err
@@ -95,7 +97,7 @@ func (p *program) settings() (server.Config, error) {
 	if settings.Clients, err = fs.Sub(embed.SDK, "sdk"); err != nil {
 		return settings, err
 	}
-	container := server.InContainer()
+	container := ops.InContainer()
 	if settings.Manual, err = fs.Sub(embed.Manual, "manual"); err != nil {
 		return settings, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"reeve/server"
+	"reeve/server/web"
 )
 
 // fileOf writes a configuration file and returns its path.
@@ -21,7 +21,7 @@ func fileOf(t *testing.T, text string) string {
 }
 
 // load loads a configuration that must be valid.
-func load(t *testing.T, path string, flags map[string]string) (*Config, server.Config) {
+func load(t *testing.T, path string, flags map[string]string) (*Config, web.Config) {
 	t.Helper()
 	c, err := Load(path, flags)
 	if err != nil {
@@ -82,7 +82,7 @@ func TestEachSourceOverridesThoseBefore(t *testing.T) {
 		t.Errorf("the warnings are %q, want %q", c.Warnings, want)
 	}
 	for name, want := range map[string]string{"server.listen": "flag", "server.tls_cert": "file", "server.tls_key": "environment", "auth.bcrypt_cost": "default"} {
-		if !slices.ContainsFunc(s.Effective, func(v server.ConfigValue) bool { return v.Key == name && v.Source == want }) {
+		if !slices.ContainsFunc(s.Effective, func(v web.ConfigValue) bool { return v.Key == name && v.Source == want }) {
 			t.Errorf("the source of %s is not %s: %+v", name, want, s.Effective)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"reeve/server"
+	"reeve/server/web"
 )
 
 // key is one key of the configuration.
@@ -129,8 +129,8 @@ func Example() string {
 
 // effective returns the configuration for display: every value with its source. Secrets
 // are masked.
-func (c *Config) effective() []server.ConfigValue {
-	var all []server.ConfigValue
+func (c *Config) effective() []web.ConfigValue {
+	var all []web.ConfigValue
 	for _, key := range keys {
 		values := []string{c.values.String(key.name)}
 		if key.isList() {
@@ -145,7 +145,7 @@ func (c *Config) effective() []server.ConfigValue {
 		if source == "" {
 			source = "default"
 		}
-		all = append(all, server.ConfigValue{Key: key.name, Value: strings.Join(values, ", "), Source: source})
+		all = append(all, web.ConfigValue{Key: key.name, Value: strings.Join(values, ", "), Source: source})
 	}
 	return all
 }

@@ -12,22 +12,21 @@ import (
 	"time"
 
 	"filippo.io/age"
-
-	"reeve/server"
 	"reeve/server/monitor"
+	"reeve/server/web"
 	"reeve/server/webhook"
 )
 
 // Server returns the checked configuration of the HTTP server. The caller adds what
 // does not come from the configuration, like Version and Console.
-func (c *Config) Server() (server.Config, error) {
+func (c *Config) Server() (web.Config, error) {
 	k := c.values
-	s := server.Config{
+	s := web.Config{
 		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
 		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), AllowedHosts: k.Strings("server.allowed_hosts"), RedisTargets: k.Strings("monitor.redis.targets"),
 		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
 	}
-	for _, step := range []func(*server.Config) error{c.setRecipients, checkRedis, c.checkListener, c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL, c.setForward} {
+	for _, step := range []func(*web.Config) error{c.setRecipients, checkRedis, c.checkListener, c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL, c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
 		}
@@ -35,7 +34,7 @@ func (c *Config) Server() (server.Config, error) {
 	return s, nil
 }
 
-func (c *Config) setRecipients(s *server.Config) error {
+func (c *Config) setRecipients(s *web.Config) error {
 	list := c.values.Strings("backup.recipients")
 	if len(list) == 0 {
 		return nil // age rejects an empty list
@@ -48,14 +47,14 @@ func (c *Config) setRecipients(s *server.Config) error {
 	return nil
 }
 
-func checkRedis(s *server.Config) error {
+func checkRedis(s *web.Config) error {
 	if err := s.CheckRedis(); err != nil {
 		return fmt.Errorf("monitor.redis.targets: %w", err)
 	}
 	return nil
 }
 
-func (c *Config) checkListener(s *server.Config) error {
+func (c *Config) checkListener(s *web.Config) error {
 	if (s.TLSCert == "") != (s.TLSKey == "") {
 		return errors.New("server.tls_cert and server.tls_key belong together: set both or neither")
 	}
@@ -68,7 +67,7 @@ func (c *Config) checkListener(s *server.Config) error {
 	return nil
 }
 
-func (c *Config) setMonitor(s *server.Config) error {
+func (c *Config) setMonitor(s *web.Config) error {
 	age, err := time.ParseDuration(c.values.String("monitor.max_age"))
 	if err != nil || age < time.Minute {
 		return errors.New("monitor.max_age must be a duration of at least one minute, such as 168h or 30m")
@@ -85,7 +84,7 @@ func (c *Config) setMonitor(s *server.Config) error {
 	return nil
 }
 
-func (c *Config) setProxies(s *server.Config) error {
+func (c *Config) setProxies(s *web.Config) error {
 	for _, text := range c.values.Strings("server.trusted_proxies") {
 		network, err := netip.ParsePrefix(text)
 		if addr, errAddr := netip.ParseAddr(text); err != nil && errAddr == nil {
@@ -99,14 +98,14 @@ func (c *Config) setProxies(s *server.Config) error {
 	return nil
 }
 
-func setOrigins(s *server.Config) error {
+func setOrigins(s *web.Config) error {
 	return parseOrigins("server.cors_origins", s.CORSOrigins)
 }
 
 // parseOrigins replaces origins of a key by their canonical form.
 func parseOrigins(key string, origins []string) error {
 	for i, text := range origins {
-		origin, ok := server.ParseOrigin(text)
+		origin, ok := web.ParseOrigin(text)
 		if !ok {
 			return fmt.Errorf("%s: %q is not an origin like https://app.example.org", key, text)
 		}
@@ -115,7 +114,7 @@ func parseOrigins(key string, origins []string) error {
 	return nil
 }
 
-func (c *Config) setWebhooks(s *server.Config) (err error) {
+func (c *Config) setWebhooks(s *web.Config) (err error) {
 	if s.WebhookAllow, err = webhook.ParseAllow(c.values.Strings("webhooks.allow")); err != nil {
 		return fmt.Errorf("webhooks.allow: %w", err)
 	}
@@ -126,7 +125,7 @@ func (c *Config) setWebhooks(s *server.Config) (err error) {
 var basePath = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 
 // setPublicURL sets the base path, and the public URL, which must end with it.
-func (c *Config) setPublicURL(s *server.Config) error {
+func (c *Config) setPublicURL(s *web.Config) error {
 	s.BasePath = strings.TrimSuffix(c.values.String("server.base_path"), "/")
 	if s.BasePath != "" && (len(s.BasePath) > 100 || !basePath.MatchString(s.BasePath)) {
 		return fmt.Errorf("server.base_path: %q is not a path like /admin-tool, of letters, digits and ._~-", s.BasePath)
@@ -164,14 +163,14 @@ func splitURL(text string) (origin, path string, ok bool) {
 	if err != nil {
 		return "", "", false
 	}
-	origin, ok = server.ParseOrigin(strings.TrimSuffix(text, u.Path))
+	origin, ok = web.ParseOrigin(strings.TrimSuffix(text, u.Path))
 	return origin, u.Path, ok
 }
 
 // setForward sets the origins of forward authentication. The URL of this server is server.public_url
 // by default.
-func (c *Config) setForward(s *server.Config) error {
-	f := server.Forward{
+func (c *Config) setForward(s *web.Config) error {
+	f := web.Forward{
 		URL:         canonicalURL(c.values.String("forward_auth.url")),
 		Origins:     c.values.Strings("forward_auth.origins"),
 		CrossOrigin: c.values.Strings("forward_auth.cross_origin"),
@@ -199,7 +198,7 @@ func (c *Config) setForward(s *server.Config) error {
 // hostName matches a host name in lower case or capitals, without a port.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 
-func checkHosts(s *server.Config) error {
+func checkHosts(s *web.Config) error {
 	for _, name := range s.AllowedHosts {
 		if !hostName.MatchString(name) {
 			return fmt.Errorf("server.allowed_hosts: %q is not a host name like reeve.example.org", name)

@@ -133,8 +133,9 @@ func TestManualExampleOfAResource(t *testing.T) {
 	noErr(t, err)
 	writeTree(t, dir, map[string]string{"overlay.json": string(text), "server/testdata/openapi.json": ""})
 	document := filepath.Join(dir, "server/testdata/openapi.json")
+	// Vet cannot change into a directory that only the overlay has.
 	out := runIn(t, root, []string{"EXAMPLE_DOCUMENT=" + document},
-		"go", "test", "-overlay", filepath.Join(dir, "overlay.json"), "-count=1", "-v", "-run", "^("+strings.Join(exampleTests, "|")+")$", "./server")
+		"go", "test", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-count=1", "-v", "-run", "^("+strings.Join(exampleTests, "|")+")$", "./server")
 	for _, name := range exampleTests {
 		if !strings.Contains(out, "--- PASS: "+name+" ") {
 			t.Errorf("there is no %s", name)

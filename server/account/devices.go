@@ -1,0 +1,82 @@
+package account
+
+import (
+	"reeve/server/web"
+	"reeve/store"
+)
+
+// The devices on which a user has signed in. Ending what is open there needs a confirmation, so that whoever has got hold
+// of a session can't sign the user out.
+func DeviceRoutes() []web.Route {
+	return []web.Route{
+		web.BySession(web.List("/admin/account/device", web.SignedIn, "List your devices", &ownDevices)),
+		web.BySession(web.Get("/admin/account/device/:id", web.SignedIn, "Get your device", &ownDevices)),
+		web.BySession(web.OnRecord(store.Devices, web.Write("PUT", "/admin/account/device/:id", web.SignedIn, "Rename your device", renameDevice))),
+		web.Confirmed(web.BySession(web.OnRecord(store.Devices, web.Write("DELETE", "/admin/account/device/:id", web.SignedIn, "Forget your device", forgetDevice)))),
+		web.Confirmed(web.BySession(web.DeleteSeveral("/admin/account/device", web.SignedIn, "Forget your devices", forgetDevice))),
+		web.Confirmed(web.BySession(web.Write("DELETE", "/admin/account/device/:id/session", web.SignedIn, "Sign out on your device", signOutDevice))),
+	}
+}
+
+// Device is a device in responses.
+type Device struct {
+	store.Ident
+	Name      string     `json:"name" doc:"Name that you have given to it; empty for none"`
+	Browser   string     `json:"browser" doc:"Browser of the last sign-in; empty if unknown"`
+	OS        string     `json:"os" doc:"Operating system of the last sign-in; empty if unknown"`
+	IP        string     `json:"ip" doc:"Address of the last sign-in; empty if unknown"`
+	LastUsed  store.Time `json:"last_used" null:"true" doc:"Time of the last sign-in, or of the last request of an open session; null if unknown"`
+	Sessions  int        `json:"sessions" doc:"Number of open sessions"`
+	Current   store.Flag `json:"current" doc:"1 if the session of this request was opened there, else 0"`
+	ExpiresAt store.Time `json:"expires_at" doc:"Time at which it is forgotten without another sign-in"`
+	store.Versioned
+}
+
+func deviceOf(tx *store.Tx, req *web.Request, d *store.Device) (*Device, error) {
+	out := &Device{
+		Ident: d.Ident, Name: d.Name, Browser: d.Browser, OS: d.OS, IP: d.IP, LastUsed: d.LastUsed,
+		Current: store.Flag(d.ID == req.Session.DeviceID), ExpiresAt: d.ExpiresAt, Versioned: d.Versioned,
+	}
+	for s, err := range store.SessionByDevice.All(tx, d.ID) {
+		if err != nil {
+			return nil, err
+		}
+		out.Sessions++
+		out.LastUsed = max(out.LastUsed, s.LastUsed)
+	}
+	return out, nil
+}
+
+var ownDevices = web.Resource[store.Device, *Device]{
+	Collection: store.Devices, Order: "id, descending", Descending: true, Output: deviceOf,
+	Columns: []web.Column[store.Device]{{Name: "id", Uses: web.Sorted}},
+	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+		return store.DeviceByUser.AnyOf(req.Actor.ID), true
+	},
+}
+
+type deviceNameIn struct {
+	web.ByID
+	Name *string `json:"name" check:"max=64" doc:"Name by which you recognize it; empty for none"`
+}
+
+func renameDevice(tx *store.Tx, req *web.Request, in *deviceNameIn) (*Device, error) {
+	if _, err := ownDevices.Get(tx, req, in.ID); err != nil {
+		return nil, err
+	}
+	return web.Edit(tx, req, &ownDevices, in.ID, func(d *store.Device) { web.Set(&d.Name, in.Name) })
+}
+
+func forgetDevice(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
+	if _, err := ownDevices.Get(tx, req, in.ID); err != nil {
+		return web.Nothing{}, err
+	}
+	return web.Nothing{}, store.ForgetDevice(tx, in.ID)
+}
+
+func signOutDevice(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
+	if _, err := ownDevices.Get(tx, req, in.ID); err != nil {
+		return web.Nothing{}, err
+	}
+	return web.Nothing{}, store.EndDeviceSessions(tx, in.ID)
+}

@@ -1,0 +1,138 @@
+package account
+
+import (
+	"reeve/server/web"
+	"reeve/store"
+)
+
+func SessionRoutes() []web.Route {
+	return []web.Route{
+		web.BySession(web.List("/admin/loginlog", web.SignedIn, "List your own sign-ins", &ownLoginLog)),
+		web.BySession(web.List("/admin/session", web.SignedIn, "List your own sessions", &OwnSessions)),
+		web.Confirmed(web.BySession(web.OnRecord(store.Sessions, web.Write("DELETE", "/admin/session/:id", web.SignedIn, "End your own session", EndOwnSession)))),
+		web.Confirmed(web.BySession(web.DeleteSeveral("/admin/session", web.SignedIn, "End your own sessions", EndOwnSession))),
+		web.List("/system/loginlog", "system.loginlog.query", "List sign-ins", &loginLog),
+		web.List("/system/session", "system.session.query", "List sessions", &sessions),
+		web.OnRecord(store.Sessions, web.Write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession)),
+		web.DeleteSeveral("/system/session", "system.session.delete", "End sessions", endSession),
+	}
+}
+
+// Session is an open session in responses.
+type Session struct {
+	store.Ident
+	UserID    store.ID   `json:"user_id" doc:"ID of the user; 0 for a session of an app user"`
+	AppUserID store.ID   `json:"app_user_id" doc:"ID of the app user; 0 for a session of a user"`
+	Username  string     `json:"username"`
+	DeviceID  store.ID   `json:"device_id" doc:"ID of the device on which it was opened; 0 if unknown"`
+	IP        string     `json:"ip"`
+	Browser   string     `json:"browser"`
+	OS        string     `json:"os"`
+	LastUsed  store.Time `json:"last_used" doc:"Time of the last request, accurate to a minute"`
+	ExpiresAt store.Time `json:"expires_at" doc:"Time at which the session expires; an idle session expires earlier"`
+	Current   store.Flag `json:"current" doc:"1 for the session of this request, else 0"`
+	store.Timestamps
+}
+
+func SessionOf(tx *store.Tx, req *web.Request, s *store.Session) (*Session, error) {
+	out := &Session{
+		Ident: s.Ident, UserID: s.UserID, AppUserID: s.AppUserID, DeviceID: s.DeviceID, IP: s.IP, Browser: s.Browser, OS: s.OS,
+		LastUsed: s.LastUsed, ExpiresAt: s.ExpiresAt, Current: store.Flag(s.ID == req.Session.ID), Timestamps: s.Timestamps,
+	}
+	if s.AppUserID != 0 {
+		u, err := store.AppUsers.Get(tx, s.AppUserID)
+		if err != nil {
+			return nil, err
+		}
+		out.Username = u.Username
+		return out, nil
+	}
+	u, err := store.Users.Get(tx, s.UserID)
+	if err != nil {
+		return nil, err
+	}
+	out.Username = u.Username
+	return out, nil
+}
+
+var sessionColumns = []web.Column[store.Session]{
+	{Name: "id", Uses: web.Sorted},
+	{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.SessionByUser)},
+	{Name: "app_user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.SessionByAppUser)},
+}
+
+var sessions = web.Resource[store.Session, *Session]{
+	Collection: store.Sessions, Order: "id, descending", Descending: true, Output: SessionOf, Columns: sessionColumns,
+	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+		return web.ScopedTo(tx, req, store.SessionByUser)
+	},
+}
+
+var OwnSessions = web.Resource[store.Session, *Session]{
+	Collection: store.Sessions, Order: "id, descending", Descending: true, Output: SessionOf,
+	Columns: sessionColumns[:1],
+	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+		if req.Actor.App {
+			return store.SessionByAppUser.AnyOf(req.Actor.ID), true
+		}
+		return store.SessionByUser.AnyOf(req.Actor.ID), true
+	},
+}
+
+func EndOwnSession(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
+	return web.Nothing{}, endIn(tx, req, &OwnSessions, in.ID)
+}
+
+func endSession(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
+	return web.Nothing{}, endIn(tx, req, &sessions, in.ID)
+}
+
+// endIn ends a session if the list shows it to the caller.
+func endIn(tx *store.Tx, req *web.Request, list *web.Resource[store.Session, *Session], id store.ID) error {
+	s, err := list.Get(tx, req, id)
+	if err != nil {
+		return err
+	}
+	req.Note("revoked", s.Username, nil)
+	return store.Sessions.Delete(tx, id)
+}
+
+var loginLogColumns = []web.Column[store.LoginLog]{
+	{Name: "id", Uses: web.Sorted},
+	{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.LoginLogByUser)},
+	{Name: "result", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.LoginLogByResult)},
+	{Name: "realm", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.LoginLogByRealm)},
+	{Name: "created_at", Uses: web.Sorted | web.Ranged, Order: store.LoginLogByCreated.Order(), Between: store.LoginLogByCreated.Between},
+}
+
+// loginLogOut is a row of the login log in responses.
+type loginLogOut struct {
+	store.LoginLog
+	LockedUntil store.Time `json:"locked_until" null:"true" doc:"Time until which the user can't sign in after failed sign-ins, as of now; null if that is not so"`
+}
+
+func loginRowOf(tx *store.Tx, req *web.Request, row *store.LoginLog) (*loginLogOut, error) {
+	out := &loginLogOut{LoginLog: *row}
+	if who := row.Account(); who.ID != 0 {
+		if l := req.Server.Auth.Lockout(tx, who, row.Username); l != nil {
+			out.LockedUntil = l.Until
+		}
+	}
+	return out, nil
+}
+
+var loginLog = web.Resource[store.LoginLog, *loginLogOut]{
+	Collection: store.LoginLogs, Keywords: []string{"username", "ip", "fingerprint"}, Order: "id, descending", Descending: true,
+	Columns: loginLogColumns, Output: loginRowOf,
+	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+		return web.ScopedTo(tx, req, store.LoginLogByUser)
+	},
+}
+
+var ownLoginLog = web.Resource[store.LoginLog, *loginLogOut]{
+	Collection: store.LoginLogs, Keywords: []string{"username", "ip", "fingerprint"}, Order: "id, descending", Descending: true,
+	Columns: loginLogColumns[2:], Output: loginRowOf,
+	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+		return store.LoginLogByUser.AnyOf(req.Actor.ID), true
+	},
+}

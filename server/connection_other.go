@@ -1,6 +1,0 @@
-//go:build !unix
-
-package server
-
-// descriptors returns false: the limit is unknown on this system.
-func descriptors() (n int, known bool) { return 0, false }

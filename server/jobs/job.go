@@ -1,0 +1,395 @@
+// Package jobs makes changes that are too large for one transaction. A request stores the steps
+// of a job and waits; the Runner applies them for the user, with the permissions that the user
+// has at each step, and undoes all of them if one is refused. It continues after a restart.
+//
+// Deletions declares a list whose records can be deleted in any number.
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/errs"
+)
+
+const (
+	JobStepRecords = 100 // records of one step; with those of the job itself below store.MaxRecordsPerWrite
+	undoRecords    = 10  // users deleted at once, each with a hash, sessions and tokens
+	MaxJobs        = 10  // unfinished jobs; more are rejected
+	MaxJobsPerUser = 4
+	keptJobs       = 1000
+	RetryJobs      = time.Minute // delay before a job is continued that the disk or a shutdown has interrupted
+)
+
+// Kind is a kind of job.
+type Kind struct {
+	Access string // permission that the user needs at every step; "" if apply checks
+	// Apply makes the changes of one step and returns the records that it created or
+	// changed, and the data for undo: the input, or the input with the old values.
+	Apply func(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error)
+	Undo  func(tx *store.Tx, input json.RawMessage, id store.ID) error
+}
+
+// Runner runs at most one job at a time.
+type Runner struct {
+	s         *web.Server
+	kinds     map[string]Kind
+	Turn      chan struct{} // contains a token while a job runs
+	stop      atomic.Bool   // the server is shutting down: jobs stop before their next step
+	Running   sync.WaitGroup
+	Abandoned []store.ID // jobs that were being prepared when the process ended
+	mu        sync.Mutex
+	ended     map[store.ID]chan struct{} // closed when the runner is done with the job
+}
+
+func NewJobs(s *web.Server, kinds map[string]Kind) *Runner {
+	return &Runner{s: s, kinds: kinds, Turn: make(chan struct{}, 1), ended: map[store.ID]chan struct{}{}}
+}
+
+// Step is one step of a new job.
+type Step struct {
+	Records int
+	Input   any
+}
+
+// Begin stores a job with its steps and starts it. The channel is closed when the
+// job has ended or must be continued later.
+func (js *Runner) Begin(req *web.Request, kind string, steps []Step) (id store.ID, ended <-chan struct{}, err error) {
+	j := store.Job{Kind: kind, State: store.JobPreparing, UserID: req.Actor.ID, Username: req.Actor.Username}
+	if req.Actor.Key != nil {
+		j.KeyID = req.Actor.Key.ID
+	}
+	for _, step := range steps {
+		j.Total += int64(step.Records)
+	}
+	err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
+		if store.ActorOf(tx).By != nil { // it would go on as the other user alone
+			return store.ErrActing
+		}
+		if err := roomForJob(tx, req.Actor.ID); err != nil {
+			return err
+		}
+		created := j // Update may run the function again
+		created.Proved = store.RequireProof(tx) == nil
+		err := store.Jobs.Create(tx, &created)
+		id = created.ID
+		return err
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	for chunk := range slices.Chunk(steps, 10) { // ten, so that no transaction writes more than a few MiB
+		if err == nil {
+			err = js.storeSteps(req, id, chunk)
+		}
+	}
+	if err == nil {
+		err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
+			_, err := store.Jobs.UpdateQuietly(tx, id, func(j *store.Job) error { j.State = store.JobRunning; return nil })
+			return err
+		})
+	}
+	if err != nil { // nothing has been applied yet; the job ends as failed
+		err = errors.Join(err, js.fail(kind, id, err))
+	}
+	return id, js.Start(id), err
+}
+
+// roomForJob returns an error if too many jobs, or too many of the user, are
+// unfinished.
+func roomForJob(tx *store.Tx, user store.ID) error {
+	unfinished, err := store.JobsIn(tx, store.JobPreparing, store.JobRunning, store.JobUndoing)
+	if err != nil {
+		return err
+	}
+	if len(unfinished) >= MaxJobs {
+		return errs.New(errs.Busy, "%d jobs are running or waiting; try again when one has finished", len(unfinished)).After(10 * time.Second)
+	}
+	theirs := 0
+	for _, id := range unfinished {
+		j, err := store.Jobs.Get(tx, id)
+		if err != nil {
+			return err
+		}
+		if j.UserID == user {
+			theirs++
+		}
+	}
+	if theirs >= MaxJobsPerUser {
+		return errs.New(errs.TooMany, "%d of your jobs are running or waiting; try again when one has finished", theirs).After(10 * time.Second)
+	}
+	return nil
+}
+
+func (js *Runner) storeSteps(req *web.Request, job store.ID, steps []Step) error {
+	inputs := make([]json.RawMessage, len(steps))
+	for i, step := range steps {
+		var err error
+		if inputs[i], err = json.Marshal(step.Input); err != nil {
+			return err
+		}
+	}
+	return req.DB.Update(req.Actor, func(tx *store.Tx) error {
+		for i, input := range inputs {
+			if err := store.JobSteps.Create(tx, &store.JobStep{JobID: job, Input: input, Count: int64(steps[i].Records)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Start runs a job in the background unless it is already running.
+func (js *Runner) Start(id store.ID) <-chan struct{} {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if ended := js.ended[id]; ended != nil {
+		return ended
+	}
+	ended := make(chan struct{})
+	js.ended[id] = ended
+	js.Running.Go(func() {
+		js.Turn <- struct{}{}
+		err := js.Run(id)
+		<-js.Turn
+		if err != nil && !errors.Is(err, errStopped) {
+			js.s.Log.Error().Err(err).Stringer("job", id).Msg("a job was interrupted and will be continued")
+		}
+		js.mu.Lock()
+		delete(js.ended, id)
+		js.mu.Unlock()
+		close(ended)
+	})
+	return ended
+}
+
+// FindAbandoned finds the jobs that were being prepared when the process ended. It is
+// called before requests, which prepare others, are accepted.
+func (js *Runner) FindAbandoned() {
+	err := js.s.DB.View(store.System, func(tx *store.Tx) (err error) {
+		js.Abandoned, err = store.JobsIn(tx, store.JobPreparing)
+		return err
+	})
+	if err != nil {
+		js.s.Log.Error().Err(err).Msg("looking for abandoned jobs failed")
+	}
+}
+
+// Keep continues jobs that were interrupted by a restart or a full disk until ctx ends,
+// then waits for the current step.
+func (js *Runner) Keep(ctx context.Context) {
+	defer js.Running.Wait()
+	tick := time.NewTicker(RetryJobs)
+	defer tick.Stop()
+	for {
+		for _, id := range js.Abandoned { // each time, since failing a job is a write that can fail
+			js.Start(id)
+		}
+		if err := js.Resume(); err != nil {
+			js.s.Log.Error().Err(err).Msg("continuing jobs failed")
+		}
+		select {
+		case <-ctx.Done():
+			js.stop.Store(true)
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Resume continues every unfinished job that is not being prepared.
+func (js *Runner) Resume() error {
+	var ids []store.ID
+	err := js.update("trimming", func(tx *store.Tx) (err error) {
+		if err = store.TrimJobs(tx, keptJobs); err == nil {
+			ids, err = store.JobsIn(tx, store.JobRunning, store.JobUndoing)
+		}
+		return err
+	})
+	for _, id := range ids {
+		js.Start(id)
+	}
+	return err
+}
+
+// errStopped interrupts a job, which the next start continues.
+var errStopped = errors.New("the server is shutting down")
+
+func (js *Runner) update(kind string, fn func(*store.Tx) error) error {
+	if js.stop.Load() {
+		return errStopped
+	}
+	return js.s.DB.WithRecorder(nil).For("job "+kind, nil).Update(store.System, fn)
+}
+
+// Run runs a job to its end. On error it must be continued later.
+func (js *Runner) Run(id store.ID) error {
+	var j *store.Job
+	var steps []store.ID
+	err := js.s.DB.View(store.System, func(tx *store.Tx) (err error) {
+		if j, err = store.Jobs.Get(tx, id); err == nil {
+			steps, err = store.StepByJob.IDs(tx, id)
+		}
+		return err
+	})
+	if errs.Is(err, errs.NotFound) {
+		return nil // it has ended and been trimmed in the meantime
+	}
+	if err != nil {
+		return err
+	}
+	kind, known := js.kinds[j.Kind]
+	switch {
+	case j.State == store.JobDone || j.State == store.JobFailed:
+		return nil // it has ended in the meantime
+	case !known:
+		return fmt.Errorf("job %d is of the unknown kind %q", id, j.Kind)
+	case j.State == store.JobPreparing: // the request that was storing its steps is gone
+		err = js.fail(j.Kind, id, errs.New(errs.Busy, "the job was interrupted before it started; start it again"))
+	case j.State == store.JobRunning:
+		err = js.apply(j, kind, steps)
+	}
+	if err != nil {
+		return err
+	}
+	return js.finish(j, kind, steps)
+}
+
+// apply applies the remaining steps. A rejected step fails the job; any other error,
+// such as a full disk, leaves it unchanged.
+func (js *Runner) apply(j *store.Job, kind Kind, steps []store.ID) error {
+	authorize := func(tx *store.Tx) error {
+		if kind.Access != "" && !store.ActorOf(tx).HasPermission(tx, kind.Access) {
+			return errs.New(errs.Denied, "permission %s is required", kind.Access)
+		}
+		return nil
+	}
+	db := js.s.DB.WithRecorder(nil).For("job "+j.Kind, authorize)
+	for i, id := range steps {
+		if js.stop.Load() {
+			return errStopped
+		}
+		origin := store.Origin{Operation: audit.Operation{Title: "job " + j.Kind}, JobID: j.ID, Part: i + 1}
+		err := db.From(&origin).Update(store.JobActor(j), func(tx *store.Tx) error { return applyStep(tx, j.ID, id, kind) })
+		switch errs.Of(err).Kind {
+		case errs.Internal, errs.Busy, errs.Full:
+			if err != nil {
+				return err
+			}
+		default:
+			return js.fail(j.Kind, j.ID, err)
+		}
+	}
+	return nil
+}
+
+func applyStep(tx *store.Tx, job, id store.ID, kind Kind) error {
+	step, err := store.JobSteps.Get(tx, id)
+	if err != nil || step.Made != nil {
+		return err
+	}
+	made, undo, err := kind.Apply(tx, step.Input)
+	if err != nil {
+		return err
+	}
+	_, err = store.JobSteps.UpdateQuietly(tx, id, func(s *store.JobStep) error {
+		s.Made, s.Input = append([]store.ID{}, made...), undo
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = store.Jobs.UpdateQuietly(tx, job, func(j *store.Job) error { j.Done += step.Count; return nil })
+	return err
+}
+
+func (js *Runner) fail(kind string, id store.ID, reason error) error {
+	return js.update(kind, func(tx *store.Tx) error { return store.FailJob(tx, id, reason) })
+}
+
+// finish undoes what a failed job has applied, deletes the steps and ends the job.
+func (js *Runner) finish(j *store.Job, kind Kind, steps []store.ID) error {
+	failed := false
+	err := js.s.DB.View(store.System, func(tx *store.Tx) error {
+		now, err := store.Jobs.Get(tx, j.ID)
+		failed = err == nil && now.State == store.JobUndoing
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if failed {
+		for _, id := range slices.Backward(steps) {
+			if err := js.undo(j, kind, id); err != nil {
+				return err
+			}
+		}
+	}
+	for more := true; more; {
+		err := js.update(j.Kind, func(tx *store.Tx) (err error) {
+			more, err = store.DropSteps(tx, j.ID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return js.update(j.Kind, func(tx *store.Tx) error {
+		_, err := store.Jobs.UpdateQuietly(tx, j.ID, func(j *store.Job) error {
+			j.State, j.EndedAt = store.JobDone, tx.Now()
+			if failed {
+				j.State = store.JobFailed
+			}
+			return nil
+		})
+		return err
+	})
+}
+
+// undo reverts one step, a few records at a time. It skips records that have been
+// deleted since.
+func (js *Runner) undo(j *store.Job, kind Kind, id store.ID) error {
+	for left := 1; left > 0; {
+		err := js.update(j.Kind, func(tx *store.Tx) error {
+			left = 0
+			step, err := store.JobSteps.Get(tx, id)
+			if errs.Is(err, errs.NotFound) || err == nil && step.Made == nil {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			few := step.Made[max(0, len(step.Made)-undoRecords):]
+			for _, made := range few {
+				if err := kind.Undo(tx, step.Input, made); err != nil && !errs.Is(err, errs.NotFound) {
+					return err
+				}
+			}
+			left = len(step.Made) - len(few)
+			step, err = store.JobSteps.UpdateQuietly(tx, id, func(s *store.JobStep) error {
+				if s.Made = s.Made[:left]; left == 0 {
+					s.Made = nil
+				}
+				return nil
+			})
+			if err != nil || left > 0 {
+				return err
+			}
+			_, err = store.Jobs.UpdateQuietly(tx, j.ID, func(j *store.Job) error { j.Done -= step.Count; return nil })
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package jobs
+
+import (
+	"time"
+
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+func Routes() []web.Route {
+	return []web.Route{
+		web.ByPerson(web.List("/admin/job", web.SignedIn, "List your own jobs", &ownJobs)),
+		web.Read("/admin/job/:id", web.SignedIn, "Get your own job", getOwnJob),
+		web.List("/system/job", "system.job.query", "List jobs", &allJobs),
+		web.Read("/system/job/:id", "system.job.query", "Get a job", getJob),
+	}
+}
+
+var allJobs = web.Resource[store.Job, *store.Job]{
+	Collection: store.Jobs, Order: "id, descending", Descending: true, Output: readableJob,
+	Columns: []web.Column[store.Job]{
+		{Name: "id", Uses: web.Sorted},
+		{Name: "state", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.JobByState)},
+		{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.JobByUser)},
+	},
+	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+		return web.ScopedTo(tx, req, store.JobByUser)
+	},
+}
+
+var ownJobs = web.Resource[store.Job, *store.Job]{
+	Collection: store.Jobs, Order: "id, descending", Descending: true, Output: readableJob,
+	Columns: allJobs.Columns[:2],
+	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+		return store.JobByUser.AnyOf(req.Actor.ID), true
+	},
+}
+
+// readableJob returns a job with its texts in the language of the request.
+func readableJob(_ *store.Tx, req *web.Request, j *store.Job) (*store.Job, error) {
+	return j.In(req.Language()), nil
+}
+
+func getOwnJob(tx *store.Tx, req *web.Request, in *web.ByID) (*store.Job, error) {
+	j, err := ownJobs.Get(tx, req, in.ID)
+	if key := req.Actor.Key; err == nil && key != nil && !key.Personal && j.KeyID != key.ID {
+		return nil, store.Jobs.NotFound(in.ID) // a service key only sees what it has started itself
+	}
+	return j, err
+}
+
+func getJob(tx *store.Tx, req *web.Request, in *web.ByID) (*store.Job, error) {
+	return allJobs.Get(tx, req, in.ID)
+}
+
+// jobWait is how long a request waits for the job that it started. After that it
+// returns the unfinished job, which the client can poll.
+const jobWait = 30 * time.Second
+
+// Wait waits for a job and returns it. It returns an error for a failed job, of
+// which nothing remains.
+func (js *Runner) Wait(req *web.Request, id store.ID, ended <-chan struct{}) (*store.Job, error) {
+	patience := time.NewTimer(jobWait)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
+	case <-req.HTTP.Context().Done(): // the job continues without its client
+	}
+	var j *store.Job
+	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
+		j, err = store.Jobs.Get(tx, id)
+		return err
+	})
+	if err == nil && j.State == store.JobFailed {
+		why, faults := j.Failure()
+		failed := errs.New(errs.Conflict, "nothing was changed: %s", why)
+		failed.Fields = faults
+		err = failed.Coded("job_failed")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.In(req.Language()), nil
+}

@@ -1,0 +1,47 @@
+package mails
+
+import (
+	"cmp"
+
+	"reeve/server/web"
+	"reeve/store"
+)
+
+// LinkPath is the path of links, before the token.
+const LinkPath = "/link/"
+
+// PublicURL returns the start of links for the caller: that of the configuration, or else the one at
+// which the caller has reached this server.
+func PublicURL(req *web.Request) string {
+	if url := req.Server.Config.PublicURL; url != "" {
+		return url
+	}
+	scheme := "http://"
+	if req.Secure() {
+		scheme = "https://"
+	}
+	return scheme + req.HTTP.Host + req.Server.Config.BasePath
+}
+
+// Recipient is somebody to whom a link or a mail is addressed.
+type Recipient struct {
+	Username, Nickname, Email string
+}
+
+// name returns how to address the recipient.
+func (p *Recipient) name() string { return cmp.Or(p.Nickname, p.Username) }
+
+func RecipientOf(tx *store.Tx, who store.Account) (Recipient, error) {
+	if who.App {
+		u, err := store.AppUsers.Get(tx, who.ID)
+		if err != nil {
+			return Recipient{}, err
+		}
+		return Recipient{u.Username, u.Nickname, u.Email}, nil
+	}
+	u, err := store.Users.Get(tx, who.ID)
+	if err != nil {
+		return Recipient{}, err
+	}
+	return Recipient{u.Username, u.Nickname, u.Email}, nil
+}

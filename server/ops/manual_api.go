@@ -1,0 +1,55 @@
+package ops
+
+import (
+	"encoding/json"
+	"io/fs"
+
+	"reeve/server/manual"
+	"reeve/server/web"
+	"reeve/store"
+)
+
+func ManualRoutes(o *Ops) []web.Route {
+	return []web.Route{
+		web.WithETag(web.Read("/system/manual", web.SignedIn, "Read the manual", o.readManual)),
+	}
+}
+
+// ManualPages is the path of a topic in the console, before the topic's key.
+const ManualPages = "/console/help/"
+
+// manualTopic is a topic in the response.
+type manualTopic struct {
+	Key   string `json:"key" doc:"Name of the topic, as in reeve help"`
+	Title string `json:"title" doc:"Title of the topic, in English"`
+	HTML  string `json:"html" doc:"Text of the topic, without scripts, styles and pictures"`
+}
+
+type manualAnswer struct {
+	Data []manualTopic `json:"data" doc:"Topics in reading order"`
+}
+
+// NewManual renders the manual in files; without files it is empty. pages is the URL of a topic, before its key.
+func NewManual(files fs.FS, pages string) (answer web.Encoded[manualAnswer], err error) {
+	whole := manualAnswer{Data: []manualTopic{}}
+	var topics []*manual.Topic
+	if files != nil {
+		if topics, err = manual.Load(files); err != nil {
+			return answer, err
+		}
+	}
+	for _, t := range topics {
+		html, err := t.HTML(pages)
+		if err != nil {
+			return answer, err
+		}
+		whole.Data = append(whole.Data, manualTopic{t.Key, t.Title, html})
+	}
+	answer.JSON, err = json.Marshal(whole)
+	answer.ETag = web.DigestTag(answer.JSON)
+	return answer, err
+}
+
+func (o *Ops) readManual(_ *store.Tx, req *web.Request, _ *web.None) (web.Encoded[manualAnswer], error) {
+	return o.manual()
+}

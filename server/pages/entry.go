@@ -1,0 +1,145 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"reeve/server/account"
+	"reeve/server/mails"
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// signInPage asks for the username and the password.
+func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
+	words := &p.Words.App
+	p.Title = p.Words.SignIn
+	p.setNotice("deleted", "signed_out", "expired")
+	p.Forms = []htmlForm{{Submit: p.Words.SignIn, Fields: []htmlField{
+		{Name: "username", Type: "text", Label: words.SignInName, Autocomplete: "username", Required: true, Max: 254},
+		presentPassword("password", words.Password),
+	}}}
+	if mails.MailOff(req.Server, tx).Empty() {
+		p.Links = append(p.Links, PageLink{ForgotPath, words.Forgot})
+	}
+	if store.AppRegistration.Get(tx) {
+		p.Links = append(p.Links, PageLink{RegisterPath, words.SignUp})
+	}
+	return nil
+}
+
+func signInByForm(req *web.Request, in *account.AppLoginIn) (string, error) {
+	in.Cookie = true
+	out, err := account.AppLogin(req, in)
+	if err == nil && out.LoginToken != "" {
+		keepPending(req, out.LoginToken)
+		return CodePath, nil
+	}
+	if e := errs.Of(err); err != nil && e.Kind == errs.Unauthenticated {
+		wrong := *e
+		wrong.Kind = errs.Invalid // the browser has no credentials to offer
+		return "", &wrong
+	}
+	return AccountPath, err
+}
+
+// registerPage asks for what a new account needs.
+func registerPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
+	words := &p.Words.App
+	p.Links = []PageLink{{SignInPath, words.HaveAccount}}
+	confirmed := store.RegistrationConfirmed(tx)
+	if p.done == "sent" {
+		p.Title, p.Texts = words.SentTitle, []string{words.SentText}
+		return nil
+	}
+	if !store.AppRegistration.Get(tx) {
+		p.Title, p.Texts, p.Status = words.ClosedTitle, []string{words.ClosedText}, http.StatusForbidden
+		return nil
+	}
+	p.Title = words.RegisterTitle
+	if err := account.RegistrationMail(req.Server, tx); confirmed && err != nil {
+		p.Texts, p.Status = []string{Sentence(errs.Of(err), req.Language())}, http.StatusForbidden
+		return nil
+	}
+	form := htmlForm{Submit: words.RegisterSubmit, Fields: []htmlField{
+		{Name: "username", Type: "text", Label: words.Username, Autocomplete: "username", Required: true, Min: 3, Max: 32, Hint: words.UsernameRules},
+		{Name: "email", Type: "email", Label: words.Email, Autocomplete: "email", Required: confirmed, Max: 254, Hint: words.emailHint(tx, confirmed)},
+		{Name: "nickname", Type: "text", Label: words.DisplayName, Autocomplete: "nickname", Max: 64, Hint: words.Optional},
+	}}
+	form.Fields = append(form.Fields, p.customFields(tx, store.FieldValues{}, true)...)
+	form.Fields = append(form.Fields, p.newPassword(tx, "password", words.Password, words.Again, p.Words.Rules)...)
+	if store.AppRegistrationChallenge.Get(tx) {
+		form.Fields = append(form.Fields, htmlField{Name: "altcha", Type: "hidden", Fault: words.Unchecked})
+		form.Scripts, form.Wait, form.Failed, p.script = words.NeedsScript, words.Checking, words.Unchecked, p.kit.script
+	}
+	p.Forms = []htmlForm{form}
+	return nil
+}
+
+// emailHint says what address a registration needs.
+func (words *appPageTexts) emailHint(tx *store.Tx, confirmed bool) string {
+	domains := store.RegistrationDomains(tx)
+	switch {
+	case len(domains) > 0:
+		return fmt.Sprintf(words.EmailDomains, strings.Join(domains, ", ")) + " " + words.EmailConfirmed
+	case confirmed:
+		return words.EmailConfirmed
+	}
+	return words.Optional
+}
+
+// registerForm is the form of a registration.
+type registerForm struct {
+	account.RegisterIn
+	passwordAgain
+}
+
+// passwordAgain is a new password, typed again.
+type passwordAgain struct {
+	Again string `json:"password_again" check:"required,raw,max=1024" doc:"The new password again"`
+}
+
+// of returns an error unless the password is the same.
+func (r *passwordAgain) of(password string) error {
+	if r.Again != password {
+		return errs.Field(errs.Invalid, againField, "is not the same password")
+	}
+	return nil
+}
+
+func registerByForm(req *web.Request, in *registerForm) (string, error) {
+	if err := in.of(in.Password); err != nil {
+		return "", err
+	}
+	in.Cookie = true
+	out, err := account.Register(req, &in.RegisterIn)
+	if err == nil && out.ConfirmationSent {
+		return RegisterPath + "?done=sent", nil
+	}
+	return AccountPath, err
+}
+
+// forgotPage asks for the account whose password is forgotten.
+func forgotPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
+	words := &p.Words.App
+	p.Title, p.Links = words.ForgotTitle, []PageLink{{SignInPath, p.Words.SignIn}}
+	switch {
+	case p.done == "sent":
+		p.Title, p.Texts = words.SentTitle, []string{words.ForgotSent}
+	case !mails.MailOff(req.Server, tx).Empty():
+		p.Texts, p.Status = []string{words.ForgotOff}, http.StatusForbidden
+	default:
+		p.Texts = []string{words.ForgotIntro}
+		p.Forms = []htmlForm{{Submit: words.ForgotSubmit, Fields: []htmlField{
+			{Name: "username", Type: "text", Label: words.ForgotName, Autocomplete: "username", Required: true, Max: 254},
+		}}}
+	}
+	return nil
+}
+
+func forgotByForm(req *web.Request, in *account.ForgotIn) (string, error) {
+	_, err := account.ForgotAppPassword(req, in)
+	return ForgotPath + "?done=sent", err
+}

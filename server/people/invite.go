@@ -1,0 +1,349 @@
+package people
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"reeve/server/mails"
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// Invitations are the links with which people set their first password. Users and app users have the
+// same operations, below different paths and permissions.
+func InviteRoutes() []web.Route {
+	return []web.Route{
+		web.List("/admin/invite", "admin.invite.query", "List invitations", &invitations),
+		web.Proving(web.Reveals(web.OnSelection(web.Action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers), Users.Info()))),
+		web.OnRecord(store.Links, web.Write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation)),
+		web.DeleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations", revokeInvitation),
+		web.Proving(web.Reveals(web.Write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser))),
+		web.Confirmed(web.Reveals(web.Write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset))),
+
+		web.List("/user/invite", "user.invite.query", "List app user invitations", &appInvitations),
+		web.Reveals(web.OnSelection(web.Action("POST", "/user/invite", "user.invite.create", "Invite app users", inviteAppUsers), AppUsers.Info())),
+		web.OnRecord(store.Links, web.Write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation)),
+		web.DeleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations", revokeAppInvitation),
+		web.Reveals(web.Write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user", inviteAppUser)),
+		web.Confirmed(web.Reveals(web.Write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset))),
+	}
+}
+
+// Invitation is a pending invitation in responses.
+type Invitation struct {
+	store.Ident
+	UserID       store.ID   `json:"user_id" doc:"ID of the user, or of the app user"`
+	Username     string     `json:"username"`
+	Nickname     string     `json:"nickname"`
+	Email        string     `json:"email" doc:"Address to which it is mailed; empty for none"`
+	InvitedBy    string     `json:"invited_by" doc:"Username of the user who has invited; empty if the user was deleted"`
+	Links        int        `json:"links" doc:"Number of links that can be used, at most 3: each copy and each mail has its own"`
+	ExpiresAt    store.Time `json:"expires_at" null:"true" doc:"Time at which the last link expires, or has expired; null before the first"`
+	MailState    string     `json:"mail_state" enum:"mail_state" doc:"State of the last mail: queued, sent, failed or cancelled; empty if none was sent"`
+	MailResponse string     `json:"mail_response" doc:"What the mail server said about the last attempt"`
+	store.Versioned
+}
+
+var invitations = newInvitations(false)
+var appInvitations = newInvitations(true)
+
+func newInvitations(app bool) web.Resource[store.Link, *Invitation] {
+	return web.Resource[store.Link, *Invitation]{
+		Collection: store.Links, Order: "id, descending", Descending: true, Output: InvitationOf,
+		Columns: []web.Column[store.Link]{
+			{Name: "id", Uses: web.Sorted},
+			{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(invitedBy(app))},
+			{Name: "expires_at", Uses: web.Sorted | web.Ranged, Order: store.LinkByExpiry.Order(), Between: store.LinkByExpiry.Between},
+		},
+		Always:   func() store.Condition { return store.PendingInvitations(app) },
+		Keywords: []string{"username"},
+		Search: func(tx *store.Tx, part string) store.Condition {
+			named := func(name string) bool { return strings.Contains(name, part) }
+			if app {
+				return store.LinkByAppUser.Matching(store.AppUserByName.That(tx, "CONTAINS ?", named))
+			}
+			return store.LinkByUser.Matching(store.UserByName.That(tx, "CONTAINS ?", named))
+		},
+		Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+			if app {
+				return store.Condition{}, false
+			}
+			return web.ScopedTo(tx, req, store.LinkByUser)
+		},
+	}
+}
+
+// invitedBy returns the reference of links to users of a realm.
+func invitedBy(app bool) *store.Ref[store.Link] {
+	if app {
+		return store.LinkByAppUser
+	}
+	return store.LinkByUser
+}
+
+func InvitationOf(tx *store.Tx, _ *web.Request, l *store.Link) (*Invitation, error) {
+	who := l.Account()
+	p, err := mails.RecipientOf(tx, who)
+	if err != nil {
+		return nil, err
+	}
+	out := &Invitation{
+		Ident: l.Ident, UserID: who.ID, Username: p.Username, Nickname: p.Nickname, Email: p.Email,
+		Links: l.Valid(tx.Now()), ExpiresAt: l.ExpiresAt, Versioned: l.Versioned,
+	}
+	if out.InvitedBy, err = (store.Account{ID: l.CreatedBy}).Username(tx); err != nil {
+		return nil, err
+	}
+	m, err := store.LastMail(tx, store.Invitation, who)
+	if err == nil && m != nil {
+		out.MailState, out.MailResponse = m.State, m.Response
+	}
+	return out, err
+}
+
+// linkFor is the input of an operation that makes a link for somebody else.
+type linkFor struct {
+	web.ByID
+	Send store.Flag `json:"send" doc:"1 to mail the link; 0 to return it"`
+}
+
+// OneTimeLink is a link that was made for somebody else. Without a URL, it is mailed.
+type OneTimeLink struct {
+	URL       string     `json:"url,omitempty" doc:"The link, which no other response contains; absent if it is mailed"`
+	ExpiresAt store.Time `json:"expires_at" null:"true" doc:"Time at which it expires; null if it is mailed, since its time begins when it is sent"`
+	Email     string     `json:"email,omitempty" doc:"Address to which it is mailed; absent if it is not"`
+}
+
+func inviteUser(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
+	return makeLink(tx, req, store.Invitation, store.Account{ID: in.ID}, bool(in.Send))
+}
+
+func inviteAppUser(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
+	return makeLink(tx, req, store.Invitation, store.Account{App: true, ID: in.ID}, bool(in.Send))
+}
+
+func linkReset(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
+	return makeLink(tx, req, store.PasswordReset, store.Account{ID: in.ID}, bool(in.Send))
+}
+
+func linkAppReset(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
+	return makeLink(tx, req, store.PasswordReset, store.Account{App: true, ID: in.ID}, bool(in.Send))
+}
+
+// makeLink makes a link for somebody else, who must be in the caller's data scope, and mails it or
+// returns it.
+func makeLink(tx *store.Tx, req *web.Request, purpose string, who store.Account, send bool) (*OneTimeLink, error) {
+	if !who.App {
+		if _, err := SeenUser(req, tx, who.ID); err != nil {
+			return nil, err
+		}
+	}
+	l, err := openLink(tx, purpose, who)
+	if err != nil {
+		return nil, err
+	}
+	if send {
+		email, err := mailLink(req, tx, l)
+		return &OneTimeLink{Email: email}, err
+	}
+	return copyLink(req, tx, l)
+}
+
+func openLink(tx *store.Tx, purpose string, who store.Account) (*store.Link, error) {
+	if purpose == store.Invitation {
+		return store.Invite(tx, who)
+	}
+	return store.RequestLink(tx, purpose, who, "")
+}
+
+// copyLink returns a copy of a link for the caller.
+func copyLink(req *web.Request, tx *store.Tx, l *store.Link) (*OneTimeLink, error) {
+	url, _, expires, err := mails.NewLink(req.Server, tx, l.ID, "", mails.PublicURL(req))
+	if err != nil {
+		return nil, err
+	}
+	tx.LogAction("create_link", map[string]any{"purpose": l.Purpose, "kind": l.Account().Kind(), "id": l.Account().ID})
+	return &OneTimeLink{URL: url, ExpiresAt: expires}, nil
+}
+
+// mailLink queues the mail with a link, and returns the address to which it is sent.
+func mailLink(req *web.Request, tx *store.Tx, l *store.Link) (email string, err error) {
+	if err := mails.MailReady(req.Server, tx); err != nil {
+		return "", err
+	}
+	p, err := mails.RecipientOf(tx, l.Account())
+	if err != nil {
+		return "", err
+	}
+	if p.Email == "" {
+		return "", errs.New(errs.Conflict, "%s has no email address", p.Username).Coded("no_email")
+	}
+	return p.Email, store.QueueMail(tx, l.Purpose, l.Account(), "", mails.MailLanguage(req))
+}
+
+// inviteMany selects the people to invite.
+type inviteMany struct {
+	web.Selection
+	Send store.Flag `json:"send" doc:"1 to mail the invitations. People without an address are skipped"`
+	Copy store.Flag `json:"copy" doc:"1 to return the links, for at most 200 people"`
+}
+
+// InvitedMany tells who was invited.
+type InvitedMany struct {
+	Count   int           `json:"count" doc:"Number of people who were invited"`
+	Skipped []skipped     `json:"skipped" doc:"People who were not, at most 1000"`
+	Links   []invitedLink `json:"links,omitempty" doc:"The links, which no other response contains; absent unless copy is 1"`
+}
+
+// skipped is somebody who was not invited.
+type skipped struct {
+	UserID   store.ID `json:"user_id"`
+	Username string   `json:"username" doc:"Username; empty if you may not see the user"`
+	Code     string   `json:"code" doc:"Code of the reason, such as has_password, no_email or user_disabled"`
+	Reason   string   `json:"reason" doc:"Why, in the language of the request"`
+}
+
+type invitedLink struct {
+	UserID    store.ID   `json:"user_id"`
+	Username  string     `json:"username"`
+	Nickname  string     `json:"nickname"`
+	Email     string     `json:"email"`
+	URL       string     `json:"url"`
+	ExpiresAt store.Time `json:"expires_at"`
+}
+
+var inviteInput = web.Describe(reflect.TypeFor[inviteMany](), "POST", reflect.TypeFor[*InvitedMany]())
+
+func inviteUsers(req *web.Request, in *inviteMany) (*InvitedMany, error) {
+	return inviteAll(req, in, false, func(tx *store.Tx) ([]store.ID, error) {
+		return web.SelectIDs(tx, req, &Users, inviteInput, &in.Selection, "admin.list.query")
+	})
+}
+
+func inviteAppUsers(req *web.Request, in *inviteMany) (*InvitedMany, error) {
+	return inviteAll(req, in, true, func(tx *store.Tx) ([]store.ID, error) {
+		return web.SelectIDs(tx, req, &AppUsers, inviteInput, &in.Selection, "user.list.query")
+	})
+}
+
+const (
+	inviteStep     = 50 // people invited in one transaction, each with a link, a mail and the change of its tokens
+	maxInviteLinks = 200
+	maxSkipped     = 1000
+)
+
+// inviteAll invites the selected people, in steps. Whoever can't be invited is skipped, so it can be
+// repeated if it is interrupted.
+func inviteAll(req *web.Request, in *inviteMany, app bool, selected func(*store.Tx) ([]store.ID, error)) (*InvitedMany, error) {
+	var all []store.ID
+	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
+		if in.Send {
+			err = mails.MailReady(req.Server, tx)
+		}
+		if err == nil {
+			all, err = selected(tx)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case bool(in.Copy) && len(all) > maxInviteLinks:
+		return nil, errs.Field(errs.Invalid, "copy", "select at most %d users", maxInviteLinks)
+	case bool(in.Copy) && req.Actor.Key != nil:
+		return nil, store.ErrKeyForbidden
+	}
+	out := &InvitedMany{Skipped: []skipped{}}
+	if in.Copy {
+		out.Links = []invitedLink{}
+	}
+	for few := range slices.Chunk(all, inviteStep) {
+		if err := req.HTTP.Context().Err(); err != nil {
+			return nil, errs.New(errs.Malformed, "the client has disconnected").Because(err)
+		}
+		var step InvitedMany
+		err := req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
+			step = InvitedMany{}
+			for _, id := range few {
+				if err := inviteOne(req, tx, in, store.Account{App: app, ID: id}, &step); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.Count += step.Count
+		out.Skipped = append(out.Skipped, step.Skipped[:min(len(step.Skipped), maxSkipped-len(out.Skipped))]...)
+		out.Links = append(out.Links, step.Links...)
+	}
+	return out, nil
+}
+
+// inviteOne invites one of several people, or skips them.
+func inviteOne(req *web.Request, tx *store.Tx, in *inviteMany, who store.Account, out *InvitedMany) error {
+	p, err := invitable(req, tx, who, bool(in.Send))
+	if e := errs.Of(err); err != nil && e.Kind != errs.Internal && e.Code != store.ErrReauth.Code {
+		out.Skipped = append(out.Skipped, skipped{who.ID, p.Username, e.Code, e.Msg.In(req.Language())})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l, err := store.Invite(tx, who)
+	if err != nil {
+		return err
+	}
+	out.Count++
+	if in.Send {
+		if err := store.QueueMail(tx, l.Purpose, who, "", mails.MailLanguage(req)); err != nil {
+			return err
+		}
+	}
+	if !in.Copy {
+		return nil
+	}
+	made, err := copyLink(req, tx, l)
+	if err == nil {
+		out.Links = append(out.Links, invitedLink{who.ID, p.Username, p.Nickname, p.Email, made.URL, made.ExpiresAt})
+	}
+	return err
+}
+
+// invitable returns somebody who can be invited, or why not.
+func invitable(req *web.Request, tx *store.Tx, who store.Account, send bool) (mails.Recipient, error) {
+	if !who.App {
+		if _, err := SeenUser(req, tx, who.ID); err != nil {
+			return mails.Recipient{}, err
+		}
+	}
+	p, err := mails.RecipientOf(tx, who)
+	if err != nil {
+		return p, err
+	}
+	if err := store.ValidateInvite(tx, who); err != nil {
+		return p, err
+	}
+	if send && p.Email == "" {
+		return p, errs.New(errs.Conflict, "%s has no email address", p.Username).Coded("no_email")
+	}
+	return p, nil
+}
+
+func revokeInvitation(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
+	return revoke(tx, req, &invitations, in.ID)
+}
+
+func revokeAppInvitation(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
+	return revoke(tx, req, &appInvitations, in.ID)
+}
+
+func revoke(tx *store.Tx, req *web.Request, list *web.Resource[store.Link, *Invitation], id store.ID) (web.Nothing, error) {
+	if _, err := list.Get(tx, req, id); err != nil {
+		return web.Nothing{}, err
+	}
+	return web.Nothing{}, store.Links.Delete(tx, id)
+}

@@ -1,0 +1,212 @@
+package people
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+	"reeve/store/fold"
+)
+
+// peopleCSV describes the CSV files of the users of one realm: what an import and an export of them have
+// in common is declared here, and what differs is in its functions.
+type peopleCSV[T, Out any] struct {
+	list    *web.Resource[T, Out]
+	name    string   // of exported files, without date and extension
+	columns []string // of an export; an import can have them in any order, and hashColumn and custom fields
+	realm   string   // of the custom fields, whose columns are named fields.KEY
+	values  func(u *T) *store.FieldValues
+	Job     string // kind of the jobs that import
+	// Permissions: to import, to invite the imported users, and to import their password hashes.
+	access, invites, passwords string
+	// read returns the user of a row of an import. It adds the faults of the row, and returns only
+	// errors that end the import.
+	read   func(c *importCheck, row csvRow, faults errs.Faults) (T, error)
+	write  func(tx *store.Tx, u *T) []string   // returns the row of a user in an export
+	sees   func(scope *store.Scope, u *T) bool // reports whether an export has a user
+	person func(u *T) importedPerson
+}
+
+// hashColumn is the column of an import with the password hashes of another program. Exports do not have it.
+const hashColumn = "password_hash"
+
+const (
+	maxImportRows  = 10_000
+	MaxImportBytes = 8 << 20
+	MaxCellBytes   = 8 << 10 // a hundred role names
+	maxRowBytes    = 16 << 10
+)
+
+// formulaStart are the characters that make a spreadsheet treat a cell as a formula.
+const formulaStart = "=+-@\t\r"
+
+// cellOpens reports whether a cell of a spreadsheet can begin at an offset of a cell: also after each
+// character that a spreadsheet may take for a separator although the file has another one.
+func cellOpens(cell string, at int) bool {
+	return at == 0 || strings.IndexByte(",;\t\r\n", cell[at-1]) >= 0
+}
+
+// computed reports whether a spreadsheet may compute a cell that begins with a text, or SafeCell has
+// made it one that it does not. Inside a cell, quotation marks and spaces may come first.
+func computed(text string, first bool) bool {
+	if first && strings.IndexByte(formulaStart+"'", text[0]) >= 0 {
+		return true
+	}
+	text = strings.TrimLeft(strings.TrimLeft(text, "'"), ` "`)
+	return text != "" && strings.IndexByte("=+-@", text[0]) >= 0
+}
+
+// SafeCell puts an apostrophe before whatever a spreadsheet would compute.
+func SafeCell(cell string) string {
+	var b strings.Builder
+	for i := range len(cell) {
+		if cellOpens(cell, i) && computed(cell[i:], i == 0) {
+			b.WriteByte('\'')
+		}
+		b.WriteByte(cell[i])
+	}
+	return b.String()
+}
+
+// PlainCell is the inverse of SafeCell.
+func PlainCell(cell string) string {
+	var b strings.Builder
+	for i := range len(cell) {
+		if cell[i] != '\'' || i+1 == len(cell) || !cellOpens(cell, i) || !computed(cell[i+1:], i == 0) {
+			b.WriteByte(cell[i])
+		}
+	}
+	return b.String()
+}
+
+// csvRow is a row of a CSV file, with its cells by column.
+type csvRow struct {
+	line  int
+	cells map[string]string
+}
+
+// readCSV returns the rows, without those whose cells are all empty. The header names some of the
+// columns, in any order; columns without a name must be empty, as spreadsheets write them.
+func readCSV(text string, columns []string) ([]csvRow, error) {
+	text, comma := tableOf(text)
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.Comma, reader.FieldsPerRecord = comma, -1
+	header, err := readHeader(reader, columns)
+	if err != nil {
+		return nil, err
+	}
+	var rows []csvRow
+	for {
+		record, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, csvFault(err)
+		}
+		line, _ := reader.FieldPos(0)
+		row, err := readRow(header, record, line)
+		if err != nil {
+			return nil, err
+		}
+		if row.cells == nil {
+			continue
+		}
+		if len(rows) == maxImportRows {
+			return nil, errs.Field(errs.Invalid, "file", "must have at most %d rows", maxImportRows)
+		}
+		rows = append(rows, row)
+	}
+}
+
+// readRow returns a row; without cells if all of them are empty.
+func readRow(header, record []string, line int) (csvRow, error) {
+	row, size, empty := csvRow{line, map[string]string{}}, 0, true
+	for i, cell := range record {
+		if size += len(cell); len(cell) > MaxCellBytes || size > maxRowBytes {
+			return row, errs.Field(errs.Invalid, "file", "line %d: a cell must be at most %d bytes and a row at most %d", line, MaxCellBytes, maxRowBytes)
+		}
+		cell = strings.TrimSpace(cell)
+		empty = empty && cell == ""
+		switch {
+		case i < len(header) && header[i] != "":
+			row.cells[header[i]] = PlainCell(cell)
+		case cell != "":
+			return row, errs.Field(errs.Invalid, "file", "line %d: cell %d is in a column without a name", line, i+1)
+		}
+	}
+	if empty {
+		row.cells = nil
+	} else if len(record) < len(header) && strings.Join(header[len(record):], "") != "" {
+		return row, errs.Field(errs.Invalid, "file", "line %d: wrong number of cells", line)
+	}
+	return row, nil
+}
+
+// tableOf returns a table with line feeds after its rows, and the character that separates its cells: that
+// of a first line sep=, which Excel writes and reads, else the first comma, semicolon or tab in the
+// header, since no column name contains one.
+func tableOf(text string) (string, rune) {
+	b, quoted := []byte(text), false
+	for i, c := range b {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == '\r' && !quoted && (i+1 == len(b) || b[i+1] != '\n'): // as old programs for the Macintosh
+			b[i] = '\n'
+		}
+	}
+	text = string(b)
+	first, rest, _ := strings.Cut(text, "\n")
+	line := strings.Trim(strings.TrimRight(first, "\r"), `"`)
+	if sep, stated := strings.CutPrefix(strings.ToLower(line), "sep="); stated && len(sep) == 1 && strings.Contains(",;\t|", sep) {
+		return "\n" + rest, rune(sep[0]) // the empty line keeps the numbers of the others
+	}
+	if at := strings.IndexAny(first, ",;\t"); at >= 0 {
+		return text, rune(first[at])
+	}
+	return text, ','
+}
+
+// readHeader returns the names of the columns, folded.
+func readHeader(reader *csv.Reader, columns []string) ([]string, error) {
+	header, err := reader.Read()
+	if err != nil {
+		return nil, csvFault(err)
+	}
+	for i, name := range header {
+		header[i] = fold.Key(strings.TrimSpace(name))
+		switch {
+		case header[i] == "":
+			continue
+		case slices.Contains(columns, header[i]):
+		case strings.Contains(name, "$"): // a file without a header may have a password hash here
+			return nil, errs.Field(errs.Invalid, "file", "line 1: cell %d is no name of a column; the columns are %s", i+1, columns)
+		default:
+			return nil, errs.Field(errs.Invalid, "file", "line 1: unknown column %q; the columns are %s", web.Truncate(name, MaxEcho), columns)
+		}
+		if slices.Contains(header[:i], header[i]) {
+			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s appears twice", header[i])
+		}
+	}
+	if !slices.Contains(header, "username") {
+		return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s is missing", "username")
+	}
+	return header, nil
+}
+
+func csvFault(err error) error {
+	var parse *csv.ParseError
+	switch {
+	case errors.Is(err, io.EOF):
+		return errs.Field(errs.Invalid, "file", "must not be empty")
+	case errors.As(err, &parse):
+		return errs.Field(errs.Invalid, "file", "line %d: misplaced quotation mark", parse.Line)
+	}
+	return err
+}

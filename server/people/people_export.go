@@ -1,0 +1,135 @@
+package people
+
+import (
+	"encoding/csv"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
+
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+)
+
+// ByteOrderMark makes spreadsheets read a file as UTF-8 instead of the encoding of their system.
+const ByteOrderMark = "\ufeff"
+
+// ExportChunk is the number of users that are read in one transaction.
+const ExportChunk = 1000
+
+// export returns the route that sends all users that the filters of the list select, as CSV.
+func (c *peopleCSV[T, Out]) export(path, access, title string) web.Route {
+	info := c.list.Info()
+	info.CSV = true
+	return web.Route{
+		Method: "GET", Path: path, Access: access, Title: title, Output: reflect.TypeFor[[]byte](), List: info, Binary: "text/csv",
+		Raw: func(req *web.Request, w http.ResponseWriter) error {
+			var ids []store.ID
+			var comma rune
+			var custom []*store.CustomField
+			err := req.DB.View(req.Actor, func(tx *store.Tx) error {
+				custom = store.CustomFieldsOf(tx, c.realm, web.AudienceOf(req.Actor))
+				ask, err := info.Ask(req)
+				if err != nil {
+					return err
+				}
+				comma = ask.Separator
+				ids, err = c.list.FindIDs(tx, req, ask, store.NoLimit)
+				return err
+			})
+			if err == nil {
+				err = req.HoldAnswer(web.ExportMemory)
+			}
+			if err != nil {
+				return err
+			}
+			h := w.Header()
+			h.Set("Content-Type", "text/csv; charset=utf-8")
+			h.Set("Content-Disposition", `attachment; filename="`+c.name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
+			h.Set("Cache-Control", "no-store")
+			h.Set("X-Request-Id", req.ID)
+			return c.send(req, w, comma, ids, custom)
+		},
+	}
+}
+
+// send sends users in chunks. Each chunk is read in its own transaction, and sent
+// after that has ended, so that a slow client does not keep it open. Each authorizes the
+// caller again, and leaves out users who have been deleted or have left the caller's data
+// scope since.
+func (c *peopleCSV[T, Out]) send(req *web.Request, w http.ResponseWriter, comma rune, ids []store.ID, custom []*store.CustomField) error {
+	out, header := csv.NewWriter(w), slices.Clone(c.columns)
+	out.Comma, header[0] = comma, ByteOrderMark+header[0]
+	for _, f := range custom {
+		header = append(header, web.CustomPrefix+f.Key)
+	}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	for chunk := range slices.Chunk(ids, ExportChunk) {
+		rows, err := c.rows(req, chunk, custom)
+		if err != nil {
+			return err
+		}
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(web.WriteTimeout)) // fails only without a connection, in a test
+		if err := out.WriteAll(rows); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// rows returns the rows of the users that the caller may see now.
+func (c *peopleCSV[T, Out]) rows(req *web.Request, ids []store.ID, custom []*store.CustomField) (rows [][]string, err error) {
+	err = req.DB.View(store.Anonymous, func(tx *store.Tx) error {
+		if err := req.Proceed(tx); err != nil {
+			return err
+		}
+		scope := req.Actor.Scope(tx)
+		readable := map[store.ID]bool{} // access may have been withdrawn
+		for _, f := range store.CustomFieldsOf(tx, c.realm, web.AudienceOf(req.Actor)) {
+			readable[f.ID] = true
+		}
+		for _, id := range ids {
+			u, err := c.list.Collection.Get(tx, id)
+			if errs.Is(err, errs.NotFound) || err == nil && !c.sees(scope, u) {
+				continue
+			}
+			if store.IsDamage(err) {
+				tx.NoteDamage(err)
+				rows = append(rows, c.damagedRow(id, len(c.columns)+len(custom)))
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			row := c.write(tx, u)
+			for i, cell := range row {
+				row[i] = SafeCell(cell)
+			}
+			for _, f := range custom {
+				cell := ""
+				if readable[f.ID] {
+					cell = c.values(u).Get(f.ID)
+				}
+				if f.Type != "number" { // which is a number in a spreadsheet, too
+					cell = SafeCell(cell)
+				}
+				row = append(row, cell)
+			}
+			rows = append(rows, row)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// damagedRow returns the row in place of a damaged record. It is no username, so that an import of the file
+// rejects it.
+func (c *peopleCSV[T, Out]) damagedRow(id store.ID, cells int) []string {
+	row := make([]string, cells)
+	row[0] = "(damaged: " + c.list.Collection.Name() + " " + id.String() + ")"
+	return row
+}

@@ -1,0 +1,147 @@
+package people
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"reeve/server/web"
+	"reeve/store"
+	"reeve/store/errs"
+	"reeve/store/fold"
+)
+
+// UserCSV describes the CSV files of users of the administration.
+var UserCSV = peopleCSV[store.User, *User]{
+	list:      &Users,
+	name:      "users",
+	columns:   []string{"username", "nickname", "email", "mobile", "sex", "department", "roles", "status"},
+	realm:     store.AdminRealm,
+	values:    func(u *store.User) *store.FieldValues { return &u.Fields },
+	Job:       "user_import",
+	access:    "admin.list.import",
+	invites:   "admin.invite.create",
+	passwords: "admin.list.password",
+	read:      readUserRow,
+	write:     userRow,
+	sees:      func(scope *store.Scope, u *store.User) bool { return scope.HasUser(u) },
+	person: func(u *store.User) importedPerson {
+		return importedPerson{store.Account{ID: u.ID}, u.Username, u.Email, bool(u.Status)}
+	},
+}
+
+// readUserRow returns the user of a row. Department and roles are looked up by their names.
+func readUserRow(c *importCheck, row csvRow, faults errs.Faults) (store.User, error) {
+	in := new(userIn)
+	bindRow(web.DescribeFields(reflect.TypeFor[userIn](), "POST"), in, row, faults, "department", "roles")
+	u := store.User{Status: true}
+	assignUser(in, &u)
+	u.DeptID = deptAt(row.cells["department"], c.depts, faults)
+	var err error
+	if u.RoleIDs, err = c.rolesNamed(row.cells["roles"], userRoleID, faults); err == nil && row.cells[hashColumn] != "" {
+		err = faults.Merge(store.OwnerHash(u.RoleIDs))
+	}
+	return u, err
+}
+
+func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.ID {
+	found := paths[fold.Key(path)]
+	switch {
+	case path == "":
+	case len(found) == 0:
+		faults.Add("department", "department %q not found", echoed(path))
+	case len(found) > 1:
+		faults.Add("department", "%d departments are named %q", len(found), echoed(path))
+	default:
+		return found[0]
+	}
+	return 0
+}
+
+// MaxCellNames is the maximum number of roles in one cell.
+const MaxCellNames = 100
+
+// rolesNamed returns the IDs of roles. find returns that of a role with a folded name.
+func (c *importCheck) rolesNamed(names string, find func(tx *store.Tx, name string) (store.ID, error), faults errs.Faults) (ids []store.ID, err error) {
+	all := splitRoles(names)
+	if len(all) > MaxCellNames {
+		faults.Add("roles", "must name at most %d roles", MaxCellNames)
+		return nil, nil
+	}
+	for _, name := range all {
+		if name == "" {
+			continue
+		}
+		id, err := c.role(name, find)
+		if err != nil {
+			return nil, err
+		}
+		if id == 0 {
+			faults.Add("roles", "role %q not found", echoed(name))
+			continue
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// role returns the ID of the role with a name; 0 for none.
+func (c *importCheck) role(name string, find func(tx *store.Tx, name string) (store.ID, error)) (store.ID, error) {
+	id, known := c.roles[name]
+	if known {
+		return id, nil
+	}
+	id, err := find(c.tx, name)
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		return 0, err
+	}
+	c.roles[name] = id
+	return id, nil
+}
+
+func userRoleID(tx *store.Tx, name string) (store.ID, error) {
+	r, err := store.RoleByName.Get(tx, name)
+	if err != nil {
+		return 0, err
+	}
+	return r.ID, nil
+}
+
+// roleEscape escapes semicolons in a role's name, since semicolons separate names.
+var roleEscape = strings.NewReplacer(`\`, `\\`, `;`, `\;`)
+
+// splitRoles splits names at semicolons that are not escaped by a backslash.
+func splitRoles(names string) []string {
+	var all []string
+	var name strings.Builder
+	for i := 0; i < len(names); i++ {
+		switch {
+		case names[i] == '\\' && i+1 < len(names):
+			i++
+			name.WriteByte(names[i])
+		case names[i] == ';':
+			all = append(all, strings.TrimSpace(name.String()))
+			name.Reset()
+		default:
+			name.WriteByte(names[i])
+		}
+	}
+	return append(all, strings.TrimSpace(name.String()))
+}
+
+// roleNames returns the cell with the names of roles.
+func roleNames(rules *store.Policy, ids []store.ID) string {
+	var names []string
+	for _, id := range ids {
+		names = append(names, roleEscape.Replace(rules.RoleName(id)))
+	}
+	return strings.Join(names, ";")
+}
+
+func userRow(tx *store.Tx, u *store.User) []string {
+	rules := store.PolicyCache.Get(tx)
+	return []string{
+		u.Username, u.Nickname, u.Email, u.Mobile, strconv.FormatInt(u.Sex, 10),
+		rules.DeptPath(u.DeptID), roleNames(rules, u.RoleIDs), strconv.FormatInt(web.FlagNumber(u.Status), 10),
+	}
+}

@@ -1,0 +1,120 @@
+package person
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"reeve/server/monitor"
+	"reeve/server/web"
+	"reeve/server/webhooks"
+	"reeve/store"
+)
+
+// Person erases and exports what the whole server has about one person.
+type Person struct {
+	S       *web.Server
+	Sender  *webhooks.Sender
+	erasing sync.Mutex // held while an erasure is continued
+}
+
+type eraseIn struct {
+	web.ByID
+	Username string `json:"username" check:"required,raw,max=64" doc:"Username of the user, exactly as stored, as a confirmation"`
+}
+
+// Erasure says what an erasure has removed, and what is left.
+type Erasure struct {
+	ErasedAt        store.Time         `json:"erased_at"`
+	Removed         store.ErasedCounts `json:"removed" doc:"Numbers of records that were deleted or no longer name the person, besides the user's own"`
+	Complete        store.Flag         `json:"complete" doc:"1 if everything was removed; 0 if the rest is removed within minutes, or after the next start"`
+	MonitoringUntil store.Time         `json:"monitoring_until" null:"true" doc:"Time until which monitoring may keep events of the person if the erasure can't be completed; null if they were removed"`
+	BackupsBefore   store.Time         `json:"backups_before" doc:"Backups and copies of the data made before this time still contain the person; if one is restored on this server, the person is erased again"`
+	KeptCopies      int64              `json:"kept_copies" doc:"Number of copies of the data in the data directory, from before upgrades and restores, which still contain the person until you delete them"`
+}
+
+func (p *Person) eraseUser(req *web.Request, in *eraseIn) (*Erasure, error) {
+	return p.erase(req, store.Account{ID: in.ID}, in.Username)
+}
+
+func (p *Person) eraseAppUser(req *web.Request, in *eraseIn) (*Erasure, error) {
+	return p.erase(req, store.Account{App: true, ID: in.ID}, in.Username)
+}
+
+// erase erases a user. Once the user is deleted, the rest is done in the background if it fails
+// now.
+func (p *Person) erase(req *web.Request, who store.Account, username string) (*Erasure, error) {
+	s := p.S
+	e, removed, err := store.Erase(req.DB, req.Actor, who, username)
+	if err != nil {
+		return nil, err
+	}
+	out := &Erasure{ErasedAt: e.CreatedAt, BackupsBefore: e.CreatedAt, Complete: true}
+	if err := p.finishErasure(e, &removed); err != nil {
+		s.Log.Error().Err(err).Str("request", req.ID).Msg("an erasure is incomplete and will be continued")
+		out.Complete, out.MonitoringUntil = false, e.CreatedAt.Add(s.Config.Monitor.MaxAge)
+	}
+	out.Removed = removed
+	if out.KeptCopies, err = store.CountKept(s.DB); err != nil {
+		s.Log.Warn().Err(err).Msg("the copies of the database could not be listed")
+	}
+	return out, nil
+}
+
+// finishErasure removes an erased person from everything but the user's own records, and ends the
+// erasure.
+func (p *Person) finishErasure(e *store.Erasure, removed *store.ErasedCounts) error {
+	p.erasing.Lock()
+	defer p.erasing.Unlock()
+	db, who := p.S.DB.WithRecorder(nil).For("erasure", nil), e.Who()
+	if err := store.FinishErasure(db, e, removed); err != nil {
+		return err
+	}
+	events, err := p.S.Monitor.Forget(monitor.Person{ID: who.ID, App: who.App, Texts: e.Texts})
+	removed.Events += int64(events)
+	if err != nil {
+		return err
+	}
+	deliveries, err := p.Sender.Forget(who)
+	removed.Deliveries += int64(deliveries)
+	if err != nil {
+		return err
+	}
+	return store.EndErasure(db, e)
+}
+
+// Run continues erasures that an error or a restart has interrupted, until ctx ends.
+func (p *Person) Run(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		p.ResumeErasures()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (p *Person) ResumeErasures() {
+	var open []*store.Erasure
+	err := p.S.DB.View(store.System, func(tx *store.Tx) error {
+		open = nil
+		for e, err := range store.Erasures.All(tx) {
+			if err != nil {
+				return err
+			}
+			open = append(open, e)
+		}
+		return nil
+	})
+	for _, e := range open {
+		if err == nil {
+			err = p.finishErasure(e, &store.ErasedCounts{})
+		}
+	}
+	if err != nil {
+		p.S.Log.Error().Err(err).Msg("an erasure is incomplete and will be continued")
+	}
+}

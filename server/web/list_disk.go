@@ -1,0 +1,253 @@
+package web
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"reeve/store"
+)
+
+// Resource declares how the interface exposes the records of a collection: which of them,
+// how a record is returned, the values that a new one starts with, and, if it is listed by
+// indexes, how it can be searched, filtered and sorted.
+type Resource[T, Out any] struct {
+	Collection *store.Collection[T]
+	Keywords   []string // fields of the collection's Search
+	Order      string   // default order in words, for the OpenAPI document
+	First      store.Order[T]
+	Descending bool // whether the default order is descending
+	Columns    []Column[T]
+	// Only is a condition of every record of the list, which all filters imply; nil if
+	// the list has all records.
+	Only func() store.Condition
+	// Always is a condition of every record of the list that filters do not imply; nil for none.
+	Always func() store.Condition
+	// Search is the condition for keywordSearch in a collection without search texts.
+	Search func(tx *store.Tx, part string) store.Condition
+	// Scope limits the list to the records that the caller may see; nil for all.
+	Scope func(tx *store.Tx, req *Request) (c store.Condition, narrow bool)
+	// Named makes the change log find entries by the names of these records.
+	Named bool
+	// Telling makes the response include the number of records that the scope hides. No
+	// parameter changes the number, so that it reveals nothing about these records.
+	Telling bool
+	// Custom lets the list be filtered by custom fields, whose values the index has; nil for no custom fields.
+	Custom *store.Many[T, string]
+	Realm  string // of the custom fields
+	Output func(tx *store.Tx, req *Request, v *T) (Out, error)
+	Blank  T // a new record, before the fields that are sent; without slices or maps
+}
+
+// Column is a field that a Resource can be filtered or sorted by.
+type Column[T any] struct {
+	Name    string
+	Uses    use
+	Numbers func(tx *store.Tx, values []int64) store.Condition
+	Texts   func(tx *store.Tx, values []string) store.Condition
+	Between func(tx *store.Tx, low, high store.Time) store.Condition
+	Order   store.Order[T] // for sorted
+}
+
+// IDs returns the condition for a column of references.
+func IDs(index interface {
+	AnyOf(...store.ID) store.Condition
+}) func(*store.Tx, []int64) store.Condition {
+	return func(_ *store.Tx, values []int64) store.Condition {
+		of := make([]store.ID, 0, len(values))
+		for _, n := range values {
+			if n > 0 {
+				of = append(of, store.ID(n))
+			}
+		}
+		return index.AnyOf(of...)
+	}
+}
+
+// AnyText returns the condition for a column with an index of texts.
+func AnyText[T any](index *store.Many[T, string]) func(*store.Tx, []string) store.Condition {
+	return func(_ *store.Tx, values []string) store.Condition { return index.AnyOf(values...) }
+}
+
+// List returns the GET route of a declaration, which needs no handler.
+func List[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
+	info, answer := t.Info(), reflect.TypeFor[Page[Out]]()
+	if t.Telling {
+		answer = reflect.TypeFor[scopedPage[Out]]()
+	}
+	rt := Route{
+		Method: "GET", Path: path, Access: access, Title: title, Output: answer, List: info, Handler: "diskList",
+		View: func(tx *store.Tx, req *Request, out *Envelope) error {
+			ask, err := info.Ask(req)
+			if err != nil {
+				return err
+			}
+			records, damaged, total, err := t.find(tx, req, ask)
+			if err != nil {
+				return err
+			}
+			rows := make([]json.RawMessage, 0, len(records))
+			for _, v := range records {
+				row, err := t.row(tx, req, v)
+				switch {
+				case store.IsDamage(err):
+					tx.NoteDamage(err)
+					damaged = append(damaged, t.Collection.ID(v))
+				case err != nil:
+					return err
+				default:
+					rows = append(rows, row)
+				}
+			}
+			hidden, err := t.hidden(tx, req, ask, total)
+			if err != nil {
+				return err
+			}
+			WritePage(&out.Bytes, rows, damaged, total, ask, hidden)
+			return nil
+		},
+	}
+	if t.Named {
+		rt.named = &namedRecords{t.Collection.Name(), func(tx *store.Tx, req *Request, text string, most int) ([]store.ID, error) {
+			return t.FindIDs(tx, req, &ListQuery{Search: text}, most)
+		}}
+	}
+	return rt
+}
+
+// namedRecords finds records of a collection by a folded part of their names, among those that the caller sees.
+type namedRecords struct {
+	collection string
+	find       func(tx *store.Tx, req *Request, text string, most int) ([]store.ID, error)
+}
+
+// FindNamed finds records of a collection by a folded part of their names. It reports false if no list does that.
+func (req *Request) FindNamed(tx *store.Tx, collection, text string, most int) (found []store.ID, listed bool, err error) {
+	for i := range req.Server.Routes {
+		if named := req.Server.Routes[i].named; named != nil && named.collection == collection {
+			found, err = named.find(tx, req, text, most)
+			return found, true, err
+		}
+	}
+	return nil, false, nil
+}
+
+func (t *Resource[T, Out]) Info() *ListInfo {
+	info := &ListInfo{Keywords: t.Keywords, Order: t.Order, custom: t.Custom != nil}
+	for _, c := range t.Columns {
+		info.Columns = append(info.Columns, ColumnInfo{c.Name, c.Uses, c.Numbers != nil})
+	}
+	return info
+}
+
+// find reads the requested page, returns the IDs of its damaged records, and counts the matching records.
+func (t *Resource[T, Out]) find(tx *store.Tx, req *Request, ask *ListQuery) (page []*T, damaged []store.ID, total int, err error) {
+	q, err := t.query(tx, req, ask, ask.Offset(), ask.Size)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	return t.Collection.FindIntact(tx, q)
+}
+
+// row returns a record as the list has it.
+func (t *Resource[T, Out]) row(tx *store.Tx, req *Request, v *T) (json.RawMessage, error) {
+	row, err := t.Output(tx, req, v)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(row)
+}
+
+// FindIDs returns the IDs of up to limit matching records.
+func (t *Resource[T, Out]) FindIDs(tx *store.Tx, req *Request, ask *ListQuery, limit int) ([]store.ID, error) {
+	q, err := t.query(tx, req, ask, 0, limit)
+	if err != nil {
+		return nil, err
+	}
+	return t.Collection.FindIDs(tx, q)
+}
+
+// hidden returns the number of records of the whole list that the scope hides. total is
+// the number of matches.
+func (t *Resource[T, Out]) hidden(tx *store.Tx, req *Request, ask *ListQuery, total int) (int, error) {
+	if !t.Telling {
+		return 0, nil
+	}
+	c, narrow := t.Scope(tx, req)
+	if !narrow {
+		return 0, nil
+	}
+	whole := store.Query[T]{Where: []store.Condition{t.Only()}}
+	_, all, err := t.Collection.Find(tx, whole)
+	if err == nil && ask.narrowed() {
+		whole.Where = append(whole.Where, c)
+		_, total, err = t.Collection.Find(tx, whole)
+	}
+	return all - total, err
+}
+
+// query converts a list query to a store query.
+func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery, offset, limit int) (store.Query[T], error) {
+	q := store.Query[T]{Search: ask.Search, Order: t.First, Descending: t.Descending, Offset: offset, Limit: limit}
+	if t.Search != nil && ask.Search != "" {
+		q.Search, q.Where = "", append(q.Where, t.Search(tx, ask.Search))
+	}
+	if t.Scope != nil {
+		if c, narrow := t.Scope(tx, req); narrow {
+			q.Where = append(q.Where, c)
+		}
+	}
+	for _, of := range ask.AnyOf {
+		c := t.column(of.Column)
+		if c.Numbers != nil {
+			q.Where = append(q.Where, c.Numbers(tx, of.Numbers))
+		} else {
+			q.Where = append(q.Where, c.Texts(tx, of.Texts))
+		}
+	}
+	for _, r := range ask.Ranges {
+		q.Where = append(q.Where, t.column(r.column).Between(tx, r.Low, r.High))
+	}
+	for _, of := range ask.custom {
+		c, err := t.customCondition(tx, req, of)
+		if err != nil {
+			return q, err
+		}
+		q.Where = append(q.Where, c)
+	}
+	if t.Only != nil && len(ask.AnyOf) == 0 {
+		q.Where = append(q.Where, t.Only())
+	}
+	if t.Always != nil {
+		q.Where = append(q.Where, t.Always())
+	}
+	if ask.sort != "" {
+		q.Order, q.Descending = t.column(ask.sort).Order, ask.descending
+	}
+	return q, nil
+}
+
+func (t *Resource[T, Out]) column(name string) *Column[T] {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return &t.Columns[i]
+		}
+	}
+	panic("server: a question names a column that is not declared")
+}
+
+// Get reads one record of the list if it is in the caller's scope.
+func (t *Resource[T, Out]) Get(tx *store.Tx, req *Request, id store.ID) (out Out, err error) {
+	v, err := t.Collection.Get(tx, id)
+	if err != nil {
+		return out, err
+	}
+	if t.Scope != nil {
+		if c, narrow := t.Scope(tx, req); narrow && !c.Matches(tx, id) {
+			return out, t.Collection.NotFound(id)
+		}
+	}
+	if t.Always != nil && !t.Always().Matches(tx, id) {
+		return out, t.Collection.NotFound(id)
+	}
+	return t.Output(tx, req, v)
+}

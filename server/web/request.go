@@ -1,0 +1,520 @@
+package web
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+	"github.com/rs/zerolog"
+	"reeve/auth"
+	"reeve/server/redact"
+	"reeve/store"
+	"reeve/store/audit"
+	"reeve/store/errs"
+)
+
+// Request is the request that a handler serves, besides its input.
+type Request struct {
+	ID      string
+	Addr    netip.Addr    // client address, see auth.ClientAddr
+	Session *auth.Session // nil on a public route
+	entered *auth.Session // Session as it was when its token was checked last
+	Actor   *store.Actor
+
+	Server      *Server
+	Route       *Route // nil without a route
+	HTTP        *http.Request
+	Writer      statusWriter
+	Params      httprouter.Params
+	Read        readState // state of the record that the client has read
+	Begun       time.Time
+	DB          store.Handle // store handle whose operations are recorded in monitoring
+	Origin      store.Origin // what the change log says about writes
+	idempotency *idempotency // nil without an Idempotency-Key
+	entry       audit.Head   // entry of the last write in the change log; zero for none
+	Observed    observed
+	Opened      time.Duration // of a stream: time until it was open
+	clientForm  url.Values    // form that was read before the request was authenticated; nil for none
+	bodyRead    bool          // whether the body was read to its end
+	answer      *held         // memory of the response; nil if it does not count
+	size        *atomic.Int64 // bytes of the last response of the route, 0 if it was small; nil without a route
+	turn        chan struct{} // semaphore of large responses, while the request holds a place; nil without one
+	held        []func()      // release what the request holds of limits
+	Committed   []func()      // functions to run after the commit
+
+	Shown *errs.Error // error that a page has shown; nil for none
+	Once  any         // what a page shows once; nil for nothing
+
+	Rest func(out *Envelope) error // what a view leaves to do after its transaction; nil for nothing
+}
+
+// Auth returns the Auth with the store handle of the request.
+func (req *Request) Auth() *auth.Auth { return req.Server.Auth.On(req.DB) }
+
+func (s *Server) NewRequest(w http.ResponseWriter, r *http.Request) *Request {
+	req := &Request{ID: s.nextID(), Addr: s.clientAddr(r), Actor: store.Anonymous, Server: s, HTTP: r, Writer: statusWriter{ResponseWriter: w}, Begun: time.Now()}
+	if s.Config.Monitor.Off {
+		req.DB = s.DB.WithRecorder(nil)
+	} else {
+		req.DB = s.DB.WithRecorder(&req.Observed.watch)
+	}
+	return req
+}
+
+// serve returns the handler of a route: it authenticates and authorizes the request,
+// decodes the input, runs the route's handler and sends the response.
+func (s *Server) serve(rt *Route) httprouter.Handle {
+	stats, operation, monitored := s.Metrics.Of(rt), rt.Name(), rt.Monitored()
+	size := new(atomic.Int64)
+	size.Store(unknownSize)
+	return func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		req := s.NewRequest(w, r)
+		req.Route, req.Params, req.Observed.route, req.size = rt, params, monitored, size
+		req.Writer.headOnly = r.Method == http.MethodHead && rt.Raw != nil && !rt.Ranges
+		if rt.changes() { // reads do not pay for it
+			req.setOrigin(rt)
+			req.DB = req.DB.For(operation, req.AuthorizeWrite).From(&req.Origin).Noting(&req.entry)
+			if len(r.Header[IdempotencyHeader]) > 0 {
+				req.DB = req.DB.Concluding(req.complete)
+			}
+			if rt.Method == http.MethodDelete || rt.AllowedBeforePasswordChange {
+				req.DB = req.DB.Essential()
+			}
+		}
+		if rt.Raw != nil || rt.Page {
+			DocumentHeaders(w.Header())
+		}
+		if rt.shared {
+			w.Header()["Cross-Origin-Resource-Policy"] = anyOrigin
+		}
+		err := s.run(rt, req)
+		if req.Writer.cut {
+			err = nil
+		}
+		gone := req.abandoned(err)
+		if gone != nil {
+			err, req.Writer.status = gone, statusGone
+		}
+		defer func() { // also for an aborted response
+			s.record(stats, req, err)
+			req.release() // last, since monitoring reads the body
+		}()
+		switch {
+		case err != nil && gone == nil:
+			s.Fail(req, err)
+		case req.Shown != nil:
+			s.logFailure(req, req.Shown)
+		}
+		s.logRequest(rt.Path, req, err)
+		if gone != nil {
+			panic(http.ErrAbortHandler) // a partial response must not be taken for a whole one
+		}
+	}
+}
+
+// record counts a finished request in the metrics and passes it to monitoring.
+func (s *Server) record(stats *requestStats, req *Request, err error) {
+	took := time.Since(req.Begun)
+	s.countDenial(req)
+	if req.Opened > 0 {
+		took = req.Opened // of a stream, the time until it was open
+	}
+	stats.count(req, took) // first, since monitoring may send the response
+	if err == nil && req.Shown != nil {
+		err = req.Shown
+	}
+	facts := req.facts(err, took)
+	s.Monitor.Done(&facts)
+}
+
+// run runs a route and writes a successful response.
+func (s *Server) run(rt *Route, req *Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	out := newEnvelope(rt.Protocol)
+	defer out.release()
+	done, err := s.make(rt, req, out)
+	if done || err != nil {
+		return err
+	}
+	req.nameEntry()
+	return out.send(req)
+}
+
+// make makes a response. It reports true if the handler has sent it.
+func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err error) {
+	defer req.leaveTurn()
+	req.takeTurn()
+	if rt.changes() {
+		if err := req.readReason(); err != nil {
+			return false, err
+		}
+	}
+	if rt.Clients {
+		if err := req.readClient(); err != nil {
+			return false, err
+		}
+	}
+	if rt.Method != http.MethodGet && !rt.Reads {
+		if err := req.readConditions(rt); err != nil {
+			return false, err
+		}
+	}
+	if err = s.view(rt, req, out); err == nil && rt.LoggedAs != "" && req.HTTP.Method != http.MethodHead {
+		err = req.logUse(rt)
+	}
+	if err == nil {
+		err = req.readIdempotency(rt)
+	}
+	switch {
+	case err != nil:
+		return false, err
+	case req.Rest != nil:
+		return false, req.Rest(out)
+	case rt.Raw != nil:
+		return true, rt.Raw(req, &req.Writer)
+	case rt.Act != nil:
+		return false, req.actOnce(rt, out)
+	}
+	return false, nil
+}
+
+// view authorizes the request, and runs the view of a route that has one, in one transaction.
+func (s *Server) view(rt *Route, req *Request, out *Envelope) error {
+	return req.DB.View(store.Anonymous, func(tx *store.Tx) error {
+		err := s.Admit(tx, rt, req)
+		if err == nil {
+			err = req.Prove(tx, rt)
+		}
+		if limited := req.limitRate(tx); limited != nil { // refused requests count, too
+			err = limited
+		}
+		s.Monitor.Widen(&req.Observed.watch, req.Observed.route, req.Actor, req.Addr)
+		if err == nil {
+			err = req.expectAnswer(out)
+		}
+		if err != nil || rt.View == nil {
+			return err
+		}
+		return rt.View(tx, req, out)
+	})
+}
+
+// Admit authenticates and authorizes the request.
+func (s *Server) Admit(tx *store.Tx, rt *Route, req *Request) error {
+	if rt.Visible != nil && !rt.Visible(tx) {
+		return errUnknownPath
+	}
+	if rt.Access == Public {
+		return nil
+	}
+	if req.Observed.authAt == 0 {
+		req.Observed.authAt = tx.Now()
+	}
+	session, err := req.authenticate(tx, rt)
+	if err != nil {
+		return err
+	}
+	if session == nil { // also one that has ended since the request began
+		req.Session, req.Actor = nil, store.Anonymous
+		return nil
+	}
+	req.Session, req.entered, req.Actor = session, session, session.Actor
+	req.Origin.User, req.Origin.SessionID = store.Account{App: session.Actor.App, ID: session.Actor.ID}, session.ID
+	actor, err := req.actor(tx)
+	if err != nil {
+		return err
+	}
+	req.Actor = actor
+	if session.Key != nil {
+		req.Origin.Key, req.Origin.SessionID = session.Actor.Key, 0
+	}
+	tx.ActAs(req.Actor)
+	if err := rt.permit(tx, req.Actor); err != nil {
+		return err
+	}
+	req.Observed.authorized = true
+	return nil
+}
+
+// permit returns an error if the actor may not use the route.
+func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
+	if actor.Person().MustChange && !rt.AllowedBeforePasswordChange {
+		return errs.New(errs.Denied, "change the password first").Coded("password_change_required")
+	}
+	if !rt.AllowedBeforePasswordChange && !rt.AllowedBeforeFactor && actor.Key == nil && actor.Person().MustAddFactor(tx) {
+		return errs.New(errs.Denied, "set up a second factor first").Coded("factor_required")
+	}
+	if err := rt.PermitActing(actor); err != nil {
+		return err
+	}
+	access := rt.Access
+	if key := actor.Key; key != nil {
+		if rt.Keys == ByNoKey || rt.Keys == ByPersonalKey && !key.Personal {
+			return store.ErrKeyForbidden
+		}
+		access = cmp.Or(rt.KeyAccess, access)
+	}
+	if !rt.Open() && !actor.HasPermission(tx, access) {
+		return errs.New(errs.Denied, "permission %s is required", access)
+	}
+	if rt.unscoped && !actor.Scope(tx).All {
+		return errs.New(errs.Denied, "the data scope all is required")
+	}
+	return nil
+}
+
+// Prove requires a recent proof if the route does. It runs only when the request begins, so that a long one can end.
+func (req *Request) Prove(tx *store.Tx, rt *Route) error {
+	if !rt.Confirmed || req.Actor.Key != nil {
+		return nil
+	}
+	err := store.RequireProof(tx)
+	req.Observed.authorized = err == nil
+	return err
+}
+
+// Renew authorizes a request again that waits for something, and returns the present actor.
+func (req *Request) Renew(tx *store.Tx) (*store.Actor, error) {
+	if req.Session == nil {
+		return store.Anonymous, nil
+	}
+	if err := req.Server.Auth.Accepts(tx, req.entered); err != nil {
+		return nil, err
+	}
+	session, err := req.Server.Auth.SessionByID(tx, req.Session.ID)
+	if err != nil {
+		return nil, err
+	}
+	return req.resume(tx, session)
+}
+
+// Proceed authorizes a download again, also with a token that was replaced meanwhile, and counts as a use of the session. It
+// is only for requests that read: the actor has the proof of a confirmation that came later.
+func (req *Request) Proceed(tx *store.Tx) error {
+	if req.Session == nil {
+		return nil
+	}
+	session, err := req.Server.Auth.Continue(tx, req.entered)
+	if err != nil {
+		return err
+	}
+	actor, err := req.resume(tx, session)
+	if err == nil {
+		req.Actor = actor
+	}
+	return err
+}
+
+// resume authorizes the request with the present state of its session.
+func (req *Request) resume(tx *store.Tx, session *auth.Session) (*store.Actor, error) {
+	if session.Key != nil {
+		if err := session.Key.Uses(tx.Now(), req.Addr); err != nil {
+			return nil, err
+		}
+	}
+	req.Session = session
+	actor, err := req.actor(tx)
+	if err != nil {
+		return nil, err
+	}
+	tx.ActAs(actor)
+	return actor, req.Route.permit(tx, actor)
+}
+
+// AuthorizeWrite runs first in every write transaction of a request. The request was
+// authorized when it began, but a body can take half a minute to arrive and a password
+// a second to hash, so the session or the permission may have been revoked since.
+func (req *Request) AuthorizeWrite(tx *store.Tx) error {
+	if req.Session == nil {
+		return nil // a public route
+	}
+	if err := req.Session.Confirm(tx); err != nil {
+		return err
+	}
+	if err := req.confirmActing(tx); err != nil {
+		return err
+	}
+	if err := req.Route.permit(tx, store.ActorOf(tx)); err != nil {
+		return err
+	}
+	return req.completed(tx)
+}
+
+// AdmitMetrics checks the token of a metrics scraper, which has no session, in constant
+// time. Hashing hides the length too.
+func (s *Server) AdmitMetrics(token string) error {
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.Config.MetricsToken))
+	if s.Config.MetricsToken == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+		return errs.New(errs.Unauthenticated, "wrong metrics token (metrics.token in the configuration)")
+	}
+	return nil
+}
+
+// AdmitAgain re-authorizes a request, so that revoked permissions take effect before its body is used.
+func (req *Request) AdmitAgain() error {
+	if req.Session == nil {
+		return nil // a public route
+	}
+	return req.DB.DB.View(store.Anonymous, req.admit) // not among the operations of the request
+}
+
+func (req *Request) admit(tx *store.Tx) error { return req.Server.Admit(tx, req.Route, req) }
+
+// logFailure logs an error of the server, at most once a minute while it repeats.
+func (s *Server) logFailure(req *Request, err error) {
+	e := errs.Of(err)
+	code := req.Route.StatusOf(e.Kind)
+	if e.Kind == errs.Internal || e.Unwrap() != nil && code >= 500 { // not Busy, which would fill the log under a flood
+		id, method, path := req.ID, req.HTTP.Method, req.loggedPath()
+		kind := e.Code
+		if e.Kind == errs.Internal {
+			kind += " " + req.loggedRoute()
+		}
+		s.Failures.Log(s.Log, kind, err, func(line *zerolog.Event) {
+			line.Str("request", id).Str("method", method).Str("path", path).Int("status", code).Msg("request failed")
+		})
+	}
+}
+
+// Fail sends an error response. An error that is not an errs.Error is internal: it is
+// logged, and its text is not sent.
+func (s *Server) Fail(req *Request, err error) {
+	s.logFailure(req, err)
+	e := errs.Of(err)
+	code := req.Route.StatusOf(e.Kind)
+	if req.Writer.status != 0 {
+		panic(http.ErrAbortHandler) // a raw response had begun: the client must not take it for complete
+	}
+	h := req.Writer.Header()
+	h.Del("Etag")
+	h.Del("Cache-Control")
+	h.Del("Content-Encoding") // of a response that the limit refused
+	h.Del("Content-Disposition")
+	h["Content-Security-Policy"] = noContent
+	if e.Kind == errs.Unauthenticated {
+		h["Www-Authenticate"] = req.challenge()
+	}
+	SetRetryAfter(h, e)
+	if req.HTTP.ContentLength != 0 && !req.bodyRead {
+		if e.Kind == errs.TooLarge || e.Kind == errs.TooMany || e.Kind == errs.Busy {
+			h.Set("Connection", "close") // the rest of the body is not read
+		}
+		// net/http reads some of the body before the next request.
+		http.NewResponseController(&req.Writer).SetReadDeadline(time.Now().Add(bodyGrace)) // fails only without a connection, in a test
+	}
+	if req.Server.FailPage(req, e, code) {
+		return
+	}
+	body, err := json.Marshal(req.failureBody(e))
+	if err != nil {
+		panic(err) // strings and numbers can always be encoded
+	}
+	req.writeJSON(code, append(body, '\n'))
+}
+
+// SetRetryAfter sets the header for an error that ends by itself.
+func SetRetryAfter(h http.Header, e *errs.Error) {
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+}
+
+// failureBody returns the body of an error response.
+func (req *Request) failureBody(e *errs.Error) any {
+	if req.Route != nil && req.Route.Protocol != nil {
+		return req.Route.Protocol.Failure(req, e, e.Msg.In(req.Language()))
+	}
+	answer := failureOf(e, req.Language())
+	answer.RequestID = req.ID
+	return answer
+}
+
+// loggedPath returns the path with secret parameters masked.
+func (req *Request) loggedPath() string {
+	pattern := ""
+	if req.Route != nil {
+		pattern = req.Route.Path
+	}
+	return (&redact.Redactor{}).Path(pattern, req.HTTP.URL.Path)
+}
+
+// loggedRoute returns the name of the route; "" for none.
+func (req *Request) loggedRoute() string {
+	if req.Route == nil {
+		return ""
+	}
+	return req.Route.Name()
+}
+
+// logRequest logs the request at debug level. It omits the query, which may contain
+// personal data.
+func (s *Server) logRequest(route string, req *Request, err error) {
+	if s.Log.GetLevel() > zerolog.DebugLevel {
+		return
+	}
+	line := s.Log.Debug()
+	if err != nil && !errs.Is(err, errs.Internal) {
+		line = line.Str("error", errs.Of(err).Code)
+	}
+	line.Str("request", req.ID).Str("method", req.HTTP.Method).Str("route", route).Str("path", req.loggedPath()).
+		Int("status", req.Writer.status).Stringer("address", req.Addr).Str("user", req.Actor.Label()).
+		Dur("ms", time.Since(req.Begun)).Msg("request")
+}
+
+// statusWriter records the status and the size of a response.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+	bytes  int64 // size of the body
+	err    error // error of the connection
+
+	headOnly bool // whether the handler ends at the first byte of a body, which the client does not get: it may be long or endless
+	cut      bool // whether it has ended so
+}
+
+// errHeadOnly ends a handler whose response has no body.
+var errHeadOnly = errors.New("the response to HEAD has no body")
+
+func (w *statusWriter) WriteHeader(code int) {
+	if w.status == 0 {
+		w.status = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *statusWriter) Write(b []byte) (int, error) {
+	if w.headOnly && w.status < 400 {
+		if w.status == 0 {
+			w.WriteHeader(http.StatusOK)
+		}
+		w.cut = true
+		return 0, errHeadOnly
+	}
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

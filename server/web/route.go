@@ -1,0 +1,493 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"reeve/server/redact"
+	"reeve/store"
+)
+
+// Values of Route.Access besides permission keys.
+const (
+	Public   = "public"    // everyone
+	SignedIn = "signed-in" // every user signed in to the admin realm
+	AppOnly  = "app user"  // every user signed in to the app realm
+	AnyRealm = "any realm" // everyone; a token of either realm is optional, but must be valid
+
+	MetricsToken = "metrics token" // clients with the token of the configuration; nobody if none is configured
+)
+
+// Route is one operation. The router, the permission tree, the OpenAPI document and the
+// tests are generated from the table of routes.
+type Route struct {
+	Method string
+	Path   string
+	Access string // public, SignedIn, AppOnly, AnyRealm, MetricsToken or a permission key
+	Title  string // a short phrase; also the name of the permission
+
+	Input                       *Input        // nil for a list
+	Output                      reflect.Type  // type of the data in the response
+	List                        *ListInfo     // declaration of a list; nil for other routes
+	AllowedBeforePasswordChange bool          // whether it is usable while the password must be changed
+	AllowedBeforeFactor         bool          // whether it is usable while a second factor must be set up, as before is
+	RateLimited                 bool          // whether it rejects wrong credentials and too many attempts
+	Closable                    bool          // whether a setting can close it
+	MayBeMissing                bool          // whether it looks for something that may not exist, although its path names nothing
+	Tagged                      bool          // whether it answers with an ETag, or 304
+	Binary                      string        // media type of a raw response
+	MaxBody                     int64         // maximum size of a JSON body in bytes
+	Ranges                      bool          // whether a part of its content can be requested
+	shared                      bool          // whether pages of any origin may embed the response
+	unscoped                    bool          // whether it requires the data scope all
+	Confirmed                   bool          // whether it requires that the user has just confirmed who it is
+	Proves                      bool          // whether the store requires that for what it usually does
+	Keys                        keyUse        // which API keys may use it
+	KeyAccess                   string        // permission that API keys need instead of Access; "" for the same
+	Clients                     bool          // whether keys may also be sent as the secret of a client of OAuth 2.0
+	Answers                     Answers       // responses that it has besides the usual ones
+	Reads                       bool          // whether it changes nothing, although it is no GET
+	Protocol                    *Protocol     // specification that it follows; nil for the conventions of this API
+	Reveals                     bool          // whether the response has a secret: it is never stored, cached or recorded
+	Resumes                     bool          // whether it continues at a position of the client, which may be gone
+	named                       *namedRecords // what its list finds by name for the change log; nil for nothing
+	Validates                   bool          // whether it rejects stored values, although it has no body
+	Handler                     string        // name of the handler, for monitoring
+	Page                        bool          // whether it is a page, with pages also for errors if a browser asks
+	Visible                     appearance    // whether a setting lets it exist; nil if it always does
+	Conditional                 bool          // whether it checks the conditions of a client, see Request.read
+	record                      recordOf      // record that such a condition is about; nil if the handler checks it
+	LoggedAs                    string        // action that the change log has for every use; "" for none
+	Unmonitored                 bool          // not recorded in monitoring, except for 401 and 403
+	Hidden                      redact.Fields // input fields that monitoring hides
+
+	// One of these three runs once the request is authorized: view in the read
+	// transaction of the authorization, act after it, raw with access to the
+	// connection. A view can set Request.rest, which runs after it.
+	View func(tx *store.Tx, req *Request, out *Envelope) error
+	Act  func(req *Request, out *Envelope) error
+	Raw  func(req *Request, w http.ResponseWriter) error
+}
+
+// appearance reports whether a route exists. While it does not, it answers like an unknown path.
+type appearance func(tx *store.Tx) bool
+
+// Encoded is an output that is already JSON; T is its type.
+type Encoded[T any] struct {
+	JSON json.RawMessage
+	ETag string // ETag of the JSON, in quotes; "" for none
+}
+
+func (e Encoded[T]) encoded() (json.RawMessage, string) { return e.JSON, e.ETag }
+
+// MarshalJSON implements json.Marshaler, for an Encoded inside another output.
+func (e Encoded[T]) MarshalJSON() ([]byte, error) { return e.JSON, nil }
+
+func (Encoded[T]) Shape() reflect.Type { return reflect.TypeFor[T]() }
+
+// Nothing is the output of an operation without data: "data": {}.
+type Nothing struct{}
+
+// None is the input of an operation without parameters.
+type None struct{}
+
+// Read returns a GET route whose handler runs in a read transaction.
+func Read[In, Out any](path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
+	rt := NewRoute[In, Out]("GET", path, access, title)
+	rt.Handler = HandlerName(handler)
+	rt.View = func(tx *store.Tx, req *Request, out *Envelope) error {
+		in := new(In)
+		if err := req.Decode(rt.Input, in); err != nil {
+			return err
+		}
+		data, err := handler(tx, req, in)
+		if err != nil {
+			return err
+		}
+		return out.Record(req, data)
+	}
+	return rt
+}
+
+// Write returns a route whose handler runs in a write transaction. The handler may run
+// more than once: see store.DB.Update.
+func Write[In, Out any](method, path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
+	rt := Action(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
+		err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
+			req.Committed = nil // discard those of an earlier run
+			err := req.IfFresh(tx, func() (err error) {
+				out, err = handler(tx, req, in)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return req.noteAnswer(out)
+		})
+		if err == nil {
+			for _, fn := range req.Committed {
+				fn()
+			}
+		}
+		return out, err
+	})
+	rt.Handler = HandlerName(handler)
+	return rt
+}
+
+// Action returns a route whose handler opens its own transactions, because it does
+// something slow before or between them.
+func Action[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
+	rt := NewRoute[In, Out](method, path, access, title)
+	rt.Handler = HandlerName(handler)
+	rt.Act = func(req *Request, out *Envelope) error {
+		in := new(In)
+		if err := req.Decode(rt.Input, in); err != nil {
+			return err
+		}
+		if err := req.seekCompleted(); err != nil {
+			return err
+		}
+		data, err := handler(req, in)
+		if err != nil {
+			return err
+		}
+		return out.Record(req, data)
+	}
+	return rt
+}
+
+// Reading declares that a POST route changes nothing.
+func Reading(rt Route) Route {
+	rt.Reads = true
+	return rt
+}
+
+// Raw returns a GET route whose handler writes the response itself, once no error can
+// occur any more; an error that it returns is sent in the envelope.
+func Raw[In any](path, access, title, mediaType string, handler func(*Request, *In, http.ResponseWriter) error) Route {
+	rt := NewRoute[In, []byte]("GET", path, access, title)
+	rt.Binary, rt.Handler = mediaType, HandlerName(handler)
+	rt.Raw = func(req *Request, w http.ResponseWriter) error {
+		in := new(In)
+		if err := req.Decode(rt.Input, in); err != nil {
+			return err
+		}
+		return handler(req, in, w)
+	}
+	return rt
+}
+
+// Upload returns a POST route for one file, sent as multipart/form-data in the field
+// file, with form fields before or after it. The handler runs when the whole form has
+// been read; maxBytes limits its size.
+func Upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, []byte) (Out, error)) Route {
+	rt := Uploads(path, access, title, func(req *Request, in *In, form *Form) (out Out, err error) {
+		file, err := form.only(maxBytes)
+		if err != nil {
+			return out, err
+		}
+		return handler(req, in, file)
+	})
+	rt.Handler = HandlerName(handler)
+	return rt
+}
+
+// Uploads returns a POST route for files and form fields, in any order, sent as
+// multipart/form-data. The handler iterates over the form; the input has the form
+// fields only once the iteration has ended.
+func Uploads[In, Out any](path, access, title string, handler func(*Request, *In, *Form) (Out, error)) Route {
+	rt := NewRoute[In, Out]("POST", path, access, title)
+	rt.Input.Upload, rt.Handler = true, HandlerName(handler)
+	rt.Act = func(req *Request, out *Envelope) error {
+		in := new(In)
+		if err := req.Decode(rt.Input, in); err != nil {
+			return err
+		}
+		form, err := req.form(rt.Input, in)
+		if err != nil {
+			return err
+		}
+		data, err := handler(req, in, form)
+		if err != nil {
+			return err
+		}
+		return out.Record(req, data)
+	}
+	return rt
+}
+
+// OfSeveral documents that a route takes several files at once.
+func OfSeveral(rt Route) Route {
+	rt.Input.Several = true
+	return rt
+}
+
+// SentBack lets a route also accept the fields of records as another route returns
+// them.
+func SentBack[T any](rt Route) Route {
+	rt.Input.ignore(reflect.TypeFor[T]())
+	return rt
+}
+
+// Hiding declares input fields of a route that monitoring must not record.
+func Hiding(hide redact.Fields, rt Route) Route {
+	rt.Hidden = hide
+	return rt
+}
+
+// Unmonitored excludes a route from monitoring, except for 401 and 403.
+func Unmonitored(rt Route) Route {
+	rt.Unmonitored = true
+	return rt
+}
+
+// OnSelection lets a route accept the parameters with which a list selects records.
+func OnSelection(rt Route, list *ListInfo) Route {
+	rt.Input.List = list
+	return rt
+}
+
+// WithRanges declares that a raw route sends content of which parts can be requested.
+func WithRanges(rt Route) Route {
+	rt.Ranges = true
+	return rt
+}
+
+// Shared lets pages of any origin embed the response of a route.
+func Shared(rt Route) Route {
+	rt.shared = true
+	return rt
+}
+
+// BeforePasswordChange lets a route be used while the password must be changed.
+func BeforePasswordChange(rt Route) Route {
+	rt.AllowedBeforePasswordChange = true
+	return rt
+}
+
+// RateLimited documents that a route rejects wrong credentials and too many attempts.
+func RateLimited(rt Route) Route {
+	rt.RateLimited = true
+	return rt
+}
+
+// Small limits the body to maxSmall, which is enough for routes that are public or
+// where every byte costs hashing.
+func Small(rt Route) Route { return Limited(maxSmall, rt) }
+
+// Limited limits the body to a number of bytes.
+func Limited(bytes int64, rt Route) Route {
+	rt.MaxBody = bytes
+	return rt
+}
+
+// RequiringAll requires the data scope all, for a route whose response cannot be limited to another.
+func RequiringAll(rt Route) Route {
+	rt.unscoped = true
+	return rt
+}
+
+// keyUse is which API keys may use a route.
+type keyUse int
+
+const (
+	ByAnyKey keyUse = iota
+	ByPersonalKey
+	ByNoKey
+)
+
+// BySession excludes API keys from a route: it is about the person who is signed in, or about the keys
+// and secrets from which a leaked key could get more.
+func BySession(rt Route) Route {
+	rt.Keys = ByNoKey
+	return rt
+}
+
+// ByPerson excludes service keys from a route, which is about the user that a key acts for.
+func ByPerson(rt Route) Route {
+	rt.Keys = ByPersonalKey
+	return rt
+}
+
+// KeysNeed lets API keys use a route with another permission than users.
+func KeysNeed(permission string, rt Route) Route {
+	rt.KeyAccess = permission
+	return rt
+}
+
+// Answers describe responses of a raw route by status, for the OpenAPI document.
+type Answers map[int]string
+
+// Answering documents the responses of a raw route that has none with status 200.
+func Answering(a Answers, rt Route) Route {
+	rt.Answers = a
+	return rt
+}
+
+// Reveals declares that the response of a route has a secret.
+func Reveals(rt Route) Route {
+	rt.Reveals = true
+	return rt
+}
+
+// Resuming documents that a route continues at a position that may be gone, with 410.
+func Resuming(rt Route) Route {
+	rt.Resumes = true
+	return rt
+}
+
+// Validating documents that a route without a body can reject the values that it would store.
+func Validating(rt Route) Route {
+	rt.Validates = true
+	return rt
+}
+
+// Closable documents that a setting can close a public route.
+func Closable(rt Route) Route {
+	rt.Closable = true
+	return rt
+}
+
+// Seeking documents that a public route looks for something that its body names, which may not exist.
+func Seeking(rt Route) Route {
+	rt.MayBeMissing = true
+	return rt
+}
+
+// AnyQuery lets a page ignore parameters, which mail programs and trackers add to links.
+func AnyQuery(rt Route) Route {
+	rt.Input.AnyQuery = true
+	return rt
+}
+
+// WithETag documents that a route answers 304 to a client whose data is current.
+func WithETag(rt Route) Route {
+	rt.Tagged = true
+	return rt
+}
+
+func NewRoute[In, Out any](method, path, access, title string) Route {
+	rt := Route{Method: method, Path: path, Access: access, Title: title, Output: reflect.TypeFor[Out]()}
+	rt.Input = Describe(reflect.TypeFor[In](), method, rt.Output)
+	if rt.MaxBody = maxSmall; rt.Input.Body {
+		rt.MaxBody = MaxBody
+	}
+	return rt
+}
+
+var permissionKey = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){1,4}$`)
+
+// CheckRoutes reports a mistake in the route table. New runs it.
+func CheckRoutes(all []Route) error {
+	for _, rt := range all {
+		if !rt.Open() && !permissionKey.MatchString(rt.Access) {
+			return fmt.Errorf("route %s %s has no access key: %q", rt.Method, rt.Path, rt.Access)
+		}
+		if rt.Title == "" {
+			return fmt.Errorf("route %s %s has no title", rt.Method, rt.Path)
+		}
+		if err := rt.checkSecrets(); err != nil {
+			return err
+		}
+		if rt.Method == "PUT" && rt.Input.ReadOnly != nil && !rt.Conditional {
+			return fmt.Errorf("route %s would ignore the version that a client sends; declare onRecord(…)", rt.Name())
+		}
+		for _, segment := range strings.Split(rt.Path, "/") {
+			name, isParam := strings.CutPrefix(segment, ":")
+			if isParam && !rt.takes(name) {
+				return fmt.Errorf("route %s %s: its input does not take :%s", rt.Method, rt.Path, name)
+			}
+		}
+	}
+	return nil
+}
+
+// checkSecrets reports an input field that can contain a secret under a harmless name,
+// unless the route declares it as hidden.
+func (rt *Route) checkSecrets() error {
+	if rt.Input == nil {
+		return nil
+	}
+	if rt.Access == Public && rt.Input.Has("json", "username") && !rt.Hidden.Usernames {
+		return fmt.Errorf("route %s: people type passwords into username by mistake; declare hiding(redact.Fields{Usernames: true}, …)", rt.Name())
+	}
+	if rt.Input.Has("json", "values") && !rt.Hidden.Value && !rt.Hidden.Values {
+		return fmt.Errorf("route %s: values may be those of secret settings; declare hiding(redact.Fields{Value: true}, …) or Values", rt.Name())
+	}
+	return nil
+}
+
+// takes reports whether the route's input has a path parameter.
+func (rt *Route) takes(name string) bool {
+	if rt.List != nil {
+		return rt.List.Under && name == "id"
+	}
+	return rt.Input.Has("path", name)
+}
+
+// Name returns method and path, the name of the route in logs and metrics.
+func (rt *Route) Name() string { return rt.Method + " " + rt.Path }
+
+// Open reports whether the route needs no permission.
+func (rt *Route) Open() bool {
+	return rt.Access == Public || rt.Access == SignedIn || rt.Access == AppOnly || rt.Access == AnyRealm || rt.Access == MetricsToken
+}
+
+// FurtherPermissions are permissions that an operation requires in addition to its
+// route's, depending on what it changes. All of these operations require a recent proof.
+var FurtherPermissions = []struct{ Key, Title string }{
+	{store.SecurityPermission, "Change security settings"},
+	{store.UnattendedBackup, "Download backups with an API key"},
+	{store.ActAsWrite, "Change something while acting as a user"},
+}
+
+// Confirmed requires a recent proof, see store.Proof. API keys can't give one: they need a permission of their own, or
+// can't use the route.
+func Confirmed(rt Route) Route {
+	rt.Confirmed = true
+	if rt.KeyAccess == "" {
+		rt.Keys = ByNoKey
+	}
+	return rt
+}
+
+// Proving declares that the store requires a recent proof for what the route usually does, though not
+// for every input.
+func Proving(rt Route) Route {
+	rt.Proves = true
+	return rt
+}
+
+// idWords maps words of a title to those of the operation ID: the verbs that clients
+// expect, and the names in schemas. Words mapped to "" are left out.
+var idWords = map[string]string{
+	"change": "update", "dictionary": "dict", "dictionaries": "dicts", "department": "dept", "departments": "depts",
+	"a": "", "an": "", "the": "", "your": "", "its": "",
+}
+
+// OperationID returns the title up to its first comma in camel case, verb first:
+// "Change a dictionary item" becomes updateDictItem. Clients are generated with these
+// names, so a title changes only if the operation does.
+func OperationID(rt *Route) string {
+	title, _, _ := strings.Cut(rt.Title, ",")
+	var id string
+	for _, word := range strings.FieldsFunc(title, func(r rune) bool { return r == ' ' || r == '-' }) {
+		word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "'")
+		if other, ok := idWords[strings.ToLower(word)]; ok {
+			word = other
+		}
+		switch {
+		case word == "":
+		case id == "":
+			id = strings.ToLower(word)
+		default:
+			id += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return id
+}

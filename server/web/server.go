@@ -1,0 +1,370 @@
+// Package web is the framework of Reeve's HTTP API. A Route is a value: method, path, access,
+// title and handler. Routing, authorization, decoding of input, lists, the change log's origin,
+// errors, idempotency, limits, metrics and monitoring follow from the table of routes. The
+// package knows no resource.
+//
+// A request passes request.go (authentication and authorization), decode.go (input), the
+// handler in its feature's package, and envelope.go (the response). Start with Route and
+// Request. New builds a Server, Mount gives it the table, and Listen serves.
+//
+// Invariants: a write is authorized again inside its transaction. An error that is not an
+// errs.Error is logged, and its text is never sent. Whatever a client can make the server hold
+// is counted by a Limit.
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reeve/auth"
+	"reeve/server/monitor"
+	"reeve/server/redis"
+	"reeve/server/webhook"
+	"reeve/store"
+	"reeve/store/errs"
+
+	"filippo.io/age"
+	"github.com/julienschmidt/httprouter"
+	"github.com/rs/zerolog"
+)
+
+// Config is the configuration of a Server.
+type Config struct {
+	Listen         string // host:port
+	TLSCert        string // paths of PEM files; both or neither
+	TLSKey         string
+	BasePath       string   // path below which a proxy serves this server, like /admin-tool; "" for the root of its host
+	PublicURL      string   // URL at which people reach this server, like https://reeve.example.org, with BasePath; "" if unknown
+	AllowedHosts   []string // host names to answer to besides that of PublicURL
+	TrustedProxies []netip.Prefix
+	MaxConnections int // 0 for as many as the limit of file descriptors allows
+	Monitor        monitor.Config
+	Console        fs.FS    // the built console: index.html and assets/; nil for no console
+	Manual         fs.FS    // Markdown files; nil for no manual
+	Mail           fs.FS    // templates of mails, see mail.ParseTemplates
+	Pages          fs.FS    // pages for people without the console: frame.html and texts.json
+	Clients        fs.FS    // the client libraries: typescript/, go/ and LICENSE; nil for none
+	IgnoredFields  []string // unknown fields that are ignored in a body
+	CORSOrigins    []string // exact origins, like https://admin.example.org; none by default
+	RedisTargets   []string // name=redis://user:password@host:port/db, so secret
+	Version        string
+	// BackupRecipients are the recipients that backups are encrypted to. Without any,
+	// backups are not encrypted and lack secret.key.
+	BackupRecipients []age.Recipient
+	Root             bool          // whether the program runs as root outside a container
+	PrivateFiles     []string      // paths of configuration files that other users of the machine must not be able to read
+	MetricsToken     string        // bearer token of GET /metrics; "" turns the endpoint off
+	Forward          Forward       // forward authentication; without origins there is none
+	WebhookAllow     webhook.Allow // destinations of webhooks beyond the Internet
+	Effective        []ConfigValue // configuration for display, secrets masked
+}
+
+// Timeouts and limits of HTTP connections.
+const (
+	headerTimeout   = 5 * time.Second
+	idleTimeout     = 60 * time.Second
+	WriteTimeout    = 60 * time.Second // from the end of the header to the end of the response; streams set their own
+	shutdownTimeout = 7 * time.Second  // for requests in flight; Docker kills a container after 10 s
+	maxHeaderBytes  = 64 << 10
+	unwritten       = 20 * time.Second // until a connection is closed whose client reads nothing
+	streamBuffer    = 256 << 10        // bytes that an HTTP/2 connection buffers for requests that do not read
+)
+
+// Server is what all features of a server have in common.
+type Server struct {
+	Config   Config
+	DB       *store.DB
+	Auth     *auth.Auth
+	Log      zerolog.Logger
+	handler  http.Handler
+	FailPage func(req *Request, e *errs.Error, code int) bool // sends an error as a page, if the client wants one
+	Hides    func(path string) bool                           // reports whether a setting hides a path
+	Failures FailureLog
+	Limits   *limits
+	origins  *http.CrossOriginProtection // of requests with a session cookie
+	Suspects Suspects
+	Denials  denials
+	decoding chan struct{} // semaphore for decoding large bodies
+	making   chan struct{} // semaphore for making large responses
+	Grace    time.Duration // grace period of slow transfers: paceTime, except in tests
+	Monitor  *monitor.Monitor
+	Routes   []Route
+	Metrics  metrics
+	Started  time.Time
+	Cookies  CookieMarks
+	idHead   string // random first half of every request ID
+	idTail   atomic.Uint64
+}
+
+// CheckRedis returns what is wrong with RedisTargets. The error contains no password.
+func (c *Config) CheckRedis() error {
+	_, err := redis.ParseTargets(c.RedisTargets)
+	return err
+}
+
+func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprouter.Router {
+	router := httprouter.New()
+	router.RedirectTrailingSlash = false
+	router.RedirectFixedPath = false
+	router.HandleOPTIONS = false
+	for i := range all {
+		if all[i].Access == MetricsToken && s.Config.MetricsToken == "" {
+			continue // responds like an unknown path
+		}
+		router.Handle(all[i].Method, all[i].Path, s.serve(&all[i]))
+		if all[i].Method == http.MethodGet {
+			router.Handle(http.MethodHead, all[i].Path, s.serve(&all[i]))
+		}
+	}
+	router.NotFound = s.keysWithSlashes(all, s.refuse(errUnknownPath))
+	badMethod := s.refuse(errs.New(errs.BadMethod, "this path does not support this method; see the Allow header"))
+	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.Hides(r.URL.Path) {
+			w.Header().Del("Allow")
+			router.NotFound.ServeHTTP(w, r)
+			return
+		}
+		// httprouter adds OPTIONS, which no route handles.
+		takes := slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(m string) bool { return m == http.MethodOptions })
+		w.Header().Set("Allow", strings.Join(takes, ", "))
+		badMethod.ServeHTTP(w, r)
+	})
+	for _, add := range files {
+		add(router)
+	}
+	return router
+}
+
+// keysWithSlashes serves the routes of protocols whose path ends with a key, also for keys that contain an
+// encoded slash, which the router takes for another path. Their clients understand no other answer than the
+// protocol's.
+func (s *Server) keysWithSlashes(all []Route, unknown http.Handler) http.Handler {
+	type keyed struct {
+		rt           *Route
+		prefix, name string
+		handle       httprouter.Handle
+	}
+	var routes []keyed
+	for i := range all {
+		rt := &all[i]
+		if at := strings.LastIndexByte(rt.Path, '/') + 1; rt.Protocol != nil && !rt.Protocol.Form && strings.HasPrefix(rt.Path[at:], ":") {
+			routes = append(routes, keyed{rt, rt.Path[:at], rt.Path[at+1:], s.serve(rt)})
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, k := range routes {
+			if key, ok := strings.CutPrefix(r.URL.Path, k.prefix); ok && r.Method == k.rt.Method {
+				k.handle(w, r, httprouter.Params{{Key: k.name, Value: key}})
+				return
+			}
+		}
+		unknown.ServeHTTP(w, r)
+	})
+}
+
+// errUnknownPath is the answer to a path without a route, and to one that a setting hides.
+var errUnknownPath = errs.New(errs.NotFound, "unknown path")
+
+// refuse returns a handler that answers every request with err.
+func (s *Server) refuse(err error) http.Handler {
+	stats := s.Metrics.Of(nil)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		req := s.NewRequest(w, r)
+		defer s.record(stats, req, err)
+		s.Fail(req, err)
+		s.logRequest("", req, err)
+	})
+}
+
+func (s *Server) nextID() string {
+	return s.idHead + "-" + strconv.FormatUint(s.idTail.Add(1), 36)
+}
+
+func (s *Server) clientAddr(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.IPv4Unspecified() // not a network connection, but a request of a test
+	}
+	if len(s.Config.TrustedProxies) == 0 {
+		return peer.Addr().Unmap().WithZone("")
+	}
+	return auth.ClientAddr(peer.Addr(), r.Header.Values("X-Forwarded-For"), s.Config.TrustedProxies)
+}
+
+// Background is what runs beside requests.
+type Background struct {
+	Start func() error            // before requests are accepted
+	Tasks []func(context.Context) // each in a goroutine, until requests have finished
+	Stop  func()                  // when the server begins to shut down
+}
+
+// Listen listens and serves until ctx ends, then lets requests in flight finish. It calls
+// ready with the address once it accepts connections.
+func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.Addr)) error {
+	srv := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       headerTimeout + bodyTimeout, // also for bodies that no handler reads
+		IdleTimeout:       idleTimeout,
+		WriteTimeout:      WriteTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: streamBuffer, MaxReceiveBufferPerStream: streamBuffer, WriteByteTimeout: unwritten},
+		ErrorLog:          httpLog(s.Log),
+	}
+	tcp, err := net.Listen("tcp", s.Config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
+	}
+	timed := NewDeadlines(tcp, NewGate(s.Limits.Connections, s.Config.TrustedProxies, s.Config.TLSCert == ""))
+	listener := net.Listener(timed)
+	if s.Config.TLSCert != "" {
+		cert, err := tls.LoadX509KeyPair(s.Config.TLSCert, s.Config.TLSKey)
+		if err != nil {
+			return errors.Join(fmt.Errorf("load server.tls_cert and server.tls_key: %w", err), listener.Close())
+		}
+		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"}}
+		listener = tls.NewListener(listener, srv.TLSConfig)
+	}
+	if err := beside.Start(); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	var wg sync.WaitGroup
+	tidy, stopTidying := context.WithCancel(context.Background())
+	wg.Go(func() {
+		s.Auth.Run(tidy, func(err error) { s.Log.Error().Err(err).Msg("maintaining sessions and the sign-in log failed") })
+	})
+	wg.Go(func() { timed.Watch(tidy) })
+	wg.Go(func() { s.Monitor.Run(tidy) })
+	wg.Go(func() { s.Failures.run(tidy, s.Log) })
+	wg.Go(func() { s.keepCompleted(tidy) })
+	for _, task := range beside.Tasks {
+		wg.Go(func() { task(tidy) })
+	}
+	served := make(chan error, 1)
+	wg.Go(func() { served <- srv.Serve(listener) })
+	ready(listener.Addr())
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		beside.Stop()
+		timed.stopping.Store(true)
+		err = s.shutdown(srv)
+	}
+	stopTidying()
+	wg.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// PlainBeyondLoopback reports whether passwords would cross a network unencrypted.
+func (c *Config) PlainBeyondLoopback() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil || c.TLSCert != "" || host == "localhost" {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	return err != nil || !addr.IsLoopback()
+}
+
+// httpLog returns a logger for net/http, which mostly reports broken connections.
+func httpLog(l zerolog.Logger) *log.Logger { return log.New(lineWriter{l}, "", 0) }
+
+type lineWriter struct{ log zerolog.Logger }
+
+func (w lineWriter) Write(b []byte) (int, error) {
+	w.log.Debug().Msg(strings.TrimSpace(string(b)))
+	return len(b), nil
+}
+
+// Forward configures forward authentication.
+type Forward struct {
+	URL     string   // public URL of this server, like https://reeve.example.org
+	Origins []string // origins of the programs, like https://app.example.org
+
+	CrossOrigin []string // those of Origins whose programs accept changes from pages of other origins
+}
+
+// ConfigValue is one key of the effective configuration. The caller masks secret
+// values.
+type ConfigValue struct {
+	Key    string `json:"key"`
+	Value  string `json:"value" doc:"Effective value; secrets are masked"`
+	Source string `json:"source" doc:"Source of the value: default, file, environment or flag"`
+}
+
+func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server, error) {
+	var head [6]byte
+	rand.Read(head[:]) // never fails: crypto/rand ends the program instead
+	connections, err := MaxConnections(config.MaxConnections)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		Config:   config,
+		DB:       db,
+		Auth:     a,
+		Log:      log,
+		Limits:   newLimits(connections),
+		Grace:    paceTime,
+		Started:  time.Now(),
+		idHead:   hex.EncodeToString(head[:]),
+		decoding: make(chan struct{}, max(1, runtime.NumCPU()-1)), // leaves one core to other requests, if there are two
+		making:   make(chan struct{}, runtime.NumCPU()),
+		Monitor:  monitor.New(config.Monitor, config.RedisTargets, db, log),
+	}
+	if s.Cookies, err = NewCookieMarks(db); err != nil {
+		return nil, err
+	}
+	if s.origins, err = trustedOrigins(config.PublicURL, config.Forward.URL); err != nil {
+		return nil, err
+	}
+	s.Monitor.Gauges(s.Metrics.Gauge)
+	s.Metrics.Counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.Monitor.Dropped)
+	db.OnSlowWrite(s.slowWrite)
+	db.OnDiskFull(s.Monitor.GiveWay)
+	db.OnDamage(func(text string) { s.Log.Error().Msg(text) })
+	return s, nil
+}
+
+// Mount makes the handler of a table of routes. files add the paths of compiled-in files.
+func (s *Server) Mount(all []Route, files ...func(*httprouter.Router)) error {
+	if err := CheckRoutes(all); err != nil {
+		return err
+	}
+	s.Routes = all
+	s.handler = s.belowBase(s.Headers(s.checkHost(s.Cors(s.boundStreams(s.Router(all, files...))))))
+	return nil
+}
+
+// Handler returns the whole API and the console as an http.Handler.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// shutdown lets requests in flight finish, and cuts off those that take too long.
+func (s *Server) shutdown(srv *http.Server) error {
+	deadline, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	err := srv.Shutdown(deadline)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.Log.Warn().Msgf("requests were still running after %s and were cut off", shutdownTimeout)
+		err = srv.Close()
+	}
+	return err
+}
