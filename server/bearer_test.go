@@ -45,7 +45,7 @@ func TestForeignAuthorization_AnswersAsWithoutIt(t *testing.T) {
 		for _, cookie := range []bool{false, true} {
 			want := ask(cookie)
 			for _, header := range foreignHeaders {
-				if rt.Clients && strings.HasPrefix(strings.ToLower(header), "basic ") {
+				if rt.ClientCredentials && strings.HasPrefix(strings.ToLower(header), "basic ") {
 					continue // see TestIntrospection_ClientSecret
 				}
 				if got := ask(cookie, header); got != want {

@@ -23,7 +23,7 @@ var bodiless = map[string]string{
 	"DELETE /user/list/:id/factor":       "/user/list/1/factor",
 }
 
-func changesSomething(rt *web.Route) bool { return rt.Method != http.MethodGet && !rt.Reads }
+func changesSomething(rt *web.Route) bool { return rt.Method != http.MethodGet && !rt.ReadOnly }
 
 // TestCondition_EveryRoute checks that no route carries out a change whose condition does not hold: it
 // compares the record with what the client has read, or refuses to work with a condition.

@@ -335,7 +335,7 @@ func operationTexts(t *testing.T) map[string]bool {
 	actions, texts := actionNames(t), map[string]bool{}
 	for _, rt := range routes() {
 		ofApps := rt.Access == web.AppOnly || strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/app/")
-		if (rt.Method != "GET" || rt.LoggedAs != "") && !rt.Reads && !ofApps && !actions[rt.Title] {
+		if (rt.Method != "GET" || rt.LoggedAs != "") && !rt.ReadOnly && !ofApps && !actions[rt.Title] {
 			texts[rt.Title] = true
 		}
 	}

@@ -85,7 +85,7 @@ func TestTheDocumentHasTheAccess(t *testing.T) {
 		if ways == "" {
 			ways = "[map[bearer:[]] map[cookie:[]]]"
 		}
-		if rt.Clients {
+		if rt.ClientCredentials {
 			ways = "[map[bearer:[]] map[cookie:[]] map[basic:[]]]"
 		}
 		if fmt.Sprint(security) != ways || access != rt.Access && (access != "" || rt.Access != web.Public) {

@@ -144,7 +144,7 @@ func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
 				code = "unauthenticated"
 			}
 			challenge := "Bearer"
-			if rt.Clients && who == "nobody" {
+			if rt.ClientCredentials && who == "nobody" {
 				challenge = `Basic realm="Reeve"`
 			}
 			if e := a.envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != challenge {

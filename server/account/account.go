@@ -21,12 +21,12 @@ func init() {
 
 func Routes() []web.Route {
 	return []web.Route{
-		web.Small(web.RateLimited(web.Hiding(redact.Fields{Usernames: true}, web.Action("POST", "/admin/login", web.Public, "Sign in", login)))),
-		web.BySession(web.BeforePasswordChange(web.Action("POST", "/admin/logout", web.SignedIn, "Sign out", Logout))),
-		web.ByPerson(web.BeforePasswordChange(web.Read("/admin/info", web.SignedIn, "Get your own account, menu and permissions", readInfo))),
-		web.BySession(enrolling(web.Write("PUT", "/admin/account/notice", web.SignedIn, "Dismiss your notices", dropNotices))),
-		web.BySession(web.OnRecord(store.Users, web.Action("PUT", "/admin/info", web.SignedIn, "Change your own account", changeInfo))),
-		web.BySession(web.Small(web.RateLimited(web.BeforePasswordChange(web.Action("PUT", "/admin/password", web.SignedIn, "Change your own password", ChangePassword))))),
+		web.Action("POST", "/admin/login", web.Public, "Sign in", login, web.Options{MaxBody: web.SmallBody, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
+		web.Action("POST", "/admin/logout", web.SignedIn, "Sign out", Logout, web.Options{Keys: web.ByNoKey, AllowedBeforePasswordChange: true}),
+		web.Read("/admin/info", web.SignedIn, "Get your own account, menu and permissions", readInfo, web.Options{Keys: web.ByPersonalKey, AllowedBeforePasswordChange: true}),
+		web.Write("PUT", "/admin/account/notice", web.SignedIn, "Dismiss your notices", dropNotices, web.Options{Keys: web.ByNoKey, AllowedBeforeFactor: true}),
+		web.Action("PUT", "/admin/info", web.SignedIn, "Change your own account", changeInfo, web.Options{Keys: web.ByNoKey, Record: web.RecordOf(store.Users)}),
+		web.Action("PUT", "/admin/password", web.SignedIn, "Change your own password", ChangePassword, web.Options{Keys: web.ByNoKey, MaxBody: web.SmallBody, RateLimited: true, AllowedBeforePasswordChange: true}),
 	}
 }
 

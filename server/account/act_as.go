@@ -10,8 +10,8 @@ import (
 
 func ActAsRoutes() []web.Route {
 	return []web.Route{
-		web.Confirmed(web.BySession(web.Write("POST", "/admin/list/:id/act-as", store.ActAsPermission, "Act as a user", beginActing))),
-		web.BySession(web.Write("DELETE", "/admin/act-as", web.SignedIn, "Stop acting as a user", endActing)),
+		web.Write("POST", "/admin/list/:id/act-as", store.ActAsPermission, "Act as a user", beginActing, web.Options{Confirmed: true, Keys: web.ByNoKey}),
+		web.Write("DELETE", "/admin/act-as", web.SignedIn, "Stop acting as a user", endActing, web.Options{Keys: web.ByNoKey}),
 	}
 }
 

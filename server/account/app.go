@@ -15,12 +15,12 @@ import (
 func AppRoutes() []web.Route {
 	return []web.Route{
 		web.Read("/api/home", web.Public, "Get the app's home", home),
-		web.Limited(web.MaxForm, web.Closable(web.RateLimited(web.Hiding(redact.Fields{Usernames: true}, web.Action("POST", "/api/register", web.Public, "Register as an app user", Register))))),
-		web.Small(web.RateLimited(web.Hiding(redact.Fields{Usernames: true}, web.Action("POST", "/api/login", web.Public, "Sign in as an app user", AppLogin)))),
-		web.BeforePasswordChange(web.Action("POST", "/api/logout", web.AppOnly, "Sign out as an app user", Logout)),
-		web.BeforePasswordChange(web.Read("/api/user", web.AppOnly, "Get your own app user", ownAppUser)),
-		web.RateLimited(web.OnRecord(store.AppUsers, web.Action("PUT", "/api/user", web.AppOnly, "Change your own app user", ChangeOwnAppUser))),
-		web.Small(web.RateLimited(web.BeforePasswordChange(web.Action("PUT", "/api/user/password", web.AppOnly, "Change your own app password", ChangePassword)))),
+		web.Action("POST", "/api/register", web.Public, "Register as an app user", Register, web.Options{MaxBody: web.MaxForm, Closable: true, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
+		web.Action("POST", "/api/login", web.Public, "Sign in as an app user", AppLogin, web.Options{MaxBody: web.SmallBody, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
+		web.Action("POST", "/api/logout", web.AppOnly, "Sign out as an app user", Logout, web.Options{AllowedBeforePasswordChange: true}),
+		web.Read("/api/user", web.AppOnly, "Get your own app user", ownAppUser, web.Options{AllowedBeforePasswordChange: true}),
+		web.Action("PUT", "/api/user", web.AppOnly, "Change your own app user", ChangeOwnAppUser, web.Options{RateLimited: true, Record: web.RecordOf(store.AppUsers)}),
+		web.Action("PUT", "/api/user/password", web.AppOnly, "Change your own app password", ChangePassword, web.Options{MaxBody: web.SmallBody, RateLimited: true, AllowedBeforePasswordChange: true}),
 	}
 }
 

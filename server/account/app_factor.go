@@ -11,12 +11,12 @@ import (
 // e-mail address and deleting the account take the password alone, also with a factor.
 func AppFactorRoutes() []web.Route {
 	return []web.Route{
-		web.Small(web.RateLimited(web.Action("POST", "/api/login/totp", web.Public, "Complete a sign-in with a code as an app user", AppLoginCode))),
+		web.Action("POST", "/api/login/totp", web.Public, "Complete a sign-in with a code as an app user", AppLoginCode, web.Options{MaxBody: web.SmallBody, RateLimited: true}),
 		web.Read("/api/user/totp", web.AppOnly, "Get your own second factor as an app user", readAppFactor),
-		web.Closable(web.Reveals(web.Small(web.RateLimited(web.Action("POST", "/api/user/totp", web.AppOnly, "Set up an authenticator app as an app user", BeginAppTOTP))))),
-		web.Closable(web.Reveals(web.Small(web.RateLimited(web.Action("PUT", "/api/user/totp", web.AppOnly, "Confirm your authenticator app as an app user", ConfirmAppTOTP))))),
-		web.Small(web.RateLimited(web.Action("DELETE", "/api/user/totp", web.AppOnly, "Remove your authenticator app as an app user", RemoveAppTOTP))),
-		web.Reveals(web.Small(web.RateLimited(web.Action("POST", "/api/user/recovery", web.AppOnly, "Replace your recovery codes as an app user", RenewAppRecovery)))),
+		web.Action("POST", "/api/user/totp", web.AppOnly, "Set up an authenticator app as an app user", BeginAppTOTP, web.Options{Closable: true, Reveals: true, MaxBody: web.SmallBody, RateLimited: true}),
+		web.Action("PUT", "/api/user/totp", web.AppOnly, "Confirm your authenticator app as an app user", ConfirmAppTOTP, web.Options{Closable: true, Reveals: true, MaxBody: web.SmallBody, RateLimited: true}),
+		web.Action("DELETE", "/api/user/totp", web.AppOnly, "Remove your authenticator app as an app user", RemoveAppTOTP, web.Options{MaxBody: web.SmallBody, RateLimited: true}),
+		web.Action("POST", "/api/user/recovery", web.AppOnly, "Replace your recovery codes as an app user", RenewAppRecovery, web.Options{Reveals: true, MaxBody: web.SmallBody, RateLimited: true}),
 	}
 }
 

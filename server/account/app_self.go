@@ -10,9 +10,9 @@ import (
 func AppSelfRoutes() []web.Route {
 	return []web.Route{
 		web.List("/api/session", web.AppOnly, "List your own app sessions", &OwnSessions),
-		web.OnRecord(store.Sessions, web.Write("DELETE", "/api/session/:id", web.AppOnly, "End your own app session", EndOwnSession)),
+		web.Write("DELETE", "/api/session/:id", web.AppOnly, "End your own app session", EndOwnSession, web.Options{Record: web.RecordOf(store.Sessions)}),
 		web.DeleteSeveral("/api/session", web.AppOnly, "End your own app sessions", EndOwnSession),
-		web.Small(web.RateLimited(web.OnRecord(store.AppUsers, web.Action("DELETE", "/api/user", web.AppOnly, "Delete your own app user", DeleteOwnAppUser)))),
+		web.Action("DELETE", "/api/user", web.AppOnly, "Delete your own app user", DeleteOwnAppUser, web.Options{MaxBody: web.SmallBody, RateLimited: true, Record: web.RecordOf(store.AppUsers)}),
 	}
 }
 

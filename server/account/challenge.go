@@ -9,7 +9,7 @@ import (
 
 func ChallengeRoutes() []web.Route {
 	return []web.Route{
-		web.Closable(web.RateLimited(web.Following(&altcha, "GET", "/api/challenge", web.Public, "Get a registration challenge", registrationChallenge))),
+		web.Following(&altcha, "GET", "/api/challenge", web.Public, "Get a registration challenge", registrationChallenge, web.Options{Closable: true, RateLimited: true}),
 	}
 }
 

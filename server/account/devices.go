@@ -9,12 +9,12 @@ import (
 // of a session can't sign the user out.
 func DeviceRoutes() []web.Route {
 	return []web.Route{
-		web.BySession(web.List("/admin/account/device", web.SignedIn, "List your devices", &ownDevices)),
-		web.BySession(web.Get("/admin/account/device/:id", web.SignedIn, "Get your device", &ownDevices)),
-		web.BySession(web.OnRecord(store.Devices, web.Write("PUT", "/admin/account/device/:id", web.SignedIn, "Rename your device", renameDevice))),
-		web.Confirmed(web.BySession(web.OnRecord(store.Devices, web.Write("DELETE", "/admin/account/device/:id", web.SignedIn, "Forget your device", forgetDevice)))),
-		web.Confirmed(web.BySession(web.DeleteSeveral("/admin/account/device", web.SignedIn, "Forget your devices", forgetDevice))),
-		web.Confirmed(web.BySession(web.Write("DELETE", "/admin/account/device/:id/session", web.SignedIn, "Sign out on your device", signOutDevice))),
+		web.List("/admin/account/device", web.SignedIn, "List your devices", &ownDevices, web.Options{Keys: web.ByNoKey}),
+		web.Get("/admin/account/device/:id", web.SignedIn, "Get your device", &ownDevices, web.Options{Keys: web.ByNoKey}),
+		web.Write("PUT", "/admin/account/device/:id", web.SignedIn, "Rename your device", renameDevice, web.Options{Keys: web.ByNoKey, Record: web.RecordOf(store.Devices)}),
+		web.Write("DELETE", "/admin/account/device/:id", web.SignedIn, "Forget your device", forgetDevice, web.Options{Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Devices)}),
+		web.DeleteSeveral("/admin/account/device", web.SignedIn, "Forget your devices", forgetDevice, web.Options{Confirmed: true, Keys: web.ByNoKey}),
+		web.Write("DELETE", "/admin/account/device/:id/session", web.SignedIn, "Sign out on your device", signOutDevice, web.Options{Confirmed: true, Keys: web.ByNoKey}),
 	}
 }
 

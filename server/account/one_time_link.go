@@ -17,14 +17,14 @@ import (
 // these operations instead.
 func LinkRoutes() []web.Route {
 	return []web.Route{
-		web.Small(web.Closable(web.RateLimited(web.Hiding(redact.Fields{Usernames: true}, web.Action("POST", "/admin/password/forgot", web.Public, "Request a password reset", forgotPassword))))),
-		web.Small(web.Seeking(web.RateLimited(web.Action("POST", "/admin/password/link", web.Public, "Set a password with a link", usePasswordLink)))),
-		web.Small(web.Seeking(web.RateLimited(web.Action("POST", "/admin/verify", web.Public, "Confirm an email address", useEmailLink)))),
-		web.Small(web.RateLimited(web.BySession(web.Action("POST", "/admin/email", web.SignedIn, "Verify your own email address", verifyUserEmail)))),
-		web.Small(web.Closable(web.RateLimited(web.Hiding(redact.Fields{Usernames: true}, web.Action("POST", "/api/password/forgot", web.Public, "Request an app password reset", ForgotAppPassword))))),
-		web.Small(web.Seeking(web.RateLimited(web.Action("POST", "/api/password/link", web.Public, "Set an app password with a link", useAppPasswordLink)))),
-		web.Small(web.Seeking(web.RateLimited(web.Action("POST", "/api/verify", web.Public, "Confirm an app user's email", useAppEmailLink)))),
-		web.Small(web.RateLimited(web.Action("POST", "/api/user/email", web.AppOnly, "Verify your own app email", VerifyAppEmail))),
+		web.Action("POST", "/admin/password/forgot", web.Public, "Request a password reset", forgotPassword, web.Options{MaxBody: web.SmallBody, Closable: true, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
+		web.Action("POST", "/admin/password/link", web.Public, "Set a password with a link", usePasswordLink, web.Options{MaxBody: web.SmallBody, MayBeMissing: true, RateLimited: true}),
+		web.Action("POST", "/admin/verify", web.Public, "Confirm an email address", useEmailLink, web.Options{MaxBody: web.SmallBody, MayBeMissing: true, RateLimited: true}),
+		web.Action("POST", "/admin/email", web.SignedIn, "Verify your own email address", verifyUserEmail, web.Options{MaxBody: web.SmallBody, RateLimited: true, Keys: web.ByNoKey}),
+		web.Action("POST", "/api/password/forgot", web.Public, "Request an app password reset", ForgotAppPassword, web.Options{MaxBody: web.SmallBody, Closable: true, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
+		web.Action("POST", "/api/password/link", web.Public, "Set an app password with a link", useAppPasswordLink, web.Options{MaxBody: web.SmallBody, MayBeMissing: true, RateLimited: true}),
+		web.Action("POST", "/api/verify", web.Public, "Confirm an app user's email", useAppEmailLink, web.Options{MaxBody: web.SmallBody, MayBeMissing: true, RateLimited: true}),
+		web.Action("POST", "/api/user/email", web.AppOnly, "Verify your own app email", VerifyAppEmail, web.Options{MaxBody: web.SmallBody, RateLimited: true}),
 	}
 }
 

@@ -12,14 +12,14 @@ import (
 func PasskeyRoutes() []web.Route {
 	return []web.Route{
 		web.Read("/admin/login/passkey", web.Public, "Get the options to sign in with a passkey", readSignInOptions),
-		web.Limited(MaxAssertion, web.RateLimited(web.Action("POST", "/admin/login/passkey", web.Public, "Sign in with a passkey", loginPasskey))),
-		enrolling(web.BySession(web.List("/admin/account/passkey", web.SignedIn, "List your passkeys", &ownPasskeys))),
-		enrolling(web.BySession(web.Read("/admin/account/passkey-options", web.SignedIn, "Get the options for a new passkey", readPasskeyOptions))),
-		enrolling(web.Reveals(web.Confirmed(web.Limited(MaxCredential, web.BySession(web.Action("POST", "/admin/account/passkey", web.SignedIn, "Add a passkey", addPasskey)))))),
-		enrolling(web.BySession(web.OnRecord(store.Passkeys, web.Write("PUT", "/admin/account/passkey/:id", web.SignedIn, "Rename your passkey", renamePasskey)))),
-		enrolling(web.BySession(web.Get("/admin/account/passkey/:id", web.SignedIn, "Get your passkey", &ownPasskeys))),
-		enrolling(web.Confirmed(web.BySession(web.OnRecord(store.Passkeys, web.Write("DELETE", "/admin/account/passkey/:id", web.SignedIn, "Remove your passkey", removePasskey))))),
-		enrolling(web.Confirmed(web.BySession(web.DeleteSeveral("/admin/account/passkey", web.SignedIn, "Remove your passkeys", removePasskey)))),
+		web.Action("POST", "/admin/login/passkey", web.Public, "Sign in with a passkey", loginPasskey, web.Options{MaxBody: MaxAssertion, RateLimited: true}),
+		web.List("/admin/account/passkey", web.SignedIn, "List your passkeys", &ownPasskeys, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
+		web.Read("/admin/account/passkey-options", web.SignedIn, "Get the options for a new passkey", readPasskeyOptions, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
+		web.Action("POST", "/admin/account/passkey", web.SignedIn, "Add a passkey", addPasskey, web.Options{AllowedBeforeFactor: true, Reveals: true, Confirmed: true, MaxBody: MaxCredential, Keys: web.ByNoKey}),
+		web.Write("PUT", "/admin/account/passkey/:id", web.SignedIn, "Rename your passkey", renamePasskey, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Passkeys)}),
+		web.Get("/admin/account/passkey/:id", web.SignedIn, "Get your passkey", &ownPasskeys, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
+		web.Write("DELETE", "/admin/account/passkey/:id", web.SignedIn, "Remove your passkey", removePasskey, web.Options{AllowedBeforeFactor: true, Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Passkeys)}),
+		web.DeleteSeveral("/admin/account/passkey", web.SignedIn, "Remove your passkeys", removePasskey, web.Options{AllowedBeforeFactor: true, Confirmed: true, Keys: web.ByNoKey}),
 	}
 }
 

@@ -18,8 +18,8 @@ func init() {
 // within the last minutes: see confirmed, and store.RequireProof for those that depend on what changes.
 func ReauthRoutes() []web.Route {
 	return []web.Route{
-		enrolling(web.BySession(web.Read("/admin/reauth", web.SignedIn, "Get how to confirm your identity", readReauth))),
-		enrolling(web.Reveals(web.BySession(web.Limited(MaxAssertion, web.RateLimited(web.Action("POST", "/admin/reauth", web.SignedIn, "Confirm your identity", reauth)))))),
+		web.Read("/admin/reauth", web.SignedIn, "Get how to confirm your identity", readReauth, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
+		web.Action("POST", "/admin/reauth", web.SignedIn, "Confirm your identity", reauth, web.Options{AllowedBeforeFactor: true, Reveals: true, Keys: web.ByNoKey, MaxBody: MaxAssertion, RateLimited: true}),
 	}
 }
 

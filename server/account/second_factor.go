@@ -11,20 +11,14 @@ import (
 // The second factor of users: a code of an authenticator app, which a sign-in asks for after the password.
 func FactorRoutes() []web.Route {
 	return []web.Route{
-		web.Small(web.RateLimited(web.Action("POST", "/admin/login/totp", web.Public, "Complete a sign-in with a code", loginCode))),
-		enrolling(web.BySession(web.Read("/admin/account/totp", web.SignedIn, "Get your own second factor", readFactor))),
-		enrolling(web.Reveals(web.Confirmed(web.BySession(web.Action("POST", "/admin/account/totp", web.SignedIn, "Set up an authenticator app", beginTOTP))))),
-		enrolling(web.Reveals(web.BySession(web.Small(web.RateLimited(web.Action("PUT", "/admin/account/totp", web.SignedIn, "Confirm your authenticator app", confirmTOTP)))))),
-		enrolling(web.Confirmed(web.BySession(web.Action("DELETE", "/admin/account/totp", web.SignedIn, "Remove your authenticator app", removeTOTP)))),
-		enrolling(web.Reveals(web.Confirmed(web.BySession(web.Action("POST", "/admin/account/recovery", web.SignedIn, "Replace your recovery codes", renewRecovery))))),
-		web.Confirmed(web.BySession(web.OnRecord(store.Users, web.Write("DELETE", "/admin/list/:id/factor", "admin.list.factor", "Remove a user's second factor", people.RemoveFactor)))),
+		web.Action("POST", "/admin/login/totp", web.Public, "Complete a sign-in with a code", loginCode, web.Options{MaxBody: web.SmallBody, RateLimited: true}),
+		web.Read("/admin/account/totp", web.SignedIn, "Get your own second factor", readFactor, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
+		web.Action("POST", "/admin/account/totp", web.SignedIn, "Set up an authenticator app", beginTOTP, web.Options{AllowedBeforeFactor: true, Reveals: true, Confirmed: true, Keys: web.ByNoKey}),
+		web.Action("PUT", "/admin/account/totp", web.SignedIn, "Confirm your authenticator app", confirmTOTP, web.Options{AllowedBeforeFactor: true, Reveals: true, Keys: web.ByNoKey, MaxBody: web.SmallBody, RateLimited: true}),
+		web.Action("DELETE", "/admin/account/totp", web.SignedIn, "Remove your authenticator app", removeTOTP, web.Options{AllowedBeforeFactor: true, Confirmed: true, Keys: web.ByNoKey}),
+		web.Action("POST", "/admin/account/recovery", web.SignedIn, "Replace your recovery codes", renewRecovery, web.Options{AllowedBeforeFactor: true, Reveals: true, Confirmed: true, Keys: web.ByNoKey}),
+		web.Write("DELETE", "/admin/list/:id/factor", "admin.list.factor", "Remove a user's second factor", people.RemoveFactor, web.Options{Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Users)}),
 	}
-}
-
-// enrolling lets a route be used while a second factor must be set up.
-func enrolling(rt web.Route) web.Route {
-	rt.AllowedBeforeFactor = true
-	return rt
 }
 
 type CodeIn struct {

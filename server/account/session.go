@@ -7,13 +7,13 @@ import (
 
 func SessionRoutes() []web.Route {
 	return []web.Route{
-		web.BySession(web.List("/admin/loginlog", web.SignedIn, "List your own sign-ins", &ownLoginLog)),
-		web.BySession(web.List("/admin/session", web.SignedIn, "List your own sessions", &OwnSessions)),
-		web.Confirmed(web.BySession(web.OnRecord(store.Sessions, web.Write("DELETE", "/admin/session/:id", web.SignedIn, "End your own session", EndOwnSession)))),
-		web.Confirmed(web.BySession(web.DeleteSeveral("/admin/session", web.SignedIn, "End your own sessions", EndOwnSession))),
+		web.List("/admin/loginlog", web.SignedIn, "List your own sign-ins", &ownLoginLog, web.Options{Keys: web.ByNoKey}),
+		web.List("/admin/session", web.SignedIn, "List your own sessions", &OwnSessions, web.Options{Keys: web.ByNoKey}),
+		web.Write("DELETE", "/admin/session/:id", web.SignedIn, "End your own session", EndOwnSession, web.Options{Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Sessions)}),
+		web.DeleteSeveral("/admin/session", web.SignedIn, "End your own sessions", EndOwnSession, web.Options{Confirmed: true, Keys: web.ByNoKey}),
 		web.List("/system/loginlog", "system.loginlog.query", "List sign-ins", &loginLog),
 		web.List("/system/session", "system.session.query", "List sessions", &sessions),
-		web.OnRecord(store.Sessions, web.Write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession)),
+		web.Write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession, web.Options{Record: web.RecordOf(store.Sessions)}),
 		web.DeleteSeveral("/system/session", "system.session.delete", "End sessions", endSession),
 	}
 }

@@ -36,10 +36,10 @@ func AuditRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		auditList("/system/audit", "system.audit.query", "List audit entries"),
 		web.Action("GET", "/system/audit/:seq", "system.audit.query", "Get an audit entry", getLogEntry),
-		web.Validating(web.Action("POST", "/system/audit/:seq/undo", "system.audit.undo", "Undo an audit entry", entryUndo{js}.undoEntry)),
+		web.Action("POST", "/system/audit/:seq/undo", "system.audit.undo", "Undo an audit entry", entryUndo{js}.undoEntry, web.Options{Validates: true}),
 		web.Action("GET", "/system/history/:collection/:id", "system.audit.query", "Get a record's history", getHistory),
-		web.Logged("export", web.RequiringAll(web.Raw("/system/audit-export", "system.audit.export", "Export the audit log", jsonLines, exportLog))),
-		web.BySession(web.Action("GET", "/admin/account/activity", web.SignedIn, "List your own activity", ownActivity)),
+		web.Raw("/system/audit-export", "system.audit.export", "Export the audit log", jsonLines, exportLog, web.Options{LoggedAs: "export", RequiresScopeAll: true}),
+		web.Action("GET", "/admin/account/activity", web.SignedIn, "List your own activity", ownActivity, web.Options{Keys: web.ByNoKey}),
 	}
 }
 

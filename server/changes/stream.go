@@ -15,8 +15,8 @@ import (
 
 func StreamRoutes(st *Streams) []web.Route {
 	return []web.Route{
-		web.Unmonitored(web.Validating(web.Resuming(web.Raw("/system/event", web.SignedIn, "Stream events", EventStream, st.serve)))),
-		web.Unmonitored(web.Validating(web.Resuming(web.Raw("/api/event", web.AppOnly, "Stream own events", EventStream, st.serve)))),
+		web.Raw("/system/event", web.SignedIn, "Stream events", EventStream, st.serve, web.Options{Unmonitored: true, Validates: true, Resumes: true}),
+		web.Raw("/api/event", web.AppOnly, "Stream own events", EventStream, st.serve, web.Options{Unmonitored: true, Validates: true, Resumes: true}),
 	}
 }
 

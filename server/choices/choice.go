@@ -63,7 +63,7 @@ func ChoosersOf(all []web.Route) map[string][]string {
 	for _, p := range Pickers {
 		keys := []string{p.query}
 		for _, rt := range all {
-			writes := rt.Method != "GET" && !rt.Reads && (!rt.Open() || rt.Access == web.SignedIn)
+			writes := rt.Method != "GET" && !rt.ReadOnly && (!rt.Open() || rt.Access == web.SignedIn)
 			if writes && strings.HasPrefix(rt.Path, p.Under) && slices.ContainsFunc(p.Field, func(name string) bool { return chooses(&rt, name) }) {
 				keys = append(keys, rt.Access)
 			}

@@ -16,7 +16,7 @@ const (
 
 func AvatarRoutes(d *Downloads) []web.Route {
 	return []web.Route{
-		web.BySession(web.Upload("/admin/avatar", web.SignedIn, "Set your own picture", MaxAvatarBytes+web.FormOverhead, d.setAvatar)),
+		web.Upload("/admin/avatar", web.SignedIn, "Set your own picture", MaxAvatarBytes+web.FormOverhead, d.setAvatar, web.Options{Keys: web.ByNoKey}),
 	}
 }
 

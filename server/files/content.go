@@ -16,10 +16,10 @@ import (
 
 func ContentRoutes(d *Downloads) []web.Route {
 	return []web.Route{
-		web.WithRanges(web.Raw("/file/list/:id/content", "file.list.download", "Download a file", web.AnyMedia, d.downloadFile)),
-		web.Logged(web.LinkAction, web.Write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", d.linkFile)),
-		web.WithRanges(web.Raw("/file/signed/:id", web.Public, "Download a file by a signed link", web.AnyMedia, d.downloadSigned)),
-		web.Shared(web.WithRanges(web.Raw("/media/:key", web.Public, "Download a public file", web.AnyMedia, d.downloadPublic))),
+		web.Raw("/file/list/:id/content", "file.list.download", "Download a file", web.AnyMedia, d.downloadFile, web.Options{Ranges: true}),
+		web.Write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", d.linkFile, web.Options{LoggedAs: web.LinkAction}),
+		web.Raw("/file/signed/:id", web.Public, "Download a file by a signed link", web.AnyMedia, d.downloadSigned, web.Options{Ranges: true}),
+		web.Raw("/media/:key", web.Public, "Download a public file", web.AnyMedia, d.downloadPublic, web.Options{Embeddable: true, Ranges: true}),
 	}
 }
 

@@ -22,10 +22,10 @@ func Routes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		web.List("/file/list", "file.list.query", "List files", &fileList),
 		web.Read("/file/list/:id", "file.list.query", "Get a file's record", getFile),
-		web.OfSeveral(web.Uploads("/file/list", "file.list.create", "Upload files", uploadFiles)),
-		web.OnRecord(store.Files, web.Write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile)),
+		web.Uploads("/file/list", "file.list.create", "Upload files", uploadFiles, web.Options{Several: true}),
+		web.Write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile, web.Options{Record: web.RecordOf(store.Files)}),
 		web.Write("PUT", "/file/list", "file.list.update", "Change file records", changeFiles),
-		web.OnRecord(store.Files, web.Write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile)),
+		web.Write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile, web.Options{Record: web.RecordOf(store.Files)}),
 		FileDeletions.Route(js, "/file/list", "Move files to the trash"),
 	}
 }

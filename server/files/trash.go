@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"reeve/server/web"
@@ -11,8 +12,8 @@ import (
 func TrashRoutes() []web.Route {
 	return []web.Route{
 		web.List("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
-		web.SentBack[trashedFile](web.OnRecord(store.Files, web.Write("PUT", "/file/trash/:id", "file.trash.restore", "Restore a file from the trash", restoreFile))),
-		web.OnRecord(store.Files, web.Write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file permanently", removeFile)),
+		web.Write("PUT", "/file/trash/:id", "file.trash.restore", "Restore a file from the trash", restoreFile, web.Options{SentBack: reflect.TypeFor[trashedFile](), Record: web.RecordOf(store.Files)}),
+		web.Write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file permanently", removeFile, web.Options{Record: web.RecordOf(store.Files)}),
 		web.DeleteSeveral("/file/trash", "file.trash.delete", "Delete files permanently", removeFile),
 	}
 }

@@ -33,9 +33,9 @@ var programs = http.NewCrossOriginProtection()
 // origins are configured.
 func Routes(f *Forwarder) []web.Route {
 	return []web.Route{
-		web.AnyQuery(web.Answering(forwardAnswers, web.Raw("/auth/verify", web.Public, "Verify a forwarded request", web.AnyMedia, f.verifyForwarded))), // Caddy appends the query of the page
-		web.Reveals(web.BySession(web.Action("POST", "/auth/forward", web.SignedIn, "Open a proxied program", openForwarded))),
-		web.Answering(callbackAnswers, web.Raw(callbackPath, web.Public, "Finish a proxied sign-in", web.AnyMedia, f.finishForwarded)),
+		web.Raw("/auth/verify", web.Public, "Verify a forwarded request", web.AnyMedia, f.verifyForwarded, web.Options{AnyQuery: true, Answers: forwardAnswers}), // Caddy appends the query of the page
+		web.Action("POST", "/auth/forward", web.SignedIn, "Open a proxied program", openForwarded, web.Options{Reveals: true, Keys: web.ByNoKey}),
+		web.Raw(callbackPath, web.Public, "Finish a proxied sign-in", web.AnyMedia, f.finishForwarded, web.Options{Answers: callbackAnswers}),
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 func Routes() []web.Route {
 	return []web.Route{
-		web.ByPerson(web.List("/admin/job", web.SignedIn, "List your own jobs", &ownJobs)),
+		web.List("/admin/job", web.SignedIn, "List your own jobs", &ownJobs, web.Options{Keys: web.ByPersonalKey}),
 		web.Read("/admin/job/:id", web.SignedIn, "Get your own job", getOwnJob),
 		web.List("/system/job", "system.job.query", "List jobs", &allJobs),
 		web.Read("/system/job/:id", "system.job.query", "Get a job", getJob),

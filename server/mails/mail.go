@@ -22,8 +22,8 @@ func Routes(o *Outbox) []web.Route {
 	return []web.Route{
 		web.List("/system/mail", "system.mail.query", "List mails", &mails),
 		web.Get("/system/mail/:id", "system.mail.query", "Get a mail", &mails),
-		web.OnRecord(store.Mails, web.Write("POST", "/system/mail/:id/retry", "system.mail.retry", "Send a mail again", retryMail)),
-		web.OnRecord(store.Mails, web.Write("DELETE", "/system/mail/:id", "system.mail.delete", "Delete a mail", deleteMail)),
+		web.Write("POST", "/system/mail/:id/retry", "system.mail.retry", "Send a mail again", retryMail, web.Options{Record: web.RecordOf(store.Mails)}),
+		web.Write("DELETE", "/system/mail/:id", "system.mail.delete", "Delete a mail", deleteMail, web.Options{Record: web.RecordOf(store.Mails)}),
 		web.DeleteSeveral("/system/mail", "system.mail.delete", "Delete mails", deleteMail),
 		web.Action("POST", "/system/mail-test", "system.mail.test", "Send a test mail", o.sendTestMail),
 		web.Read("/system/mail-template", "system.mail.query", "List mail templates", o.listMailTemplates),

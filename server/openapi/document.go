@@ -132,7 +132,7 @@ func operation(rt *web.Route, types *Schemas) Object {
 		op["x-access"] = rt.Access
 	default:
 		ways := []any{Object{"bearer": []any{}}, Object{"cookie": []any{}}}
-		if rt.Clients {
+		if rt.ClientCredentials {
 			ways = append(ways, Object{"basic": []any{}})
 		}
 		op["security"], op["x-access"] = ways, rt.Access
@@ -377,7 +377,7 @@ func responses(rt *web.Route, types *Schemas) Object {
 	if rt.Ranges {
 		all["206"] = Object{"description": "The requested range", "content": ok["content"]}
 	}
-	if rt.Tagged || rt.Ranges {
+	if rt.ETag || rt.Ranges {
 		all["304"] = Object{"description": "Not modified since the ETag in If-None-Match"}
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 
 func Routes(d *Documents) []web.Route {
 	return []web.Route{
-		web.WithETag(web.Raw("/openapi.json", web.AnyRealm, "Get the OpenAPI document", "application/json", d.send)),
+		web.Raw("/openapi.json", web.AnyRealm, "Get the OpenAPI document", "application/json", d.send, web.Options{ETag: true}),
 	}
 }
 

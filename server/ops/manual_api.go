@@ -11,7 +11,7 @@ import (
 
 func ManualRoutes(o *Ops) []web.Route {
 	return []web.Route{
-		web.WithETag(web.Read("/system/manual", web.SignedIn, "Read the manual", o.readManual)),
+		web.Read("/system/manual", web.SignedIn, "Read the manual", o.readManual, web.Options{ETag: true}),
 	}
 }
 

@@ -28,7 +28,7 @@ func monitorList[T any](kind, title string, columns ...string) web.Route {
 	}
 	rt := web.Route{
 		Method: "GET", Path: "/system/monitor/" + kind, Access: "system.monitor." + kind, Title: title,
-		Output: reflect.TypeFor[MonitorPage[T]](), List: info, Unmonitored: true, Handler: "monitorList",
+		Output: reflect.TypeFor[MonitorPage[T]](), List: info, Options: web.Options{Unmonitored: true}, Handler: "monitorList",
 	}
 	rt.Act = func(req *web.Request, out *web.Envelope) error {
 		ask, err := info.Ask(req)

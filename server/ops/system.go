@@ -13,7 +13,7 @@ import (
 
 func SystemRoutes() []web.Route {
 	return []web.Route{
-		web.Logged("backup", web.RequiringAll(web.Confirmed(web.KeysNeed(store.UnattendedBackup, web.Raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup))))),
+		web.Raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup, web.Options{LoggedAs: "backup", RequiresScopeAll: true, Confirmed: true, KeyAccess: store.UnattendedBackup}),
 	}
 }
 

@@ -28,23 +28,23 @@ const (
 func FactorRoutes(ps *Pages) []web.Route {
 	return []web.Route{
 		appPage(ps, CodePath, web.Public, "Open the page for the code of a sign-in", codePage),
-		web.Small(appForm(ps, CodePath, web.Public, "Complete a sign-in on the page", codePage, signInCodeByForm)),
+		appForm(ps, CodePath, web.Public, "Complete a sign-in on the page", codePage, signInCodeByForm, web.Options{MaxBody: web.SmallBody}),
 		appPage(ps, AuthenticatorPath, web.AppOnly, "Open your authenticator app's page", authenticatorPage),
-		showsOnce(appForm(ps, AuthenticatorPath, web.AppOnly, "Set up an authenticator app on the page", authenticatorPage, beginAppByForm)),
+		appForm(ps, AuthenticatorPath, web.AppOnly, "Set up an authenticator app on the page", authenticatorPage, beginAppByForm, showsOnce()),
 		appPage(ps, ConfirmAppPath, web.AppOnly, "Open the page to confirm your authenticator app", confirmAppPage),
-		showsOnce(appForm(ps, ConfirmAppPath, web.AppOnly, "Confirm your authenticator app on the page", confirmAppPage, confirmAppByForm)),
+		appForm(ps, ConfirmAppPath, web.AppOnly, "Confirm your authenticator app on the page", confirmAppPage, confirmAppByForm, showsOnce()),
 		appPage(ps, RenewCodesPath, web.AppOnly, "Open the page to replace your recovery codes", renewCodesPage),
-		showsOnce(appForm(ps, RenewCodesPath, web.AppOnly, "Replace your recovery codes on the page", renewCodesPage, renewCodesByForm)),
+		appForm(ps, RenewCodesPath, web.AppOnly, "Replace your recovery codes on the page", renewCodesPage, renewCodesByForm, showsOnce()),
 		appPage(ps, RemoveAppPath, web.AppOnly, "Open the page to remove your authenticator app", removeAppPage),
-		web.Small(appForm(ps, RemoveAppPath, web.AppOnly, "Remove your authenticator app on the page", removeAppPage, removeAppByForm)),
+		appForm(ps, RemoveAppPath, web.AppOnly, "Remove your authenticator app on the page", removeAppPage, removeAppByForm, web.Options{MaxBody: web.SmallBody}),
 	}
 }
 
-// showsOnce declares that the answer to a form shows a secret.
-func showsOnce(rt web.Route) web.Route {
-	answers := maps.Clone(rt.Answers)
+// showsOnce are the options of a form whose page shows once what must be in no address.
+func showsOnce() web.Options {
+	answers := maps.Clone(appFormAnswers)
 	answers[200] = "The page, with what it shows only once"
-	return web.Reveals(web.Small(web.Answering(answers, rt)))
+	return web.Options{Reveals: true, MaxBody: web.SmallBody, Answers: answers}
 }
 
 // onceShown is what the answer to a form shows once.

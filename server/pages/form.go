@@ -16,7 +16,7 @@ import (
 // appForm returns the route of a form in a page for app users. use returns the path of the next page; "" for the page
 // itself, which shows once what must be in no address. The page has the form again if there is an error that the person
 // can do something about.
-func appForm[In any](ps *Pages, path, access, title string, view appView, use func(*web.Request, *In) (next string, err error)) web.Route {
+func appForm[In any](ps *Pages, path, access, title string, view appView, use func(*web.Request, *In) (next string, err error), options ...web.Options) web.Route {
 	rt := web.PageForm(path, access, title, func(req *web.Request, in *In, fault error, w http.ResponseWriter) error {
 		if err := req.SameOrigin(); err != nil {
 			return err
@@ -54,7 +54,7 @@ func appForm[In any](ps *Pages, path, access, title string, view appView, use fu
 		return sendAppPage(req, w, p)
 	})
 	rt.Handler, rt.Page, rt.Visible = web.HandlerName(use), true, store.AppPages.Get
-	return web.Closable(web.RateLimited(web.Answering(appFormAnswers, rt)))
+	return rt.With(web.Options{Closable: true, RateLimited: true, Answers: appFormAnswers}).With(options...)
 }
 
 // answerPage answers a form with its page.

@@ -17,8 +17,8 @@ import (
 
 func LinkRoutes(ps *Pages) []web.Route {
 	return []web.Route{
-		web.AnyQuery(web.Answering(linkPageAnswers, web.Raw(mails.LinkPath+":token", web.Public, "Open a one-time link", web.HTMLMedia, ps.openLinkPage))),
-		web.Answering(linkFormAnswers, web.PageForm(mails.LinkPath+":token", web.Public, "Use a one-time link", ps.useLinkPage)),
+		web.Raw(mails.LinkPath+":token", web.Public, "Open a one-time link", web.HTMLMedia, ps.openLinkPage, web.Options{AnyQuery: true, Answers: linkPageAnswers}),
+		web.PageForm(mails.LinkPath+":token", web.Public, "Use a one-time link", ps.useLinkPage, web.Options{Answers: linkFormAnswers}),
 	}
 }
 

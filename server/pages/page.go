@@ -34,19 +34,19 @@ func Routes(ps *Pages) []web.Route {
 		appPage(ps, SignInPath, web.Public, "Open the sign-in page", signInPage),
 		appForm(ps, SignInPath, web.Public, "Sign in on the page", signInPage, signInByForm),
 		appPage(ps, RegisterPath, web.Public, "Open the registration page", registerPage),
-		web.Limited(web.PercentEncoding*web.MaxForm, appForm(ps, RegisterPath, web.Public, "Register on the page", registerPage, registerByForm)), // what POST /api/register accepts
+		appForm(ps, RegisterPath, web.Public, "Register on the page", registerPage, registerByForm, web.Options{MaxBody: web.PercentEncoding * web.MaxForm}), // what POST /api/register accepts
 		appPage(ps, ForgotPath, web.Public, "Open the page for a forgotten password", forgotPage),
 		appForm(ps, ForgotPath, web.Public, "Request a password reset on the page", forgotPage, forgotByForm),
 		appPage(ps, AccountPath, web.AppOnly, "Open your account's page", accountPage),
 		appPage(ps, ProfilePath, web.AppOnly, "Open your profile's page", profilePage),
 		appForm(ps, ProfilePath, web.AppOnly, "Change your profile on the page", profilePage, changeProfileByForm),
-		web.BeforePasswordChange(appPage(ps, PasswordPath, web.AppOnly, "Open your password's page", passwordPage)),
-		web.BeforePasswordChange(appForm(ps, PasswordPath, web.AppOnly, "Change your password on the page", passwordPage, changePasswordByForm)),
+		appPage(ps, PasswordPath, web.AppOnly, "Open your password's page", passwordPage, web.Options{AllowedBeforePasswordChange: true}),
+		appForm(ps, PasswordPath, web.AppOnly, "Change your password on the page", passwordPage, changePasswordByForm, web.Options{AllowedBeforePasswordChange: true}),
 		appPage(ps, SessionsPath, web.AppOnly, "Open your sessions' page", sessionsPage),
 		appForm(ps, SessionsPath, web.AppOnly, "End a session on the page", sessionsPage, endSessionByForm),
 		appPage(ps, DeletionPath, web.AppOnly, "Open the page to delete your account", deletionPage),
 		appForm(ps, DeletionPath, web.AppOnly, "Delete your account on the page", deletionPage, deleteByForm),
-		web.BeforePasswordChange(appForm(ps, SignOutPath, web.AppOnly, "Sign out on the page", signInPage, signOutByForm)),
+		appForm(ps, SignOutPath, web.AppOnly, "Sign out on the page", signInPage, signOutByForm, web.Options{AllowedBeforePasswordChange: true}),
 	}
 }
 
@@ -100,7 +100,7 @@ var appFormAnswers = web.Answers{
 }
 
 // appPage returns the route of a page for app users.
-func appPage(ps *Pages, path, access, title string, view appView) web.Route {
+func appPage(ps *Pages, path, access, title string, view appView, options ...web.Options) web.Route {
 	rt := web.Raw(path, access, title, web.HTMLMedia, func(req *web.Request, in *appPageIn, w http.ResponseWriter) error {
 		p, err := ps.view(req, view, in.Done)
 		if err != nil {
@@ -109,10 +109,11 @@ func appPage(ps *Pages, path, access, title string, view appView) web.Route {
 		return sendAppPage(req, w, p)
 	})
 	rt.Handler, rt.Page, rt.Visible = web.HandlerName(view), true, store.AppPages.Get
+	answers := appPageAnswers
 	if access == web.Public {
-		return web.AnyQuery(web.Answering(publicPageAnswers, rt))
+		answers = publicPageAnswers
 	}
-	return web.AnyQuery(web.Answering(appPageAnswers, rt))
+	return rt.With(web.Options{AnyQuery: true, Answers: answers}).With(options...)
 }
 
 // view returns a page as a view fills it.

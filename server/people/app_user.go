@@ -10,16 +10,16 @@ func AppUserRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		web.List("/user/list", "user.list.query", "List app users", &AppUsers),
 		web.Get("/user/list/:id", "user.list.query", "Get an app user", &AppUsers),
-		web.Reveals(web.Action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser)),
-		web.OnRecord(store.AppUsers, web.Write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser)),
+		web.Action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser, web.Options{Reveals: true}),
+		web.Write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser, web.Options{Record: web.RecordOf(store.AppUsers)}),
 		web.Remove("/user/list/:id", "user.list.delete", "Delete an app user", &AppUsers),
 		AppUserDeletions.Route(js, "/user/list", "Delete app users"),
-		web.Confirmed(web.Reveals(web.Small(web.OnRecord(store.AppUsers, web.Action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword))))),
-		web.OnRecord(store.AppUsers, web.Write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser)),
-		web.OnRecord(store.AppUsers, web.Write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles)),
-		web.Logged("export", AppUserCSV.export("/user/list-export", "user.list.export", "Export app users")),
-		web.Named(web.Upload("/user/list-import", AppUserCSV.access, "Import app users", MaxImportBytes, AppUserCSV.importWith(js))),
-		web.Confirmed(web.OnRecord(store.AppUsers, web.Write("DELETE", "/user/list/:id/factor", "user.list.factor", "Remove an app user's second factor", removeAppFactor))),
+		web.Action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword, web.Options{Confirmed: true, Reveals: true, MaxBody: web.SmallBody, Record: web.RecordOf(store.AppUsers)}),
+		web.Write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser, web.Options{Record: web.RecordOf(store.AppUsers)}),
+		web.Write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles, web.Options{Record: web.RecordOf(store.AppUsers)}),
+		AppUserCSV.export("/user/list-export", "user.list.export", "Export app users", web.Options{LoggedAs: "export"}),
+		web.Upload("/user/list-import", AppUserCSV.access, "Import app users", MaxImportBytes, AppUserCSV.importWith(js), web.Options{NamedByTitle: true}),
+		web.Write("DELETE", "/user/list/:id/factor", "user.list.factor", "Remove an app user's second factor", removeAppFactor, web.Options{Confirmed: true, Record: web.RecordOf(store.AppUsers)}),
 	}
 }
 

@@ -23,9 +23,9 @@ func CustomFieldRoutes() []web.Route {
 		web.Get("/system/field/:id", "system.field.query", "Get a custom field", &customFieldRecords),
 		web.Create[customFieldCreation]("/system/field", "system.field.create", "Create a custom field", &customFieldRecords),
 		web.Change[customFieldIn]("/system/field/:id", "system.field.update", "Change a custom field", &customFieldRecords),
-		web.OnRecord(store.CustomFields, web.Write("DELETE", "/system/field/:id", "system.field.delete", "Delete a custom field", deleteCustomField)),
+		web.Write("DELETE", "/system/field/:id", "system.field.delete", "Delete a custom field", deleteCustomField, web.Options{Record: web.RecordOf(store.CustomFields)}),
 		web.DeleteSeveral("/system/field", "system.field.delete", "Delete custom fields", deleteCustomField),
-		web.OnRecord(store.CustomFields, web.Write("POST", "/system/field/:id/apply", "system.field.update", "Check the records of a custom field again", applyCustomField)),
+		web.Write("POST", "/system/field/:id/apply", "system.field.update", "Check the records of a custom field again", applyCustomField, web.Options{Record: web.RecordOf(store.CustomFields)}),
 		web.Read("/system/field-form", web.SignedIn, "List the custom fields that you can use", readFieldForms),
 		web.Read("/api/field", web.Public, "List the custom fields of app users", appFieldForm),
 	}

@@ -16,18 +16,18 @@ import (
 func InviteRoutes() []web.Route {
 	return []web.Route{
 		web.List("/admin/invite", "admin.invite.query", "List invitations", &invitations),
-		web.Proving(web.Reveals(web.OnSelection(web.Action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers), Users.Info()))),
-		web.OnRecord(store.Links, web.Write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation)),
+		web.Action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers, web.Options{Proves: true, Reveals: true, Selects: Users.Info()}),
+		web.Write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation, web.Options{Record: web.RecordOf(store.Links)}),
 		web.DeleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations", revokeInvitation),
-		web.Proving(web.Reveals(web.Write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser))),
-		web.Confirmed(web.Reveals(web.Write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset))),
+		web.Write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser, web.Options{Proves: true, Reveals: true}),
+		web.Write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset, web.Options{Confirmed: true, Reveals: true}),
 
 		web.List("/user/invite", "user.invite.query", "List app user invitations", &appInvitations),
-		web.Reveals(web.OnSelection(web.Action("POST", "/user/invite", "user.invite.create", "Invite app users", inviteAppUsers), AppUsers.Info())),
-		web.OnRecord(store.Links, web.Write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation)),
+		web.Action("POST", "/user/invite", "user.invite.create", "Invite app users", inviteAppUsers, web.Options{Reveals: true, Selects: AppUsers.Info()}),
+		web.Write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation, web.Options{Record: web.RecordOf(store.Links)}),
 		web.DeleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations", revokeAppInvitation),
-		web.Reveals(web.Write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user", inviteAppUser)),
-		web.Confirmed(web.Reveals(web.Write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset))),
+		web.Write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user", inviteAppUser, web.Options{Reveals: true}),
+		web.Write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset, web.Options{Confirmed: true, Reveals: true}),
 	}
 }
 

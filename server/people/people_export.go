@@ -19,10 +19,10 @@ const ByteOrderMark = "\ufeff"
 const ExportChunk = 1000
 
 // export returns the route that sends all users that the filters of the list select, as CSV.
-func (c *peopleCSV[T, Out]) export(path, access, title string) web.Route {
+func (c *peopleCSV[T, Out]) export(path, access, title string, options ...web.Options) web.Route {
 	info := c.list.Info()
 	info.CSV = true
-	return web.Route{
+	rt := web.Route{
 		Method: "GET", Path: path, Access: access, Title: title, Output: reflect.TypeFor[[]byte](), List: info, Binary: "text/csv",
 		Raw: func(req *web.Request, w http.ResponseWriter) error {
 			var ids []store.ID
@@ -52,6 +52,7 @@ func (c *peopleCSV[T, Out]) export(path, access, title string) web.Route {
 			return c.send(req, w, comma, ids, custom)
 		},
 	}
+	return rt.With(options...)
 }
 
 // send sends users in chunks. Each chunk is read in its own transaction, and sent

@@ -23,21 +23,21 @@ func UserRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		web.List("/admin/list", "admin.list.query", "List users", &Users),
 		web.Get("/admin/list/:id", "admin.list.query", "Get a user", &Users),
-		web.Reveals(web.Action("POST", "/admin/list", "admin.list.create", "Create a user", createUser)),
-		web.OnRecord(store.Users, web.Write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser)),
+		web.Action("POST", "/admin/list", "admin.list.create", "Create a user", createUser, web.Options{Reveals: true}),
+		web.Write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser, web.Options{Record: web.RecordOf(store.Users)}),
 		web.Remove("/admin/list/:id", "admin.list.delete", "Delete a user", &Users),
 		UserDeletions.Route(js, "/admin/list", "Delete users"),
-		web.Confirmed(web.Reveals(web.Small(web.OnRecord(store.Users, web.Action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword))))),
-		web.OnRecord(store.Users, web.Write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser)),
-		web.Logged("export", UserCSV.export("/admin/list-export", "admin.list.export", "Export users")),
-		web.OnSelection(web.Action("PUT", "/admin/list", web.SignedIn, "Change users", userBatch{js}.changeUsers), Users.Info()),
+		web.Action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword, web.Options{Confirmed: true, Reveals: true, MaxBody: web.SmallBody, Record: web.RecordOf(store.Users)}),
+		web.Write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser, web.Options{Record: web.RecordOf(store.Users)}),
+		UserCSV.export("/admin/list-export", "admin.list.export", "Export users", web.Options{LoggedAs: "export"}),
+		web.Action("PUT", "/admin/list", web.SignedIn, "Change users", userBatch{js}.changeUsers, web.Options{Selects: Users.Info()}),
 	}
 }
 
 // UserImportRoutes are apart from the others only because of the order of the permissions.
 func UserImportRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
-		web.Named(web.Upload("/admin/list-import", UserCSV.access, "Import users", MaxImportBytes, UserCSV.importWith(js))),
+		web.Upload("/admin/list-import", UserCSV.access, "Import users", MaxImportBytes, UserCSV.importWith(js), web.Options{NamedByTitle: true}),
 	}
 }
 

@@ -21,15 +21,15 @@ import (
 
 func (p *Person) UserRoutes() []web.Route {
 	return []web.Route{
-		web.Confirmed(web.Hiding(redact.Fields{Usernames: true}, web.Action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", p.eraseUser))),
-		web.Logged("export_person", web.Raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", web.ZipMedia, p.downloadUserData)),
+		web.Action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", p.eraseUser, web.Options{Confirmed: true, Hidden: redact.Fields{Usernames: true}}),
+		web.Raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", web.ZipMedia, p.downloadUserData, web.Options{LoggedAs: "export_person"}),
 	}
 }
 
 func (p *Person) AppUserRoutes() []web.Route {
 	return []web.Route{
-		web.Confirmed(web.Hiding(redact.Fields{Usernames: true}, web.Action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", p.eraseAppUser))),
-		web.Logged("export_person", web.Raw("/user/list/:id/data", "user.list.data", "Download an app user's data", web.ZipMedia, p.downloadAppUserData)),
+		web.Action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", p.eraseAppUser, web.Options{Confirmed: true, Hidden: redact.Fields{Usernames: true}}),
+		web.Raw("/user/list/:id/data", "user.list.data", "Download an app user's data", web.ZipMedia, p.downloadAppUserData, web.Options{LoggedAs: "export_person"}),
 	}
 }
 

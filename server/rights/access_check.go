@@ -14,8 +14,8 @@ import (
 // The answers are those of the next request with the token.
 func AccessCheckRoutes() []web.Route {
 	return []web.Route{
-		web.ByClient(web.Reading(web.Following(&web.OAuth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect))),
-		web.Reading(web.Action("POST", "/auth/check", "auth.check", "Check permissions", checkAccess)),
+		web.Following(&web.OAuth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect, web.Options{ClientCredentials: true, ReadOnly: true}),
+		web.Action("POST", "/auth/check", "auth.check", "Check permissions", checkAccess, web.Options{ReadOnly: true}),
 	}
 }
 

@@ -16,7 +16,7 @@ func AppRoleRoutes() []web.Route {
 		web.Change[appRoleIn]("/user/role/:id", "user.role.update", "Change an app role", &appRoles),
 		web.Remove("/user/role/:id", "user.role.delete", "Delete an app role", &appRoles),
 		web.RemoveSeveral("/user/role", "user.role.delete", "Delete app roles", &appRoles),
-		web.OnRecord(store.AppRoles, web.Write("PUT", "/user/role/:id/rule", "user.role.rule", "Set an app role's permissions", grantAppRole)),
+		web.Write("PUT", "/user/role/:id/rule", "user.role.rule", "Set an app role's permissions", grantAppRole, web.Options{Record: web.RecordOf(store.AppRoles)}),
 
 		web.Read("/user/rule", "user.rule.query", "List app permissions", appPermissionTree),
 		web.Get("/user/rule/:id", "user.rule.query", "Get an app permission", &appPermissions),
@@ -24,8 +24,8 @@ func AppRoleRoutes() []web.Route {
 		web.Change[appPermissionIn]("/user/rule/:id", "user.rule.update", "Change an app permission", &appPermissions),
 		web.Remove("/user/rule/:id", "user.rule.delete", "Delete an app permission", &appPermissions),
 		web.RemoveOrdered("/user/rule", "user.rule.delete", "Delete app permissions", &appPermissions, store.AppPermissionsUpwards),
-		web.OnRecord(store.AppPermissions, web.Write("PUT", "/user/rule/:id/status", "user.rule.update", "Enable or disable an app permission", enableAppPermission)),
-		web.Validating(web.Action("GET", "/user/permission/explain", "user.rule.query", "Explain an app user's permission", explainApp)),
+		web.Write("PUT", "/user/rule/:id/status", "user.rule.update", "Enable or disable an app permission", enableAppPermission, web.Options{Record: web.RecordOf(store.AppPermissions)}),
+		web.Action("GET", "/user/permission/explain", "user.rule.query", "Explain an app user's permission", explainApp, web.Options{Validates: true}),
 	}
 }
 

@@ -22,10 +22,10 @@ func PermissionRoutes() []web.Route {
 		web.Change[permissionIn]("/admin/rule/:id", "admin.rule.update", "Change a permission", &permissions),
 		web.Remove("/admin/rule/:id", "admin.rule.delete", "Delete a permission", &permissions),
 		web.RemoveOrdered("/admin/rule", "admin.rule.delete", "Delete permissions", &permissions, store.PermissionsUpwards),
-		web.OnRecord(store.Permissions, web.Write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission)),
-		web.OnRecord(store.Permissions, web.Write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission)),
+		web.Write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission, web.Options{Record: web.RecordOf(store.Permissions)}),
+		web.Write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission, web.Options{Record: web.RecordOf(store.Permissions)}),
 		web.Read("/admin/permission/effective", "admin.rule.query", "Get effective permissions", people.ReadEffective),
-		web.Validating(web.Action("GET", "/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain)),
+		web.Action("GET", "/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain, web.Options{Validates: true}),
 	}
 }
 

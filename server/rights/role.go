@@ -21,7 +21,7 @@ func RoleRoutes() []web.Route {
 		web.Change[roleIn]("/admin/role/:id", "admin.role.update", "Change a role", &roles),
 		web.Remove("/admin/role/:id", "admin.role.delete", "Delete a role", &roles),
 		web.RemoveSeveral("/admin/role", "admin.role.delete", "Delete roles", &roles),
-		web.Proving(web.OnRecord(store.Roles, web.Write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions", grantRole))),
+		web.Write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions", grantRole, web.Options{Proves: true, Record: web.RecordOf(store.Roles)}),
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // ConfigRoutes let applications read their configuration: values of settings, and dictionaries.
 func ConfigRoutes(reads *SecretReads) []web.Route {
 	return []web.Route{
-		web.Reveals(web.Validating(web.WithETag(configRoute("/config", "Read the configuration", reads)))),
+		configRoute("/config", "Read the configuration", reads, web.Options{Reveals: true, Validates: true, ETag: true}),
 	}
 }
 
@@ -31,7 +31,7 @@ type configOut struct {
 }
 
 // configRoute returns the route of readConfig.
-func configRoute(path, title string, reads *SecretReads) web.Route {
+func configRoute(path, title string, reads *SecretReads, options ...web.Options) web.Route {
 	rt := web.NewRoute[configIn, web.Encoded[configOut]]("GET", path, web.AnyRealm, title)
 	rt.Handler = web.HandlerName(readConfig)
 	rt.View = func(tx *store.Tx, req *web.Request, out *web.Envelope) error {
@@ -41,7 +41,7 @@ func configRoute(path, title string, reads *SecretReads) web.Route {
 		}
 		return readConfig(tx, req, in, reads, out)
 	}
-	return rt
+	return rt.With(options...)
 }
 
 // configRead is a request for the configuration, with the response at present.

@@ -14,8 +14,8 @@ func init() {
 
 func DictRoutes() []web.Route {
 	return []web.Route{
-		web.WithETag(web.Read("/admin/dict", web.SignedIn, "List enabled dictionaries, by code", openDicts)),
-		web.WithETag(web.Read("/api/dict", web.Public, "List public dictionaries, by code", publicDicts)),
+		web.Read("/admin/dict", web.SignedIn, "List enabled dictionaries, by code", openDicts, web.Options{ETag: true}),
+		web.Read("/api/dict", web.Public, "List public dictionaries, by code", publicDicts, web.Options{ETag: true}),
 		web.CachedList("/system/dict", "system.dict.query", "List dictionaries", &dicts),
 		web.Get("/system/dict/:id", "system.dict.query", "Get a dictionary", &dictRecords),
 		web.Create[dictIn]("/system/dict", "system.dict.create", "Create a dictionary", &dictRecords),

@@ -10,8 +10,8 @@ func DictItemRoutes() []web.Route {
 	return []web.Route{
 		web.CachedList("/system/dict/:id/item", "system.dict.item.query", "List a dictionary's items", &dictItems),
 		web.Write("POST", "/system/dict/:id/item", "system.dict.item.create", "Create a dictionary item", createDictItem),
-		web.OnRecord(store.DictItems, web.Write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem)),
-		web.OnRecord(store.DictItems, web.Write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem)),
+		web.Write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem, web.Options{Record: web.RecordOf(store.DictItems)}),
+		web.Write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem, web.Options{Record: web.RecordOf(store.DictItems)}),
 		web.Write("DELETE", "/system/dict/:id/item", "system.dict.item.delete", "Delete dictionary items", deleteDictItems),
 	}
 }

@@ -19,8 +19,8 @@ import (
 // that the caller may not evaluate is the same as one that does not exist.
 func FlagRoutes() []web.Route {
 	return []web.Route{
-		web.WithETag(web.Reading(web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags", web.AnyRealm, "Evaluate flags", evaluateFlags))),
-		web.Reading(web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags/:key", web.AnyRealm, "Evaluate a flag", evaluateFlag)),
+		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags", web.AnyRealm, "Evaluate flags", evaluateFlags, web.Options{ETag: true, ReadOnly: true}),
+		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags/:key", web.AnyRealm, "Evaluate a flag", evaluateFlag, web.Options{ReadOnly: true}),
 	}
 }
 

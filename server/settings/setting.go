@@ -23,14 +23,14 @@ func Routes() []web.Route {
 	return []web.Route{
 		web.CachedList("/system/setting", "system.setting.query", "List settings", &settings),
 		web.Read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
-		web.Hiding(redact.Fields{Value: true}, web.Write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting)),
-		web.Hiding(redact.Fields{Value: true}, web.OnRecord(store.Settings, web.Write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting))),
-		web.OnRecord(store.Settings, web.Write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting)),
+		web.Write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting, web.Options{Hidden: redact.Fields{Value: true}}),
+		web.Write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting, web.Options{Hidden: redact.Fields{Value: true}, Record: web.RecordOf(store.Settings)}),
+		web.Write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting, web.Options{Record: web.RecordOf(store.Settings)}),
 		web.DeleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
-		web.Hiding(redact.Fields{Values: true}, web.Conditional(web.Write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings), "updated_at")),
+		web.Write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings, web.Options{Hidden: redact.Fields{Values: true}, Record: web.Stated("updated_at")}),
 		web.Write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
-		web.Reading(web.Hiding(redact.Fields{Value: true}, web.Action("POST", "/system/setting/flag-preview", "system.setting.query", "Preview a flag", previewFlag))),
-		web.WithETag(web.Read("/system/setting-value", "system.setting.query", "Get setting values", settingValues)),
+		web.Action("POST", "/system/setting/flag-preview", "system.setting.query", "Preview a flag", previewFlag, web.Options{ReadOnly: true, Hidden: redact.Fields{Value: true}}),
+		web.Read("/system/setting-value", "system.setting.query", "Get setting values", settingValues, web.Options{ETag: true}),
 		web.Read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings),
 	}
 }

@@ -48,7 +48,7 @@ func (rt *Route) PermitActing(a *store.Actor) error {
 		return nil
 	case rt.Keys == ByNoKey || rt.Confirmed || strings.HasPrefix(rt.Path, "/admin/key") || strings.HasPrefix(rt.Path, "/admin/account/"):
 		return store.ErrActing
-	case rt.Method != "GET" && !rt.Reads && rt.LoggedAs != LinkAction:
+	case rt.Method != "GET" && !rt.ReadOnly && rt.LoggedAs != LinkAction:
 		return a.MayWrite()
 	}
 	return nil

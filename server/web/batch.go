@@ -32,8 +32,8 @@ var ErrManyRecords = errs.Field(errs.Malformed, "ids", "select at most %d record
 type deleteOne func(*store.Tx, *Request, *ByID) (Nothing, error)
 
 // DeleteSeveral returns the route that deletes several records, each with one.
-func DeleteSeveral(path, access, title string, one deleteOne) Route {
-	return deleteOrdered(path, access, title, one, func(_ *store.Tx, ids []store.ID) []store.ID { return ids })
+func DeleteSeveral(path, access, title string, one deleteOne, options ...Options) Route {
+	return deleteOrdered(path, access, title, one, func(_ *store.Tx, ids []store.ID) []store.ID { return ids }).With(options...)
 }
 
 // deleteOrdered is DeleteSeveral for a tree; order sorts children before their parents.

@@ -12,7 +12,7 @@ import (
 // none, or needs none and none was sent.
 func (req *Request) authenticate(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	token, sent := req.bearer()
-	if !sent && rt.Clients {
+	if !sent && rt.ClientCredentials {
 		if token, sent = req.client(); sent && token == "" {
 			return nil, errClient
 		}

@@ -17,14 +17,10 @@ const reasonHeader = "X-Reason"
 
 const maxReason = 200 // characters
 
-// Logged declares that every use of a route is logged as an action, also if it changes nothing.
-func Logged(action string, rt Route) Route {
-	rt.LoggedAs = action
-	return rt
-}
-
 // changes reports whether a route writes to the store.
-func (rt *Route) changes() bool { return rt.Method != http.MethodGet && !rt.Reads || rt.LoggedAs != "" }
+func (rt *Route) changes() bool {
+	return rt.Method != http.MethodGet && !rt.ReadOnly || rt.LoggedAs != ""
+}
 
 // setOrigin sets what the change log says about the writes of the request.
 func (req *Request) setOrigin(rt *Route) {

@@ -10,12 +10,6 @@ import (
 // Clients of OAuth 2.0 name themselves by Basic authentication or in the form (RFC 6749, 2.3.1), and token introspection
 // leaves open how (RFC 7662, 2.1). The secret is an API key; the name of the client is ignored.
 
-// ByClient lets API keys use a route of OAuth 2.0 also as the secret of a client.
-func ByClient(rt Route) Route {
-	rt.Clients = true
-	return rt
-}
-
 // readClient reads the form before the request is authenticated, if the credential can be in it.
 func (req *Request) readClient() error {
 	if _, _, basic := req.HTTP.BasicAuth(); basic || req.SendsToken() {
@@ -53,5 +47,5 @@ func (req *Request) challenge() []string {
 
 // byClientSecret reports whether the client has to send its secret, or a right one, instead of a token.
 func (req *Request) byClientSecret() bool {
-	return req.Route != nil && req.Route.Clients && !req.SendsToken()
+	return req.Route != nil && req.Route.ClientCredentials && !req.SendsToken()
 }

@@ -32,35 +32,38 @@ type revisedOf[T any] interface {
 // recordOf returns the record that a request is about.
 type recordOf func(tx *store.Tx, req *Request) (Revised, error)
 
-// OnRecord declares that a route changes one record, that of the last ID in its path or the
-// caller's own, and only if it is as the client has read it. A route made by write checks that by
-// itself; an action calls IfFresh or fresh in its transaction.
-func OnRecord[T any, P revisedOf[T]](of *store.Collection[T], rt Route) Route {
-	param := lastParam(rt.Path)
-	rt.record = func(tx *store.Tx, req *Request) (Revised, error) {
-		id := req.Actor.ID
-		if param != "" {
-			var err error
-			if id, err = ParseID(req.Params.ByName(param)); err != nil {
-				return nil, err
+// RecordOf is the record of the last ID in the path, or the caller's own. The route changes it only
+// if it is as the client has read it. A route made by Write checks that by itself; an action calls
+// IfFresh or Fresh in its transaction.
+func RecordOf[T any, P revisedOf[T]](of *store.Collection[T]) Record {
+	return func(rt *Route) {
+		param := lastParam(rt.Path)
+		rt.record = func(tx *store.Tx, req *Request) (Revised, error) {
+			id := req.Actor.ID
+			if param != "" {
+				var err error
+				if id, err = ParseID(req.Params.ByName(param)); err != nil {
+					return nil, err
+				}
 			}
+			v, err := of.Get(tx, id)
+			return P(v), err
 		}
-		v, err := of.Get(tx, id)
-		return P(v), err
+		names := []string{"updated_at"}
+		if _, versioned := reflect.TypeFor[T]().FieldByName("Version"); versioned {
+			names = append(names, "version")
+		}
+		Stated(names...)(rt)
 	}
-	names := []string{"updated_at"}
-	if _, versioned := reflect.TypeFor[T]().FieldByName("Version"); versioned {
-		names = append(names, "version")
-	}
-	return Conditional(rt, names...)
 }
 
-// Conditional declares that a route looks at Request.read. names are the fields, besides If-Match,
-// with which a client can state what it has read.
-func Conditional(rt Route, names ...string) Route {
-	rt.Conditional = true
-	rt.Input.takeState(rt.Method, names...)
-	return rt
+// Stated declares that a route looks at Request.Read. names are the fields, besides If-Match, with
+// which a client can state what it has read.
+func Stated(names ...string) Record {
+	return func(rt *Route) {
+		rt.Conditional = true
+		rt.Input.takeState(rt.Method, names...)
+	}
 }
 
 // lastParam returns the name of the last parameter in a path; "" for none.

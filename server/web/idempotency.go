@@ -68,7 +68,7 @@ func (req *Request) readIdempotency(rt *Route) error {
 // Idempotent reports whether a route accepts an Idempotency-Key. After signing out, which is possible before a
 // password change, the caller has no session to repeat it with.
 func (rt *Route) Idempotent() bool {
-	return rt.Method == http.MethodPost && !rt.Reads && !rt.AllowedBeforePasswordChange && rt.Access != Public && rt.Access != AnyRealm
+	return rt.Method == http.MethodPost && !rt.ReadOnly && !rt.AllowedBeforePasswordChange && rt.Access != Public && rt.Access != AnyRealm
 }
 
 // add adds parts of the request to its hash. It does nothing without a key.

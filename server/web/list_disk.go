@@ -69,7 +69,7 @@ func AnyText[T any](index *store.Many[T, string]) func(*store.Tx, []string) stor
 }
 
 // List returns the GET route of a declaration, which needs no handler.
-func List[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
+func List[T, Out any](path, access, title string, t *Resource[T, Out], options ...Options) Route {
 	info, answer := t.Info(), reflect.TypeFor[Page[Out]]()
 	if t.Telling {
 		answer = reflect.TypeFor[scopedPage[Out]]()
@@ -111,7 +111,7 @@ func List[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
 			return t.FindIDs(tx, req, &ListQuery{Search: text}, most)
 		}}
 	}
-	return rt
+	return rt.With(options...)
 }
 
 // namedRecords finds records of a collection by a folded part of their names, among those that the caller sees.

@@ -31,12 +31,12 @@ type MemoryColumn[T any] struct {
 }
 
 // CachedList returns the GET route of a declaration, which needs no handler.
-func CachedList[T any](path, access, title string, l *MemoryList[T]) Route {
+func CachedList[T any](path, access, title string, l *MemoryList[T], options ...Options) Route {
 	info := &ListInfo{Keywords: l.Keywords, Order: l.Order, Under: l.Under != nil}
 	for _, c := range l.Columns {
 		info.Columns = append(info.Columns, ColumnInfo{c.Name, c.Uses, c.Number != nil})
 	}
-	return Route{
+	rt := Route{
 		Method: "GET", Path: path, Access: access, Title: title, Output: reflect.TypeFor[Page[T]](), List: info, Handler: "memoryList",
 		View: func(tx *store.Tx, req *Request, out *Envelope) error {
 			ask, err := info.Ask(req)
@@ -58,6 +58,7 @@ func CachedList[T any](path, access, title string, l *MemoryList[T]) Route {
 			return nil
 		},
 	}
+	return rt.With(options...)
 }
 
 // walk returns all rows of the list.

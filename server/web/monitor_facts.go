@@ -34,7 +34,7 @@ func (rt *Route) Monitored() *monitor.Route {
 	hide := rt.Hidden
 	hide.Custom = rt.Input != nil && rt.Input.Has("json", "fields")
 	hide.Known = rt.KnownFields()
-	return &monitor.Route{Name: rt.Name(), Pattern: rt.Path, Handler: rt.Handler, Access: access, Open: rt.Open(), Reads: rt.Reads, Hide: hide, Unmonitored: rt.Unmonitored}
+	return &monitor.Route{Name: rt.Name(), Pattern: rt.Path, Handler: rt.Handler, Access: access, Open: rt.Open(), Reads: rt.ReadOnly, Hide: hide, Unmonitored: rt.Unmonitored}
 }
 
 // KnownFields returns the names of a route's fields and parameters if people send credentials to it,

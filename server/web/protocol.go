@@ -57,11 +57,11 @@ func newOauthFailure(req *Request, e *errs.Error, msg string) any {
 
 // Following declares the protocol of a route whose handler opens its own transactions. Its input has
 // fields of the form or of the JSON body, and its response is what the handler returns.
-func Following[In, Out any](p *Protocol, method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
+func Following[In, Out any](p *Protocol, method, path, access, title string, handler func(*Request, *In) (Out, error), options ...Options) Route {
 	rt := Action(method, path, access, title, handler)
 	rt.Protocol, rt.Input.Protocol = p, p
 	rt.Handler = HandlerName(handler)
-	return rt
+	return rt.With(options...)
 }
 
 const FormMedia = "application/x-www-form-urlencoded"
@@ -99,7 +99,7 @@ var FormPage = Protocol{Name: "HTML form", Form: true, checked: true, Failed: re
 // PageForm returns the route of a form of a page: its handler writes the next page. The handler gets what
 // is wrong with the fields; nil if nothing is. The fields of the form are the texts of In and its custom fields, also those that
 // are JSON for other routes, so that both have the same checks.
-func PageForm[In any](path, access, title string, handler func(req *Request, in *In, fault error, w http.ResponseWriter) error) Route {
+func PageForm[In any](path, access, title string, handler func(req *Request, in *In, fault error, w http.ResponseWriter) error, options ...Options) Route {
 	rt := NewRoute[In, []byte](http.MethodPost, path, access, title)
 	rt.Protocol, rt.Input.Protocol, rt.Binary = &FormPage, &FormPage, HTMLMedia
 	rt.Handler, rt.Input.AnyQuery = HandlerName(handler), true
@@ -120,7 +120,7 @@ func PageForm[In any](path, access, title string, handler func(req *Request, in 
 		fault.Kind = errs.Invalid // also a missing field
 		return handler(req, in, fault, w)
 	}
-	return rt
+	return rt.With(options...)
 }
 
 const maxEncodedFields = PercentEncoding * store.MaxFieldBytes

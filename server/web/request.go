@@ -95,7 +95,7 @@ func (s *Server) serve(rt *Route) httprouter.Handle {
 		if rt.Raw != nil || rt.Page {
 			DocumentHeaders(w.Header())
 		}
-		if rt.shared {
+		if rt.Embeddable {
 			w.Header()["Cross-Origin-Resource-Policy"] = anyOrigin
 		}
 		err := s.run(rt, req)
@@ -164,12 +164,12 @@ func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err er
 			return false, err
 		}
 	}
-	if rt.Clients {
+	if rt.ClientCredentials {
 		if err := req.readClient(); err != nil {
 			return false, err
 		}
 	}
-	if rt.Method != http.MethodGet && !rt.Reads {
+	if rt.Method != http.MethodGet && !rt.ReadOnly {
 		if err := req.readConditions(rt); err != nil {
 			return false, err
 		}
@@ -272,7 +272,7 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	if !rt.Open() && !actor.HasPermission(tx, access) {
 		return errs.New(errs.Denied, "permission %s is required", access)
 	}
-	if rt.unscoped && !actor.Scope(tx).All {
+	if rt.RequiresScopeAll && !actor.Scope(tx).All {
 		return errs.New(errs.Denied, "the data scope all is required")
 	}
 	return nil

@@ -14,24 +14,24 @@ import (
 // are anonymous functions, so monitoring shows the operation's ID instead.
 
 // Get returns the route that returns one record.
-func Get[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
-	return Named(Read(path, access, title, func(tx *store.Tx, req *Request, in *ByID) (Out, error) {
+func Get[T, Out any](path, access, title string, t *Resource[T, Out], options ...Options) Route {
+	return Read(path, access, title, func(tx *store.Tx, req *Request, in *ByID) (Out, error) {
 		return t.Get(tx, req, in.ID)
-	}))
+	}, Options{NamedByTitle: true}).With(options...)
 }
 
 // Create returns the route that creates a record: the Resource's blank with the fields of
 // In.
-func Create[In, T, Out any](path, access, title string, t *Resource[T, Out]) Route {
+func Create[In, T, Out any](path, access, title string, t *Resource[T, Out], options ...Options) Route {
 	assign := Assigning[In, T]()
-	return Named(Write("POST", path, access, title, func(tx *store.Tx, req *Request, in *In) (out Out, err error) {
+	return Write("POST", path, access, title, func(tx *store.Tx, req *Request, in *In) (out Out, err error) {
 		v := t.Blank
 		assign(in, &v)
 		if err := t.Collection.Create(tx, &v); err != nil {
 			return out, err
 		}
 		return t.Output(tx, req, &v)
-	}))
+	}, Options{NamedByTitle: true}).With(options...)
 }
 
 // changeOf is the input of a change: the ID in the path, and the fields of In.
@@ -41,11 +41,11 @@ type changeOf[In any] struct {
 }
 
 // Change returns the route that changes the fields of In that are sent.
-func Change[In, T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out]) Route {
+func Change[In, T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out], options ...Options) Route {
 	assign := Assigning[In, T]()
-	return Named(OnRecord[T, P](t.Collection, Write("PUT", path, access, title, func(tx *store.Tx, req *Request, in *changeOf[In]) (out Out, err error) {
+	return Write("PUT", path, access, title, func(tx *store.Tx, req *Request, in *changeOf[In]) (out Out, err error) {
 		return Edit(tx, req, t, in.ID, func(v *T) { assign(&in.Fields, v) })
-	})))
+	}, Options{NamedByTitle: true, Record: RecordOf[T, P](t.Collection)}).With(options...)
 }
 
 // Edit changes one record.
@@ -61,28 +61,22 @@ func Edit[T, Out any](tx *store.Tx, req *Request, t *Resource[T, Out], id store.
 }
 
 // Remove returns the route that deletes one record.
-func Remove[T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out]) Route {
-	return Named(OnRecord[T, P](t.Collection, Write("DELETE", path, access, title, t.remove)))
+func Remove[T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out], options ...Options) Route {
+	return Write("DELETE", path, access, title, t.remove, Options{NamedByTitle: true, Record: RecordOf[T, P](t.Collection)}).With(options...)
 }
 
 // RemoveSeveral returns the route that deletes several records, all or nothing.
-func RemoveSeveral[T, Out any](path, access, title string, t *Resource[T, Out]) Route {
-	return Named(DeleteSeveral(path, access, title, t.remove))
+func RemoveSeveral[T, Out any](path, access, title string, t *Resource[T, Out], options ...Options) Route {
+	return DeleteSeveral(path, access, title, t.remove, Options{NamedByTitle: true}).With(options...)
 }
 
 // RemoveOrdered is RemoveSeveral for a tree; order sorts children before their parents.
-func RemoveOrdered[T, Out any](path, access, title string, t *Resource[T, Out], order func(*store.Tx, []store.ID) []store.ID) Route {
-	return Named(deleteOrdered(path, access, title, t.remove, order))
+func RemoveOrdered[T, Out any](path, access, title string, t *Resource[T, Out], order func(*store.Tx, []store.ID) []store.ID, options ...Options) Route {
+	return deleteOrdered(path, access, title, t.remove, order).With(Options{NamedByTitle: true}).With(options...)
 }
 
 func (t *Resource[T, Out]) remove(tx *store.Tx, _ *Request, in *ByID) (Nothing, error) {
 	return Nothing{}, t.Collection.Delete(tx, in.ID)
-}
-
-// Named sets the operation's ID as the handler name that monitoring shows.
-func Named(rt Route) Route {
-	rt.Handler = OperationID(&rt)
-	return rt
 }
 
 // Assigning returns a function that copies the fields that were sent to the fields of the

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"reeve/server/redact"
 	"reeve/store"
 )
 
@@ -30,40 +29,19 @@ type Route struct {
 	Access string // public, SignedIn, AppOnly, AnyRealm, MetricsToken or a permission key
 	Title  string // a short phrase; also the name of the permission
 
-	Input                       *Input        // nil for a list
-	Output                      reflect.Type  // type of the data in the response
-	List                        *ListInfo     // declaration of a list; nil for other routes
-	AllowedBeforePasswordChange bool          // whether it is usable while the password must be changed
-	AllowedBeforeFactor         bool          // whether it is usable while a second factor must be set up, as before is
-	RateLimited                 bool          // whether it rejects wrong credentials and too many attempts
-	Closable                    bool          // whether a setting can close it
-	MayBeMissing                bool          // whether it looks for something that may not exist, although its path names nothing
-	Tagged                      bool          // whether it answers with an ETag, or 304
-	Binary                      string        // media type of a raw response
-	MaxBody                     int64         // maximum size of a JSON body in bytes
-	Ranges                      bool          // whether a part of its content can be requested
-	shared                      bool          // whether pages of any origin may embed the response
-	unscoped                    bool          // whether it requires the data scope all
-	Confirmed                   bool          // whether it requires that the user has just confirmed who it is
-	Proves                      bool          // whether the store requires that for what it usually does
-	Keys                        keyUse        // which API keys may use it
-	KeyAccess                   string        // permission that API keys need instead of Access; "" for the same
-	Clients                     bool          // whether keys may also be sent as the secret of a client of OAuth 2.0
-	Answers                     Answers       // responses that it has besides the usual ones
-	Reads                       bool          // whether it changes nothing, although it is no GET
-	Protocol                    *Protocol     // specification that it follows; nil for the conventions of this API
-	Reveals                     bool          // whether the response has a secret: it is never stored, cached or recorded
-	Resumes                     bool          // whether it continues at a position of the client, which may be gone
-	named                       *namedRecords // what its list finds by name for the change log; nil for nothing
-	Validates                   bool          // whether it rejects stored values, although it has no body
-	Handler                     string        // name of the handler, for monitoring
-	Page                        bool          // whether it is a page, with pages also for errors if a browser asks
-	Visible                     appearance    // whether a setting lets it exist; nil if it always does
-	Conditional                 bool          // whether it checks the conditions of a client, see Request.read
-	record                      recordOf      // record that such a condition is about; nil if the handler checks it
-	LoggedAs                    string        // action that the change log has for every use; "" for none
-	Unmonitored                 bool          // not recorded in monitoring, except for 401 and 403
-	Hidden                      redact.Fields // input fields that monitoring hides
+	Options
+
+	Input       *Input        // nil for a list
+	Output      reflect.Type  // type of the data in the response
+	List        *ListInfo     // declaration of a list; nil for other routes
+	Binary      string        // media type of a raw response
+	Protocol    *Protocol     // specification that it follows; nil for the conventions of this API
+	named       *namedRecords // what its list finds by name for the change log; nil for nothing
+	Handler     string        // name of the handler, for monitoring
+	Page        bool          // whether it is a page, with pages also for errors if a browser asks
+	Visible     appearance    // whether a setting lets it exist; nil if it always does
+	Conditional bool          // whether it checks the conditions of a client, see Request.read
+	record      recordOf      // record that such a condition is about; nil if the handler checks it
 
 	// One of these three runs once the request is authorized: view in the read
 	// transaction of the authorization, act after it, raw with access to the
@@ -96,7 +74,7 @@ type Nothing struct{}
 type None struct{}
 
 // Read returns a GET route whose handler runs in a read transaction.
-func Read[In, Out any](path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
+func Read[In, Out any](path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error), options ...Options) Route {
 	rt := NewRoute[In, Out]("GET", path, access, title)
 	rt.Handler = HandlerName(handler)
 	rt.View = func(tx *store.Tx, req *Request, out *Envelope) error {
@@ -110,12 +88,12 @@ func Read[In, Out any](path, access, title string, handler func(*store.Tx, *Requ
 		}
 		return out.Record(req, data)
 	}
-	return rt
+	return rt.With(options...)
 }
 
 // Write returns a route whose handler runs in a write transaction. The handler may run
 // more than once: see store.DB.Update.
-func Write[In, Out any](method, path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error)) Route {
+func Write[In, Out any](method, path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error), options ...Options) Route {
 	rt := Action(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
 		err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
 			req.Committed = nil // discard those of an earlier run
@@ -136,12 +114,12 @@ func Write[In, Out any](method, path, access, title string, handler func(*store.
 		return out, err
 	})
 	rt.Handler = HandlerName(handler)
-	return rt
+	return rt.With(options...)
 }
 
 // Action returns a route whose handler opens its own transactions, because it does
 // something slow before or between them.
-func Action[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error)) Route {
+func Action[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error), options ...Options) Route {
 	rt := NewRoute[In, Out](method, path, access, title)
 	rt.Handler = HandlerName(handler)
 	rt.Act = func(req *Request, out *Envelope) error {
@@ -158,18 +136,12 @@ func Action[In, Out any](method, path, access, title string, handler func(*Reque
 		}
 		return out.Record(req, data)
 	}
-	return rt
-}
-
-// Reading declares that a POST route changes nothing.
-func Reading(rt Route) Route {
-	rt.Reads = true
-	return rt
+	return rt.With(options...)
 }
 
 // Raw returns a GET route whose handler writes the response itself, once no error can
 // occur any more; an error that it returns is sent in the envelope.
-func Raw[In any](path, access, title, mediaType string, handler func(*Request, *In, http.ResponseWriter) error) Route {
+func Raw[In any](path, access, title, mediaType string, handler func(*Request, *In, http.ResponseWriter) error, options ...Options) Route {
 	rt := NewRoute[In, []byte]("GET", path, access, title)
 	rt.Binary, rt.Handler = mediaType, HandlerName(handler)
 	rt.Raw = func(req *Request, w http.ResponseWriter) error {
@@ -179,13 +151,13 @@ func Raw[In any](path, access, title, mediaType string, handler func(*Request, *
 		}
 		return handler(req, in, w)
 	}
-	return rt
+	return rt.With(options...)
 }
 
 // Upload returns a POST route for one file, sent as multipart/form-data in the field
 // file, with form fields before or after it. The handler runs when the whole form has
 // been read; maxBytes limits its size.
-func Upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, []byte) (Out, error)) Route {
+func Upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, []byte) (Out, error), options ...Options) Route {
 	rt := Uploads(path, access, title, func(req *Request, in *In, form *Form) (out Out, err error) {
 		file, err := form.only(maxBytes)
 		if err != nil {
@@ -194,13 +166,13 @@ func Upload[In, Out any](path, access, title string, maxBytes int64, handler fun
 		return handler(req, in, file)
 	})
 	rt.Handler = HandlerName(handler)
-	return rt
+	return rt.With(options...)
 }
 
 // Uploads returns a POST route for files and form fields, in any order, sent as
 // multipart/form-data. The handler iterates over the form; the input has the form
 // fields only once the iteration has ended.
-func Uploads[In, Out any](path, access, title string, handler func(*Request, *In, *Form) (Out, error)) Route {
+func Uploads[In, Out any](path, access, title string, handler func(*Request, *In, *Form) (Out, error), options ...Options) Route {
 	rt := NewRoute[In, Out]("POST", path, access, title)
 	rt.Input.Upload, rt.Handler = true, HandlerName(handler)
 	rt.Act = func(req *Request, out *Envelope) error {
@@ -218,78 +190,7 @@ func Uploads[In, Out any](path, access, title string, handler func(*Request, *In
 		}
 		return out.Record(req, data)
 	}
-	return rt
-}
-
-// OfSeveral documents that a route takes several files at once.
-func OfSeveral(rt Route) Route {
-	rt.Input.Several = true
-	return rt
-}
-
-// SentBack lets a route also accept the fields of records as another route returns
-// them.
-func SentBack[T any](rt Route) Route {
-	rt.Input.ignore(reflect.TypeFor[T]())
-	return rt
-}
-
-// Hiding declares input fields of a route that monitoring must not record.
-func Hiding(hide redact.Fields, rt Route) Route {
-	rt.Hidden = hide
-	return rt
-}
-
-// Unmonitored excludes a route from monitoring, except for 401 and 403.
-func Unmonitored(rt Route) Route {
-	rt.Unmonitored = true
-	return rt
-}
-
-// OnSelection lets a route accept the parameters with which a list selects records.
-func OnSelection(rt Route, list *ListInfo) Route {
-	rt.Input.List = list
-	return rt
-}
-
-// WithRanges declares that a raw route sends content of which parts can be requested.
-func WithRanges(rt Route) Route {
-	rt.Ranges = true
-	return rt
-}
-
-// Shared lets pages of any origin embed the response of a route.
-func Shared(rt Route) Route {
-	rt.shared = true
-	return rt
-}
-
-// BeforePasswordChange lets a route be used while the password must be changed.
-func BeforePasswordChange(rt Route) Route {
-	rt.AllowedBeforePasswordChange = true
-	return rt
-}
-
-// RateLimited documents that a route rejects wrong credentials and too many attempts.
-func RateLimited(rt Route) Route {
-	rt.RateLimited = true
-	return rt
-}
-
-// Small limits the body to maxSmall, which is enough for routes that are public or
-// where every byte costs hashing.
-func Small(rt Route) Route { return Limited(maxSmall, rt) }
-
-// Limited limits the body to a number of bytes.
-func Limited(bytes int64, rt Route) Route {
-	rt.MaxBody = bytes
-	return rt
-}
-
-// RequiringAll requires the data scope all, for a route whose response cannot be limited to another.
-func RequiringAll(rt Route) Route {
-	rt.unscoped = true
-	return rt
+	return rt.With(options...)
 }
 
 // keyUse is which API keys may use a route.
@@ -301,75 +202,8 @@ const (
 	ByNoKey
 )
 
-// BySession excludes API keys from a route: it is about the person who is signed in, or about the keys
-// and secrets from which a leaked key could get more.
-func BySession(rt Route) Route {
-	rt.Keys = ByNoKey
-	return rt
-}
-
-// ByPerson excludes service keys from a route, which is about the user that a key acts for.
-func ByPerson(rt Route) Route {
-	rt.Keys = ByPersonalKey
-	return rt
-}
-
-// KeysNeed lets API keys use a route with another permission than users.
-func KeysNeed(permission string, rt Route) Route {
-	rt.KeyAccess = permission
-	return rt
-}
-
 // Answers describe responses of a raw route by status, for the OpenAPI document.
 type Answers map[int]string
-
-// Answering documents the responses of a raw route that has none with status 200.
-func Answering(a Answers, rt Route) Route {
-	rt.Answers = a
-	return rt
-}
-
-// Reveals declares that the response of a route has a secret.
-func Reveals(rt Route) Route {
-	rt.Reveals = true
-	return rt
-}
-
-// Resuming documents that a route continues at a position that may be gone, with 410.
-func Resuming(rt Route) Route {
-	rt.Resumes = true
-	return rt
-}
-
-// Validating documents that a route without a body can reject the values that it would store.
-func Validating(rt Route) Route {
-	rt.Validates = true
-	return rt
-}
-
-// Closable documents that a setting can close a public route.
-func Closable(rt Route) Route {
-	rt.Closable = true
-	return rt
-}
-
-// Seeking documents that a public route looks for something that its body names, which may not exist.
-func Seeking(rt Route) Route {
-	rt.MayBeMissing = true
-	return rt
-}
-
-// AnyQuery lets a page ignore parameters, which mail programs and trackers add to links.
-func AnyQuery(rt Route) Route {
-	rt.Input.AnyQuery = true
-	return rt
-}
-
-// WithETag documents that a route answers 304 to a client whose data is current.
-func WithETag(rt Route) Route {
-	rt.Tagged = true
-	return rt
-}
 
 func NewRoute[In, Out any](method, path, access, title string) Route {
 	rt := Route{Method: method, Path: path, Access: access, Title: title, Output: reflect.TypeFor[Out]()}
@@ -395,7 +229,7 @@ func CheckRoutes(all []Route) error {
 			return err
 		}
 		if rt.Method == "PUT" && rt.Input.ReadOnly != nil && !rt.Conditional {
-			return fmt.Errorf("route %s would ignore the version that a client sends; declare onRecord(…)", rt.Name())
+			return fmt.Errorf("route %s would ignore the version that a client sends; declare Record in its options", rt.Name())
 		}
 		for _, segment := range strings.Split(rt.Path, "/") {
 			name, isParam := strings.CutPrefix(segment, ":")
@@ -444,23 +278,6 @@ var FurtherPermissions = []struct{ Key, Title string }{
 	{store.SecurityPermission, "Change security settings"},
 	{store.UnattendedBackup, "Download backups with an API key"},
 	{store.ActAsWrite, "Change something while acting as a user"},
-}
-
-// Confirmed requires a recent proof, see store.Proof. API keys can't give one: they need a permission of their own, or
-// can't use the route.
-func Confirmed(rt Route) Route {
-	rt.Confirmed = true
-	if rt.KeyAccess == "" {
-		rt.Keys = ByNoKey
-	}
-	return rt
-}
-
-// Proving declares that the store requires a recent proof for what the route usually does, though not
-// for every input.
-func Proving(rt Route) Route {
-	rt.Proves = true
-	return rt
 }
 
 // idWords maps words of a title to those of the operation ID: the verbs that clients
