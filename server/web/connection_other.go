@@ -2,5 +2,5 @@
 
 package web
 
-// descriptors returns false: the limit is unknown on this system.
-func descriptors() (n int, known bool) { return 0, false }
+// Descriptors returns false: the limit is unknown on this system.
+func Descriptors() (n int, known bool) { return 0, false }
