@@ -240,7 +240,7 @@ func TestConsoleMonitorRequest(t *testing.T) {
 	p.missing("cell", "Auth")
 	p.in("tbody tr.ant-table-row:nth-child(2)").see("N+1")
 	p.in("tbody tr.ant-table-row:nth-child(2)").click("button", "Expand row")
-	p.see("server/delete_many")
+	p.see("jobs/delete_many")
 	p.audit()
 	p.toggle("Notable only", false)
 	p.click("radio", "Auth 1")
