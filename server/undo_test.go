@@ -28,7 +28,7 @@ func (in *instance) state() map[string]store.Fields {
 	in.t.Helper()
 	all := map[string]store.Fields{}
 	in.view(func(tx *store.Tx) error {
-		for name, subject := range changes.LogSubjects {
+		for name, subject := range store.Accesses() {
 			if subject.Update == "" {
 				continue
 			}

@@ -31,7 +31,7 @@ type AppUser struct {
 
 // AppUsers and their indexes.
 var (
-	AppUsers         = kv.NewCollection[AppUser]("app_user")
+	AppUsers         = kv.NewCollection[AppUser]("app_user").Undoable()
 	AppUserByName    = kv.NewUniqueText(AppUsers, "username", fold.Name, func(u *AppUser) string { return u.Username })
 	AppUserByEmail   = kv.NewUniqueText(AppUsers, "email", fold.Address, func(u *AppUser) string { return u.Email })
 	AppUserByRole    = kv.NewRefs(AppUsers, "role_ids", AppRoles, func(u *AppUser) []ID { return u.RoleIDs }, kv.Restrict)
@@ -63,6 +63,8 @@ var (
 	})
 )
 
+var _ = Manage(AppUsers, "user.list", FieldAccess{"status", "user.list.status"})
+
 // Account identifies a user of either realm.
 type Account struct {
 	App bool
@@ -90,6 +92,8 @@ var (
 
 	_ = PasswordHashes.Constraint(constrainHash)
 )
+
+var _ = manage(Access{Table: PasswordHashes, Query: "admin.list.query"})
 
 // HashOf returns the password hash of a user. The error is NotFound if the user has no
 // password.

@@ -31,7 +31,7 @@ const AppKeyPrefix = "app."
 
 // AppPermissions and their indexes. They are a tree.
 var (
-	AppPermissions        = kv.NewCollection[AppPermission]("app_permission")
+	AppPermissions        = kv.NewCollection[AppPermission]("app_permission").Undoable()
 	AppPermissionByKey    = kv.NewUnique(AppPermissions, "key", func(p *AppPermission) string { return p.Key })
 	AppPermissionByParent = kv.NewRef(AppPermissions, "parent_id", AppPermissions, appPermissionParent, kv.Restrict)
 
@@ -39,6 +39,8 @@ var (
 		Constraint(kv.TreeConstraint(AppPermissions, AppPermissionByParent, appPermissionParent)).
 		Check(kv.TreeCheck(AppPermissions, appPermissionParent))
 )
+
+var _ = Manage(AppPermissions, "user.rule")
 
 func appPermissionParent(p *AppPermission) ID { return p.ParentID }
 
@@ -73,7 +75,7 @@ type AppRole struct {
 
 // AppRoles and their indexes.
 var (
-	AppRoles         = kv.NewCollection[AppRole]("app_role")
+	AppRoles         = kv.NewCollection[AppRole]("app_role").Undoable()
 	AppRoleByName    = kv.NewUniqueText(AppRoles, "name", fold.Name, func(r *AppRole) string { return r.Name })
 	AppRoleBySort    = kv.NewMany(AppRoles, "sort", func(r *AppRole) []int64 { return []int64{r.Sort} })
 	AppRoleByStatus  = kv.NewMany(AppRoles, "status", func(r *AppRole) []string { return []string{flagText(r.Status)} })
@@ -83,6 +85,8 @@ var (
 
 	_ = AppRoles.Constraint(constrainAppRole)
 )
+
+var _ = Manage(AppRoles, "user.role", FieldAccess{"rule_ids", "user.role.rule"})
 
 // maxDefaultRoles bounds the roles that every registration gets.
 const maxDefaultRoles = 20

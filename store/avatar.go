@@ -22,6 +22,8 @@ var (
 	_ = Avatars.Content(func(a *Avatar) Digest { return a.Digest }, nil, AvatarByDigest)
 )
 
+var _ = manage(Access{Table: Avatars, Query: "admin.list.query"})
+
 // ForgetMissingAvatar removes the photo of a user from the record if it no longer exists.
 func ForgetMissingAvatar(tx *Tx, user ID) error {
 	u, err := Users.Get(tx, user)

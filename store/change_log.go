@@ -39,13 +39,9 @@ type Origin struct {
 	Part      int
 }
 
-// unlogged are the collections whose changes are not in the change log: each is a log itself, or
-// follows another record.
-var unlogged = []kv.Table{LoginLogs, SessionTokens, JobSteps, PersonKeys, Erasures, WebhookSecrets, WebhookStates, KeySecrets, CompletedRequests, Mails}
-
 // LoggedTables returns the collections whose changes are in the change log.
 func LoggedTables() []Table {
-	return slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return slices.Contains(unlogged, t) })
+	return slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return !t.IsLogged() })
 }
 
 // logEntry describes the changes of a write function in e; logged is false if none of them is logged.

@@ -30,7 +30,7 @@ const (
 
 // CompletedRequests and their indexes.
 var (
-	CompletedRequests = kv.NewCollection[CompletedRequest]("completed_request")
+	CompletedRequests = kv.NewCollection[CompletedRequest]("completed_request").Unlogged()
 	CompletedByKey    = kv.NewUnique(CompletedRequests, "key", func(r *CompletedRequest) string { return r.Key })
 	CompletedByCaller = kv.NewMany(CompletedRequests, "caller", func(r *CompletedRequest) []string { return []string{r.Caller} })
 	CompletedByTime   = kv.NewMany(CompletedRequests, "created_at", func(r *CompletedRequest) []Time { return []Time{r.CreatedAt} })

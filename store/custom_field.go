@@ -40,7 +40,7 @@ type CustomField struct {
 // CustomFields and their indexes. A deleted field is there until its values are removed, and only the program
 // sees it; its key can be used again.
 var (
-	CustomFields       = kv.NewCollection[CustomField]("custom_field")
+	CustomFields       = kv.NewCollection[CustomField]("custom_field").Undoable()
 	CustomFieldByKey   = kv.NewUnique(CustomFields, "key", customFieldKey, "realm", "deleted")
 	CustomFieldDeleted = kv.NewMany(CustomFields, "deleted", func(f *CustomField) []string { return []string{flagText(f.Deleted)} })
 
@@ -51,6 +51,8 @@ var (
 		return nil
 	})
 )
+
+var _ = Manage(CustomFields, "system.field")
 
 func customFieldKey(f *CustomField) string {
 	if f.Deleted {

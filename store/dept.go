@@ -23,11 +23,13 @@ type Dept struct {
 
 // Depts and their indexes. Departments are a tree.
 var (
-	Depts        = kv.NewCollection[Dept]("dept")
+	Depts        = kv.NewCollection[Dept]("dept").Undoable()
 	DeptByParent = kv.NewRef(Depts, "parent_id", Depts, deptParent, kv.Restrict)
 
 	_ = Depts.Authorize(authorizeDept).Constraint(constrainDept).Constraint(kv.TreeConstraint(Depts, DeptByParent, deptParent)).Check(kv.TreeCheck(Depts, deptParent))
 )
+
+var _ = Manage(Depts, "admin.dept")
 
 func deptParent(d *Dept) ID { return d.ParentID }
 

@@ -50,6 +50,8 @@ var (
 	DeviceByExpiry  = kv.NewMany(Devices, "expires_at", func(d *Device) []Time { return []Time{d.ExpiresAt} })
 )
 
+var _ = manage(Access{Table: Devices, Query: "admin.list.query"})
+
 // DeviceOf returns the device of a user with this hash. The error is NotFound if there is none
 // or it has expired.
 func DeviceOf(tx *Tx, a Account, hash string) (*Device, error) {

@@ -17,6 +17,8 @@ type Dict struct {
 
 // Dicts and their indexes.
 var (
-	Dicts      = kv.NewCollection[Dict]("dict")
+	Dicts      = kv.NewCollection[Dict]("dict").Undoable()
 	DictByCode = kv.NewUnique(Dicts, "code", func(d *Dict) string { return d.Code })
 )
+
+var _ = Manage(Dicts, "system.dict")

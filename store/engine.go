@@ -66,6 +66,8 @@ const (
 // Installs holds the description of the installation, with ID 1.
 var Installs = kv.Installs
 
+var _ = manage(Access{Table: Installs, Query: "system.info"})
+
 // Functions of package kv.
 var (
 	CacheNames    = kv.CacheNames

@@ -28,7 +28,7 @@ type Erasure struct {
 }
 
 // Erasures are the erasures that have not ended.
-var Erasures = kv.NewCollection[Erasure]("erasure")
+var Erasures = kv.NewCollection[Erasure]("erasure").Unlogged()
 
 // Who returns who is erased.
 func (e *Erasure) Who() Account { return accountOf(e.UserID, e.AppUserID) }

@@ -51,11 +51,11 @@ type FileGroup struct {
 // FileGroups, Files and their indexes. The indexes that use rejectTrashed have no files in the
 // trash, so that lists of the others need no further condition.
 var (
-	FileGroups      = kv.NewCollection[FileGroup]("file_group")
+	FileGroups      = kv.NewCollection[FileGroup]("file_group").Undoable()
 	FileGroupByName = kv.NewUniqueText(FileGroups, "name", fold.Name, func(g *FileGroup) string { return g.Name })
 	FileGroupBySort = kv.NewMany(FileGroups, "sort", func(g *FileGroup) []int64 { return []int64{g.Sort} })
 
-	Files          = kv.NewCollection[File]("file")
+	Files          = kv.NewCollection[File]("file").Undoable()
 	FileByGroup    = kv.NewRef(Files, "group_id", FileGroups, func(f *File) ID { return rejectTrashed(f, f.GroupID) }, kv.Restrict, "trashed_at")
 	FileByFolder   = kv.NewMany(Files, "folder", func(f *File) []ID { return rejectTrashed(f, []ID{f.GroupID}) }) // also 0, for files without a folder
 	FileByKind     = kv.NewMany(Files, "kind", func(f *File) []string { return rejectTrashed(f, []string{f.Kind}) }, "trashed_at")
@@ -71,6 +71,10 @@ var (
 
 	_ = Files.Authorize(authorizeFile).Content(func(f *File) Digest { return f.Digest }, func(f *File) int64 { return f.Size }, FileByDigest)
 )
+
+var _ = manage(Access{Table: Files, Query: "file.list.query", Update: "file.list.update", Delete: "file.list.delete", Fields: []FieldAccess{{"trashed_at", "file.trash.restore"}}})
+
+var _ = Manage(FileGroups, "file.group")
 
 // The states of a file.
 const (

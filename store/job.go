@@ -55,9 +55,11 @@ var (
 	JobByState = kv.NewMany(Jobs, "state", func(j *Job) []string { return []string{j.State} })
 	JobByUser  = kv.NewRef(Jobs, "user_id", Users, func(j *Job) ID { return j.UserID }, kv.Dangle)
 
-	JobSteps  = kv.NewCollection[JobStep]("job_step")
+	JobSteps  = kv.NewCollection[JobStep]("job_step").Unlogged()
 	StepByJob = kv.NewRef(JobSteps, "job_id", Jobs, func(s *JobStep) ID { return s.JobID }, kv.Cascade)
 )
+
+var _ = manage(Access{Table: Jobs, Query: "admin.list.query"})
 
 // JobActor returns the user or the API key for whom a job runs, with the permissions that they have
 // now.

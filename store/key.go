@@ -69,13 +69,15 @@ var (
 	KeyByKind = kv.NewMany(APIKeys, "personal", func(k *APIKey) []string { return []string{flagText(k.Personal)} })
 	KeySearch = kv.NewSearch(APIKeys, func(k *APIKey) []string { return []string{k.Name} })
 
-	KeySecrets  = kv.NewCollection[KeySecret]("key_secret")
+	KeySecrets  = kv.NewCollection[KeySecret]("key_secret").Unlogged()
 	KeyByHash   = kv.NewUnique(KeySecrets, "hash", func(s *KeySecret) string { return s.Hash })
 	SecretByKey = kv.NewRef(KeySecrets, "key_id", APIKeys, func(s *KeySecret) ID { return s.KeyID }, kv.Cascade)
 
 	_ = APIKeys.Authorize(authorizeKey).Constraint(constrainKey)
 	_ = KeySecrets.Constraint(constrainKeySecret)
 )
+
+var _ = Manage(APIKeys, "admin.key")
 
 // authorizeKey decides who may change a key: its owner, and users who could change the owner. No key
 // changes keys.

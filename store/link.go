@@ -67,6 +67,8 @@ var (
 	_ = Links.Authorize(authorizeLink).Constraint(constrainLink)
 )
 
+var _ = manage(Access{Table: Links, Query: "admin.invite.query", Create: "admin.invite.create", Delete: "admin.invite.delete"})
+
 // Account returns the person whom the link is for.
 func (l *Link) Account() Account { return accountOf(l.UserID, l.AppUserID) }
 

@@ -37,7 +37,7 @@ var fieldsByType sync.Map
 
 // fieldsOf returns how the fields of a collection are logged; nil if its changes are not.
 func fieldsOf(t kv.Table) *loggedFields {
-	if slices.Contains(unlogged, t) {
+	if !t.IsLogged() {
 		return nil
 	}
 	if f, ok := fieldsByType.Load(t.RecordType()); ok {

@@ -37,7 +37,7 @@ type LoginLog struct {
 // LoginLogs and their indexes. Rows are kept when their user is deleted, and deleted
 // when the user is erased.
 var (
-	LoginLogs         = kv.NewCollection[LoginLog]("login_log")
+	LoginLogs         = kv.NewCollection[LoginLog]("login_log").Unlogged()
 	LoginLogByUser    = kv.NewRef(LoginLogs, "user_id", Users, func(l *LoginLog) ID { return l.UserID }, kv.Dangle)
 	LoginLogByAppUser = kv.NewRef(LoginLogs, "app_user_id", AppUsers, func(l *LoginLog) ID { return l.AppUserID }, kv.Dangle)
 	LoginLogByResult  = kv.NewMany(LoginLogs, "result", func(l *LoginLog) []string { return []string{l.Result} })

@@ -71,7 +71,7 @@ const (
 
 // Mails and their indexes. A mail is deleted with its recipient.
 var (
-	Mails         = kv.NewCollection[Mail]("mail")
+	Mails         = kv.NewCollection[Mail]("mail").Unlogged()
 	MailByUser    = kv.NewRef(Mails, "user_id", Users, func(m *Mail) ID { return m.UserID }, kv.Cascade)
 	MailByAppUser = kv.NewRef(Mails, "app_user_id", AppUsers, func(m *Mail) ID { return m.AppUserID }, kv.Cascade)
 	MailByState   = kv.NewMany(Mails, "state", func(m *Mail) []string { return []string{m.State} })

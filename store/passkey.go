@@ -40,6 +40,8 @@ var (
 		})
 )
 
+var _ = manage(Access{Table: Passkeys, Query: "admin.list.query"})
+
 // PasskeysOf returns the passkeys of a user, the oldest first.
 func PasskeysOf(tx *Tx, user ID) (all []*Passkey, err error) {
 	for p, err := range PasskeyByUser.All(tx, user) {

@@ -36,13 +36,15 @@ type Permission struct {
 
 // Permissions and their indexes. Permissions are a tree.
 var (
-	Permissions        = kv.NewCollection[Permission]("permission")
+	Permissions        = kv.NewCollection[Permission]("permission").Undoable()
 	PermissionByKey    = kv.NewUnique(Permissions, "key", func(p *Permission) string { return p.Key })
 	PermissionByParent = kv.NewRef(Permissions, "parent_id", Permissions, permissionParent, kv.Restrict)
 
 	_ = Permissions.Constraint(constrainPermission).Constraint(constrainPageURL).Constraint(kv.TreeConstraint(Permissions, PermissionByParent, permissionParent)).
 		Check(kv.TreeCheck(Permissions, permissionParent))
 )
+
+var _ = Manage(Permissions, "admin.rule")
 
 func permissionParent(p *Permission) ID { return p.ParentID }
 

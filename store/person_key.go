@@ -25,7 +25,7 @@ type PersonKey struct {
 
 // PersonKeys and their index. A key outlives its user, so that the log stays readable.
 var (
-	PersonKeys  = kv.NewCollection[PersonKey]("person_key")
+	PersonKeys  = kv.NewCollection[PersonKey]("person_key").Observed()
 	KeyByPerson = kv.NewUnique(PersonKeys, "person", func(k *PersonKey) string { return accountOf(k.UserID, k.AppUserID).person() })
 )
 

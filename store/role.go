@@ -26,7 +26,7 @@ type Role struct {
 
 // Roles and their indexes.
 var (
-	Roles        = kv.NewCollection[Role]("role")
+	Roles        = kv.NewCollection[Role]("role").Undoable()
 	RoleByName   = kv.NewUniqueText(Roles, "name", fold.Name, func(r *Role) string { return r.Name })
 	RoleBySort   = kv.NewMany(Roles, "sort", func(r *Role) []int64 { return []int64{r.Sort} })
 	RoleByStatus = kv.NewMany(Roles, "status", func(r *Role) []string { return []string{flagText(r.Status)} })
@@ -37,3 +37,5 @@ var (
 
 	_ = Roles.Authorize(authorizeRole).Constraint(constrainRole)
 )
+
+var _ = Manage(Roles, "admin.role", FieldAccess{"rule_ids", "admin.role.rule"})

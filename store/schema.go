@@ -58,7 +58,6 @@ var reeve = kv.Schema{
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
 	},
 	LogEntry: logEntry,
-	LogSkips: []kv.Table{LoginLogs, SessionTokens, JobSteps, Erasures, WebhookSecrets, WebhookStates, KeySecrets, CompletedRequests, Mails}, // not PersonKeys: an erasure needs the key that it deletes
 
 	LogCheckpoint: logCheckpoint,
 	Restored: func(tx *Tx) error {

@@ -88,10 +88,12 @@ var (
 	SessionByUse    = kv.NewMany(Sessions, "last_used", func(s *Session) []Time { return lastUse(s, false) }, "app_user_id")
 	AppSessionByUse = kv.NewMany(Sessions, "app_last_used", func(s *Session) []Time { return lastUse(s, true) }, "app_user_id")
 
-	SessionTokens  = kv.NewCollection[SessionToken]("session_token").Disposable()
+	SessionTokens  = kv.NewCollection[SessionToken]("session_token").Unlogged().Disposable()
 	TokenByHash    = kv.NewUnique(SessionTokens, "hash", func(t *SessionToken) string { return t.Hash })
 	TokenBySession = kv.NewRef(SessionTokens, "session_id", Sessions, func(t *SessionToken) ID { return t.SessionID }, kv.Cascade)
 )
+
+var _ = manage(Access{Table: Sessions, Query: "system.session.query"})
 
 // SessionsOf returns the IDs of a user's sessions, the oldest first.
 func SessionsOf(tx *Tx, a Account) ([]ID, error) {

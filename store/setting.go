@@ -60,10 +60,10 @@ const SecretMask = "******"
 
 // Settings, their groups, secrets and indexes.
 var (
-	SettingGroups     = kv.NewCollection[SettingGroup]("setting_group")
+	SettingGroups     = kv.NewCollection[SettingGroup]("setting_group").Undoable()
 	SettingGroupByKey = kv.NewUnique(SettingGroups, "key", func(g *SettingGroup) string { return g.Key })
 
-	Settings       = kv.NewCollection[Setting]("setting")
+	Settings       = kv.NewCollection[Setting]("setting").Undoable()
 	SettingByKey   = kv.NewUnique(Settings, "key", func(s *Setting) string { return s.GroupID.String() + "." + s.Key }, "group_id")
 	SettingByGroup = kv.NewRef(Settings, "group_id", SettingGroups, func(s *Setting) ID { return s.GroupID }, kv.Restrict).Required()
 
@@ -75,6 +75,12 @@ var (
 	_ = Settings.Constraint(constrainSetting)
 	_ = SettingGroups.Constraint(constrainSettingGroup).Follow(followSettingGroup)
 )
+
+var _ = manage(Access{Table: SettingSecrets, Query: "system.setting.query"})
+
+var _ = Manage(Settings, "system.setting", FieldAccess{"values", "system.setting.save"})
+
+var _ = Manage(SettingGroups, "system.setting.group")
 
 var settingKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 

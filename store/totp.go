@@ -60,6 +60,10 @@ var (
 		})
 )
 
+var _ = manage(Access{Table: RecoverySets, Query: "admin.list.query"})
+
+var _ = manage(Access{Table: TOTPs, Query: "admin.list.query"})
+
 // Account returns the person whose authenticator app it is.
 func (t *TOTP) Account() Account { return accountOf(t.UserID, t.AppUserID) }
 

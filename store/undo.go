@@ -14,18 +14,13 @@ import (
 // through the same rules as any other write. It is refused if one of the values has changed since.
 // Some things cannot come back, because the log does not have them: see UndoLost.
 
-// undoable are the collections whose changes can be undone. Records of others follow these, such as
-// the sessions and the password of a user.
-var undoable = []kv.Table{
-	Permissions, Roles, Depts, Users, AppPermissions, AppRoles, AppUsers, CustomFields, SettingGroups, Settings, Dicts, DictItems, FileGroups, Files,
-}
-
+// undoTable returns a collection whose changes can be undone; nil if they cannot.
 func undoTable(name string) kv.Table {
-	i := slices.IndexFunc(undoable, func(t kv.Table) bool { return t.Name() == name })
+	i := slices.IndexFunc(reeve.Tables, func(t kv.Table) bool { return t.Name() == name && t.IsUndoable() })
 	if i < 0 {
 		return nil
 	}
-	return undoable[i]
+	return reeve.Tables[i]
 }
 
 // UndoStep is the inverse of the change of one record.

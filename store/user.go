@@ -36,7 +36,7 @@ type User struct {
 
 // Users and their indexes. Usernames and email addresses are unique: texts that read the same are the same, see package fold.
 var (
-	Users         = kv.NewCollection[User]("user")
+	Users         = kv.NewCollection[User]("user").Undoable()
 	UserByName    = kv.NewUniqueText(Users, "username", fold.Name, func(u *User) string { return u.Username })
 	UserByEmail   = kv.NewUniqueText(Users, "email", fold.Address, func(u *User) string { return u.Email })
 	UserByDept    = kv.NewRef(Users, "dept_id", Depts, func(u *User) ID { return u.DeptID }, kv.Restrict)
@@ -60,6 +60,8 @@ var (
 		return followEmail(tx, Account{ID: new.ID}, old.Email, new.Email)
 	})
 )
+
+var _ = Manage(Users, "admin.list", FieldAccess{"status", "admin.list.status"})
 
 func flagText(f Flag) string {
 	if f {

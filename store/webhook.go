@@ -74,10 +74,10 @@ var (
 	WebhookByOwner = kv.NewRef(Webhooks, "owner_id", Users, func(w *Webhook) ID { return w.OwnerID }, kv.Dangle)
 	WebhookSearch  = kv.NewSearch(Webhooks, func(w *Webhook) []string { return []string{hostOf(w.URL), w.Description} })
 
-	WebhookSecrets  = kv.NewCollection[WebhookSecret]("webhook_secret")
+	WebhookSecrets  = kv.NewCollection[WebhookSecret]("webhook_secret").Unlogged()
 	SecretByWebhook = kv.NewRef(WebhookSecrets, "webhook_id", Webhooks, func(s *WebhookSecret) ID { return s.WebhookID }, kv.Cascade)
 
-	WebhookStates  = kv.NewCollection[WebhookState]("webhook_state")
+	WebhookStates  = kv.NewCollection[WebhookState]("webhook_state").Unlogged()
 	StateByWebhook = kv.NewRef(WebhookStates, "webhook_id", Webhooks, func(s *WebhookState) ID { return s.WebhookID }, kv.Cascade)
 
 	_ = Webhooks.Authorize(authorizeWebhook).Constraint(constrainWebhook)
@@ -86,6 +86,8 @@ var (
 		Sealed(func(s *WebhookSecret) *kv.Sealed { return &s.Previous }, webhookPlace, webhookTitle).
 		Sealed(func(s *WebhookSecret) *kv.Sealed { return &s.Deliveries }, webhookPlace, webhookTitle)
 )
+
+var _ = Manage(Webhooks, "system.webhook")
 
 // webhookPlace is the place that the secrets of a webhook are bound to, see kv.Tx.Seal.
 func webhookPlace(s *WebhookSecret) string { return "webhook " + s.WebhookID.String() }

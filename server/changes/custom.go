@@ -24,7 +24,7 @@ func RealmOfCustom(collection string) string {
 // change only for this reason.
 func (v *View) audience(collection string, id store.ID) store.FieldAudience {
 	own := collection == store.Users.Name() && id == v.who.ID
-	if own && v.who.Key == nil && v.who.By == nil && !v.who.HasPermission(v.tx, LogSubjects[collection].Query) {
+	if own && v.who.Key == nil && v.who.By == nil && !v.who.HasPermission(v.tx, store.AccessOf(collection).Query) {
 		return store.FieldSelf
 	}
 	return web.AudienceOf(v.who)

@@ -187,7 +187,7 @@ func EventTypes() []eventType { return allEventTypes() }
 
 var allEventTypes = sync.OnceValue(func() []eventType {
 	collections := map[string]string{}
-	for name := range LogSubjects {
+	for name := range store.Accesses() {
 		for _, kind := range changeKinds {
 			if kind := typeOf(&audit.Change{Collection: name, Operation: kind}); kind != "" {
 				object, _, _ := strings.Cut(kind, ".")

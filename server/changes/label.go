@@ -28,7 +28,7 @@ var labelFields = []string{"username", "title", "name", "label", "key"}
 func RefersTo(collection, field string) store.Table {
 	switch {
 	case field == "parent_id":
-		return LogSubjects[collection].Table
+		return store.AccessOf(collection).Table
 	case field == "group_id" && collection == store.Settings.Name():
 		return store.SettingGroups
 	case field == "group_id" && collection == store.Files.Name():
@@ -73,7 +73,7 @@ func (v *View) label(table store.Table, id store.ID) string {
 
 func (v *View) findLabel(table store.Table, id store.ID) string {
 	switch {
-	case !v.who.HasPermission(v.tx, LogSubjects[table.Name()].Query):
+	case !v.who.HasPermission(v.tx, store.AccessOf(table.Name()).Query):
 		return ""
 	case table == store.Table(store.Users) && !v.seesUser(id), table == store.Table(store.Depts) && !v.Scope.HasDept(id):
 		return ""

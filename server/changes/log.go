@@ -26,7 +26,7 @@ import (
 func init() {
 	web.Enums(map[string][]string{
 		"actor_kind":  {"user", "app_user", "key", "system", "cli", "anonymous", "unknown"},
-		"collection":  slices.Sorted(maps.Keys(LogSubjects)),
+		"collection":  slices.Sorted(maps.Keys(store.Accesses())),
 		"change_kind": {"create", "update", "delete"},
 		"undo_lost":   {store.LostPassword, store.LostSession, store.LostFactor, store.LostAvatar, store.LostSecret, store.LostURL, store.LostContent, store.LostErased},
 	})
@@ -154,7 +154,7 @@ func (q *logQuery) subjects(texts map[string][]string) {
 		return
 	}
 	if collections == nil {
-		collections = slices.Sorted(maps.Keys(LogSubjects))
+		collections = slices.Sorted(maps.Keys(store.Accesses()))
 	}
 	if records != nil {
 		id, _ := strconv.ParseUint(records[0], 10, 64) // a number, as checked by the caller
@@ -322,7 +322,7 @@ type historyIn struct {
 // getHistory returns the changes of one record, which may have been deleted.
 func getHistory(req *web.Request, in *historyIn) (*LogPage, error) {
 	of, exists := audit.Change{Collection: in.Collection, ID: uint64(in.ID)}, false
-	subject := LogSubjects[in.Collection]
+	subject := store.AccessOf(in.Collection)
 	missing := errs.New(errs.NotFound, "%s %d not found", errs.Noun(subject.Table.Noun()), in.ID)
 	err := req.DB.View(req.Actor, func(tx *store.Tx) error {
 		exists = subject.Table.Exists(tx, in.ID)

@@ -24,7 +24,7 @@ func (q *logQuery) findNames(req *web.Request, text string) error {
 	var terms []string
 	var deletions []string
 	err := req.DB.View(req.Actor, func(tx *store.Tx) error {
-		for name, subject := range LogSubjects {
+		for name, subject := range store.Accesses() {
 			if !req.Actor.HasPermission(tx, subject.Query) {
 				continue
 			}

@@ -82,7 +82,7 @@ func (v *View) comes(t eventType) (comes, limited bool, missing string) {
 	case strings.HasPrefix(t.Type, ActionTypes+"."):
 		return v.ReadsLog(), !v.Scope.All, "system.audit.query"
 	}
-	query := LogSubjects[t.Collection].Query
+	query := store.AccessOf(t.Collection).Query
 	switch {
 	case v.who.HasPermission(v.tx, query):
 		return true, !v.Scope.All, ""

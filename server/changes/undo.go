@@ -172,24 +172,21 @@ func permitStep(tx *store.Tx, s *store.UndoStep) error {
 	if s.Follows {
 		return nil
 	}
-	subject := LogSubjects[s.Collection]
+	subject := store.AccessOf(s.Collection)
 	keys := []string{subject.Query}
 	switch s.Operation {
 	case "create":
 		keys = append(keys, subject.Create)
-		if key, grants := subject.Fields["rule_ids"]; grants && string(s.Fields["rule_ids"]) != "[]" {
+		if key, grants := subject.OfField("rule_ids"); grants && string(s.Fields["rule_ids"]) != "[]" {
 			keys = append(keys, key)
 		}
 	case "delete":
-		keys = append(keys, subject.Remove)
+		keys = append(keys, subject.Delete)
 	default:
 		for name := range s.Fields {
-			key, own := subject.Fields[name]
-			switch {
-			case s.Trashes():
-				key = subject.Remove
-			case !own:
-				key = subject.Update
+			key, _ := subject.OfField(name)
+			if s.Trashes() {
+				key = subject.Delete
 			}
 			if !slices.Contains(keys, key) {
 				keys = append(keys, key)

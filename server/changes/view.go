@@ -8,62 +8,6 @@ import (
 	"reeve/store/audit"
 )
 
-// logSubject says who may read, and undo, what the change log has about a collection.
-type logSubject struct {
-	Table  store.Table
-	Query  string // permission to read the records
-	Create string // permissions to create, change and delete them; "" if nobody can through the API
-	Update string
-	Remove string
-	// Fields are the permissions to change single fields that are not changed with update.
-	Fields map[string]string
-}
-
-// LogSubjects has every collection that the change log knows.
-var LogSubjects = bySubject(
-	logSubject{Table: store.Permissions, Query: "admin.rule.query", Create: "admin.rule.create", Update: "admin.rule.update", Remove: "admin.rule.delete"},
-	logSubject{Table: store.Roles, Query: "admin.role.query", Create: "admin.role.create", Update: "admin.role.update", Remove: "admin.role.delete",
-		Fields: map[string]string{"rule_ids": "admin.role.rule"}},
-	logSubject{Table: store.Depts, Query: "admin.dept.query", Create: "admin.dept.create", Update: "admin.dept.update", Remove: "admin.dept.delete"},
-	logSubject{Table: store.Users, Query: "admin.list.query", Create: "admin.list.create", Update: "admin.list.update", Remove: "admin.list.delete",
-		Fields: map[string]string{"status": "admin.list.status"}},
-	logSubject{Table: store.AppUsers, Query: "user.list.query", Create: "user.list.create", Update: "user.list.update", Remove: "user.list.delete",
-		Fields: map[string]string{"status": "user.list.status"}},
-	logSubject{Table: store.AppRoles, Query: "user.role.query", Create: "user.role.create", Update: "user.role.update", Remove: "user.role.delete",
-		Fields: map[string]string{"rule_ids": "user.role.rule"}},
-	logSubject{Table: store.AppPermissions, Query: "user.rule.query", Create: "user.rule.create", Update: "user.rule.update", Remove: "user.rule.delete"},
-	logSubject{Table: store.SettingGroups, Query: "system.setting.group.query", Create: "system.setting.group.create", Update: "system.setting.group.update", Remove: "system.setting.group.delete"},
-	logSubject{Table: store.Settings, Query: "system.setting.query", Create: "system.setting.create", Update: "system.setting.update", Remove: "system.setting.delete",
-		Fields: map[string]string{"values": "system.setting.save"}},
-	logSubject{Table: store.Dicts, Query: "system.dict.query", Create: "system.dict.create", Update: "system.dict.update", Remove: "system.dict.delete"},
-	logSubject{Table: store.DictItems, Query: "system.dict.item.query", Create: "system.dict.item.create", Update: "system.dict.item.update", Remove: "system.dict.item.delete"},
-	logSubject{Table: store.FileGroups, Query: "file.group.query", Create: "file.group.create", Update: "file.group.update", Remove: "file.group.delete"},
-	logSubject{Table: store.Files, Query: "file.list.query", Update: "file.list.update", Remove: "file.list.delete",
-		Fields: map[string]string{"trashed_at": "file.trash.restore"}},
-	logSubject{Table: store.SettingSecrets, Query: "system.setting.query"},
-	logSubject{Table: store.PasswordHashes, Query: "admin.list.query"},
-	logSubject{Table: store.TOTPs, Query: "admin.list.query"},
-	logSubject{Table: store.Passkeys, Query: "admin.list.query"},
-	logSubject{Table: store.RecoverySets, Query: "admin.list.query"},
-	logSubject{Table: store.Sessions, Query: "system.session.query"},
-	logSubject{Table: store.Devices, Query: "admin.list.query"},
-	logSubject{Table: store.Avatars, Query: "admin.list.query"},
-	logSubject{Table: store.Jobs, Query: "admin.list.query"},
-	logSubject{Table: store.Webhooks, Query: "system.webhook.query", Create: "system.webhook.create", Update: "system.webhook.update", Remove: "system.webhook.delete"},
-	logSubject{Table: store.APIKeys, Query: "admin.key.query", Create: "admin.key.create", Update: "admin.key.update", Remove: "admin.key.delete"},
-	logSubject{Table: store.Links, Query: "admin.invite.query", Create: "admin.invite.create", Remove: "admin.invite.delete"},
-	logSubject{Table: store.CustomFields, Query: "system.field.query", Create: "system.field.create", Update: "system.field.update", Remove: "system.field.delete"},
-	logSubject{Table: store.Installs, Query: "system.info"},
-)
-
-func bySubject(all ...logSubject) map[string]logSubject {
-	subjects := map[string]logSubject{}
-	for _, s := range all {
-		subjects[s.Table.Name()] = s
-	}
-	return subjects
-}
-
 // View decides what of the change log a caller may read: with the data scope all, every entry;
 // with a narrower one, entries of users in it and about records in it. Changes of records that the
 // caller may not read are left out.
@@ -107,8 +51,8 @@ func (v *View) seesChange(c *audit.Change) bool {
 	if c.Collection == store.Links.Name() {
 		return v.seesLink(c)
 	}
-	subject, known := LogSubjects[c.Collection]
-	if !known || !v.who.HasPermission(v.tx, subject.Query) && !v.isOwn(c) {
+	subject := store.AccessOf(c.Collection)
+	if subject.Table == nil || !v.who.HasPermission(v.tx, subject.Query) && !v.isOwn(c) {
 		return false
 	}
 	return v.Scope.All || v.inScope(c)
@@ -186,7 +130,7 @@ func (v *View) inScope(c *audit.Change) bool {
 // names.
 func (v *View) wasIn(c *audit.Change, field string) bool {
 	i := slices.IndexFunc(c.Fields, func(f audit.Field) bool { return f.Name == field })
-	if c.Operation != "delete" || i < 0 || LogSubjects[c.Collection].Table.Exists(v.tx, store.ID(c.ID)) {
+	if c.Operation != "delete" || i < 0 || store.AccessOf(c.Collection).Table.Exists(v.tx, store.ID(c.ID)) {
 		return false
 	}
 	id, err := strconv.ParseUint(string(c.Fields[i].Old.Plain), 10, 64)
@@ -196,7 +140,7 @@ func (v *View) wasIn(c *audit.Change, field string) bool {
 // inDept reports whether a record without a department, or one of a department in the data scope,
 // has changed: see store.InDept.
 func (v *View) inDept(c *audit.Change) bool {
-	fields, err := LogSubjects[c.Collection].Table.FieldsOf(v.tx, store.ID(c.ID))
+	fields, err := store.AccessOf(c.Collection).Table.FieldsOf(v.tx, store.ID(c.ID))
 	if err != nil {
 		fields = store.Fields{}
 		for _, f := range c.Fields {

@@ -78,6 +78,32 @@ type logAction struct {
 	details any
 }
 
+// Unlogged declares that changes of a collection are not in the change log: it is a log itself, or
+// follows another record.
+func (c *Collection[T]) Unlogged() *Collection[T] {
+	c.untyped.log = unlogged
+	return c
+}
+
+// Observed is Unlogged for a collection whose changes Schema.LogEntry needs to describe others.
+func (c *Collection[T]) Observed() *Collection[T] {
+	c.untyped.log = observed
+	return c
+}
+
+// IsLogged reports whether changes of the collection are in the change log.
+func (c *Collection[T]) IsLogged() bool { return c.untyped.log == inLog }
+
+// Undoable declares that changes of a collection can be undone from the change log by themselves.
+// Records of others follow these, such as the sessions and the password of a user.
+func (c *Collection[T]) Undoable() *Collection[T] {
+	c.untyped.undoable = true
+	return c
+}
+
+// IsUndoable reports whether changes of the collection can be undone by themselves.
+func (c *Collection[T]) IsUndoable() bool { return c.untyped.undoable }
+
 // capture records a change for the entry of the write function. old and new are stored values; nil
 // for a record that is created or deleted.
 func (tx *Tx) capture(t Table, id ID, old, new []byte) {
@@ -90,7 +116,7 @@ func (tx *Tx) capture(t Table, id ID, old, new []byte) {
 	if tx.tracked != nil {
 		*tx.tracked = append(*tx.tracked, TrackedChange{t.Name(), id, bytes.Clone(payload(old)), bytes.Clone(payload(new))})
 	}
-	if tx.changes.log == nil || slices.Contains(tx.db.schema.LogSkips, t) {
+	if tx.changes.log == nil || t.table().log == unlogged {
 		return
 	}
 	for i := range tx.captured {

@@ -31,7 +31,18 @@ type collection struct {
 	names       []visibleField
 	incoming    []incoming // references to this collection
 	disposable  bool       // see Collection.Disposable
+	undoable    bool       // see Collection.Undoable
+	log         logUse
 }
+
+// logUse says whether changes of a collection are in the change log.
+type logUse int
+
+const (
+	inLog    logUse = iota
+	observed        // see Collection.Observed
+	unlogged        // see Collection.Unlogged
+)
 
 func (c *collection) noun() string { return strings.ReplaceAll(c.name, "_", " ") }
 

@@ -20,6 +20,8 @@ type Table interface {
 	ValidateFields(tx *Tx, id ID, fields Fields) error
 	ValidateRecreate(tx *Tx, id ID, fields Fields) error
 	ValidateDelete(tx *Tx, id ID) error
+	IsLogged() bool
+	IsUndoable() bool
 	Exists(tx *Tx, id ID) bool
 	Count(tx *Tx) (int, error)
 	Reindex(tx *Tx) error
@@ -58,8 +60,6 @@ type Schema struct {
 	// its Link. logged is false if there is nothing to log. It may write records, and must not keep the
 	// entry. A schema without LogEntry has no change log.
 	LogEntry func(tx *Tx, changed []RecordChange, e *audit.Entry) (logged bool, err error)
-	// LogSkips are the tables whose changes LogEntry does not get.
-	LogSkips []Table
 	// LogCheckpoint describes the state of the database beside a segment of the change log, so that the
 	// state at an earlier time can be computed from it; nil for none.
 	LogCheckpoint func(tx *Tx) ([]byte, error)
