@@ -21,12 +21,35 @@ func init() {
 
 func Routes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/admin/login", web.Public, "Sign in", login, web.Options{MaxBody: web.SmallBody, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
-		web.Action("POST", "/admin/logout", web.SignedIn, "Sign out", Logout, web.Options{Keys: web.ByNoKey, AllowedBeforePasswordChange: true}),
-		web.Read("/admin/info", web.SignedIn, "Get your own account, menu and permissions", readInfo, web.Options{Keys: web.ByPersonalKey, AllowedBeforePasswordChange: true}),
-		web.Write("PUT", "/admin/account/notice", web.SignedIn, "Dismiss your notices", dropNotices, web.Options{Keys: web.ByNoKey, AllowedBeforeFactor: true}),
+		web.Action("POST", "/admin/login", web.Public, "Sign in", login, web.Options{
+			MaxBody:     web.SmallBody,
+			RateLimited: true,
+			Hidden:      redact.Fields{Usernames: true},
+			Note:        "Returns a token for the Authorization header.",
+		}),
+		web.Action("POST", "/admin/logout", web.SignedIn, "Sign out", Logout, web.Options{
+			Keys:                        web.ByNoKey,
+			AllowedBeforePasswordChange: true,
+			Note:                        "Ends the session of the token.",
+		}),
+		web.Read("/admin/info", web.SignedIn, "Get your own account, menu and permissions", readInfo, web.Options{
+			Keys:                        web.ByPersonalKey,
+			AllowedBeforePasswordChange: true,
+			Note:                        "Returns your user record, the menus you can open and the keys of your permissions.",
+		}),
+		web.Write("PUT", "/admin/account/notice", web.SignedIn, "Dismiss your notices", dropNotices, web.Options{
+			Keys:                web.ByNoKey,
+			AllowedBeforeFactor: true,
+			Note:                "Those up to a time, which notices of GET /admin/info have.",
+		}),
 		web.Action("PUT", "/admin/info", web.SignedIn, "Change your own account", changeInfo, web.Options{Keys: web.ByNoKey, Record: web.RecordOf(store.Users)}),
-		web.Action("PUT", "/admin/password", web.SignedIn, "Change your own password", ChangePassword, web.Options{Keys: web.ByNoKey, MaxBody: web.SmallBody, RateLimited: true, AllowedBeforePasswordChange: true}),
+		web.Action("PUT", "/admin/password", web.SignedIn, "Change your own password", ChangePassword, web.Options{
+			Keys:                        web.ByNoKey,
+			MaxBody:                     web.SmallBody,
+			RateLimited:                 true,
+			AllowedBeforePasswordChange: true,
+			Note:                        "Ends all your other sessions.",
+		}),
 	}
 }
 

@@ -14,13 +14,39 @@ import (
 // AppRoutes are the routes for users of the app, the product that the backend administers.
 func AppRoutes() []web.Route {
 	return []web.Route{
-		web.Read("/api/home", web.Public, "Get the app's home", home),
-		web.Action("POST", "/api/register", web.Public, "Register as an app user", Register, web.Options{MaxBody: web.MaxForm, Closable: true, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
-		web.Action("POST", "/api/login", web.Public, "Sign in as an app user", AppLogin, web.Options{MaxBody: web.SmallBody, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
-		web.Action("POST", "/api/logout", web.AppOnly, "Sign out as an app user", Logout, web.Options{AllowedBeforePasswordChange: true}),
+		web.Read("/api/home", web.Public, "Get the app's home", home, web.Options{
+			Note: "Returns the site's title and logo, the server's time and the values of public " +
+				"settings.",
+		}),
+		web.Action("POST", "/api/register", web.Public, "Register as an app user", Register, web.Options{
+			MaxBody:     web.MaxForm,
+			Closable:    true,
+			RateLimited: true,
+			Hidden:      redact.Fields{Usernames: true},
+			Note: "Creates an app user and returns a token. 403 unless the setting app.registration " +
+				"allows it. If the address has to be confirmed (app.registration_confirm, " +
+				"app.registration_domains), a link is mailed there instead of signing in, and the " +
+				"response is the same if somebody has the address already. An address gets at most " +
+				"three mails an hour.",
+		}),
+		web.Action("POST", "/api/login", web.Public, "Sign in as an app user", AppLogin, web.Options{
+			MaxBody:     web.SmallBody,
+			RateLimited: true,
+			Hidden:      redact.Fields{Usernames: true},
+			Note:        "Returns a token for the Authorization header.",
+		}),
+		web.Action("POST", "/api/logout", web.AppOnly, "Sign out as an app user", Logout, web.Options{
+			AllowedBeforePasswordChange: true,
+			Note:                        "Ends the session of the token.",
+		}),
 		web.Read("/api/user", web.AppOnly, "Get your own app user", ownAppUser, web.Options{AllowedBeforePasswordChange: true}),
 		web.Action("PUT", "/api/user", web.AppOnly, "Change your own app user", ChangeOwnAppUser, web.Options{RateLimited: true, Record: web.RecordOf(store.AppUsers)}),
-		web.Action("PUT", "/api/user/password", web.AppOnly, "Change your own app password", ChangePassword, web.Options{MaxBody: web.SmallBody, RateLimited: true, AllowedBeforePasswordChange: true}),
+		web.Action("PUT", "/api/user/password", web.AppOnly, "Change your own app password", ChangePassword, web.Options{
+			MaxBody:                     web.SmallBody,
+			RateLimited:                 true,
+			AllowedBeforePasswordChange: true,
+			Note:                        "Ends all your other sessions.",
+		}),
 	}
 }
 

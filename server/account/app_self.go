@@ -10,9 +10,19 @@ import (
 func AppSelfRoutes() []web.Route {
 	return []web.Route{
 		web.List("/api/session", web.AppOnly, "List your own app sessions", &OwnSessions),
-		web.Write("DELETE", "/api/session/:id", web.AppOnly, "End your own app session", EndOwnSession, web.Options{Record: web.RecordOf(store.Sessions)}),
+		web.Write("DELETE", "/api/session/:id", web.AppOnly, "End your own app session", EndOwnSession, web.Options{
+			Record: web.RecordOf(store.Sessions),
+			Note:   "The session of this request can be ended, too.",
+		}),
 		web.DeleteSeveral("/api/session", web.AppOnly, "End your own app sessions", EndOwnSession),
-		web.Action("DELETE", "/api/user", web.AppOnly, "Delete your own app user", DeleteOwnAppUser, web.Options{MaxBody: web.SmallBody, RateLimited: true, Record: web.RecordOf(store.AppUsers)}),
+		web.Action("DELETE", "/api/user", web.AppOnly, "Delete your own app user", DeleteOwnAppUser, web.Options{
+			MaxBody:     web.SmallBody,
+			RateLimited: true,
+			Record:      web.RecordOf(store.AppUsers),
+			Note: "Deletes the account with its sessions, after its password was checked; turned off " +
+				"with the setting app.delete_account. It is no erasure: logs keep what happened " +
+				"before.",
+		}),
 	}
 }
 

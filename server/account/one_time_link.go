@@ -17,14 +17,63 @@ import (
 // these operations instead.
 func LinkRoutes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/admin/password/forgot", web.Public, "Request a password reset", forgotPassword, web.Options{MaxBody: web.SmallBody, Closable: true, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
-		web.Action("POST", "/admin/password/link", web.Public, "Set a password with a link", usePasswordLink, web.Options{MaxBody: web.SmallBody, MayBeMissing: true, RateLimited: true}),
-		web.Action("POST", "/admin/verify", web.Public, "Confirm an email address", useEmailLink, web.Options{MaxBody: web.SmallBody, MayBeMissing: true, RateLimited: true}),
-		web.Action("POST", "/admin/email", web.SignedIn, "Verify your own email address", verifyUserEmail, web.Options{MaxBody: web.SmallBody, RateLimited: true, Keys: web.ByNoKey}),
-		web.Action("POST", "/api/password/forgot", web.Public, "Request an app password reset", ForgotAppPassword, web.Options{MaxBody: web.SmallBody, Closable: true, RateLimited: true, Hidden: redact.Fields{Usernames: true}}),
-		web.Action("POST", "/api/password/link", web.Public, "Set an app password with a link", useAppPasswordLink, web.Options{MaxBody: web.SmallBody, MayBeMissing: true, RateLimited: true}),
-		web.Action("POST", "/api/verify", web.Public, "Confirm an app user's email", useAppEmailLink, web.Options{MaxBody: web.SmallBody, MayBeMissing: true, RateLimited: true}),
-		web.Action("POST", "/api/user/email", web.AppOnly, "Verify your own app email", VerifyAppEmail, web.Options{MaxBody: web.SmallBody, RateLimited: true}),
+		web.Action("POST", "/admin/password/forgot", web.Public, "Request a password reset", forgotPassword, web.Options{
+			MaxBody:     web.SmallBody,
+			Closable:    true,
+			RateLimited: true,
+			Hidden:      redact.Fields{Usernames: true},
+			Note: "Mails a link with which the user sets a new password, valid for an hour. The " +
+				"response is the same, after the same time, whether or not there is such a user. At " +
+				"most three mails per user and hour.",
+		}),
+		web.Action("POST", "/admin/password/link", web.Public, "Set a password with a link", usePasswordLink, web.Options{
+			MaxBody:      web.SmallBody,
+			MayBeMissing: true,
+			RateLimited:  true,
+			Note: "Accepts an invitation, or sets a forgotten password. The link works once; all " +
+				"sessions end. For programs that have a page of their own for it.",
+		}),
+		web.Action("POST", "/admin/verify", web.Public, "Confirm an email address", useEmailLink, web.Options{
+			MaxBody:      web.SmallBody,
+			MayBeMissing: true,
+			RateLimited:  true,
+			Note:         "Confirms the address to which the link was sent. The link works once.",
+		}),
+		web.Action("POST", "/admin/email", web.SignedIn, "Verify your own email address", verifyUserEmail, web.Options{
+			MaxBody:     web.SmallBody,
+			RateLimited: true,
+			Keys:        web.ByNoKey,
+			Note: "Mails a link that confirms your address, or a new one, which then replaces the " +
+				"present one. At most three mails an hour.",
+		}),
+		web.Action("POST", "/api/password/forgot", web.Public, "Request an app password reset", ForgotAppPassword, web.Options{
+			MaxBody:     web.SmallBody,
+			Closable:    true,
+			RateLimited: true,
+			Hidden:      redact.Fields{Usernames: true},
+			Note: "Mails a link with which the app user sets a new password, valid for an hour. The " +
+				"response is the same, after the same time, whether or not there is such a user. At " +
+				"most three mails per user and hour.",
+		}),
+		web.Action("POST", "/api/password/link", web.Public, "Set an app password with a link", useAppPasswordLink, web.Options{
+			MaxBody:      web.SmallBody,
+			MayBeMissing: true,
+			RateLimited:  true,
+			Note: "Accepts an invitation, or sets a forgotten password. The link works once; all " +
+				"sessions end. For programs that have a page of their own for it.",
+		}),
+		web.Action("POST", "/api/verify", web.Public, "Confirm an app user's email", useAppEmailLink, web.Options{
+			MaxBody:      web.SmallBody,
+			MayBeMissing: true,
+			RateLimited:  true,
+			Note:         "Confirms the address to which the link was sent. The link works once.",
+		}),
+		web.Action("POST", "/api/user/email", web.AppOnly, "Verify your own app email", VerifyAppEmail, web.Options{
+			MaxBody:     web.SmallBody,
+			RateLimited: true,
+			Note: "Mails a link that confirms your address, or a new one, which then replaces the " +
+				"present one. At most three mails an hour.",
+		}),
 	}
 }
 

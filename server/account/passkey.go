@@ -11,15 +11,48 @@ import (
 // Passkeys of users (WebAuthn): a sign-in with one replaces username, password and code, or only the code.
 func PasskeyRoutes() []web.Route {
 	return []web.Route{
-		web.Read("/admin/login/passkey", web.Public, "Get the options to sign in with a passkey", readSignInOptions),
-		web.Action("POST", "/admin/login/passkey", web.Public, "Sign in with a passkey", loginPasskey, web.Options{MaxBody: MaxAssertion, RateLimited: true}),
+		web.Read("/admin/login/passkey", web.Public, "Get the options to sign in with a passkey", readSignInOptions, web.Options{
+			Note: "For navigator.credentials.get() of a browser, also to offer passkeys while the form " +
+				"of the sign-in is filled in (conditional mediation). The challenge is valid for an " +
+				"hour, and once.",
+		}),
+		web.Action("POST", "/admin/login/passkey", web.Public, "Sign in with a passkey", loginPasskey, web.Options{
+			MaxBody:     MaxAssertion,
+			RateLimited: true,
+			Note: "With login_token, it completes a sign-in with a password. Without, it is a sign-in " +
+				"of its own, for which the passkey has to verify the user, with a fingerprint or the " +
+				"like. The response is that of a sign-in.",
+		}),
 		web.List("/admin/account/passkey", web.SignedIn, "List your passkeys", &ownPasskeys, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
-		web.Read("/admin/account/passkey-options", web.SignedIn, "Get the options for a new passkey", readPasskeyOptions, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
-		web.Action("POST", "/admin/account/passkey", web.SignedIn, "Add a passkey", addPasskey, web.Options{AllowedBeforeFactor: true, Reveals: true, Confirmed: true, MaxBody: MaxCredential, Keys: web.ByNoKey}),
+		web.Read("/admin/account/passkey-options", web.SignedIn, "Get the options for a new passkey", readPasskeyOptions, web.Options{
+			AllowedBeforeFactor: true,
+			Keys:                web.ByNoKey,
+			Note:                "For navigator.credentials.create() of a browser, within 5 minutes.",
+		}),
+		web.Action("POST", "/admin/account/passkey", web.SignedIn, "Add a passkey", addPasskey, web.Options{
+			AllowedBeforeFactor: true,
+			Reveals:             true,
+			Confirmed:           true,
+			MaxBody:             MaxCredential,
+			Keys:                web.ByNoKey,
+			Note: "From then on, sign-ins with the password ask for a second factor. Returns ten " +
+				"recovery codes with the first factor, once.",
+		}),
 		web.Write("PUT", "/admin/account/passkey/:id", web.SignedIn, "Rename your passkey", renamePasskey, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Passkeys)}),
 		web.Get("/admin/account/passkey/:id", web.SignedIn, "Get your passkey", &ownPasskeys, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
-		web.Write("DELETE", "/admin/account/passkey/:id", web.SignedIn, "Remove your passkey", removePasskey, web.Options{AllowedBeforeFactor: true, Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Passkeys)}),
-		web.DeleteSeveral("/admin/account/passkey", web.SignedIn, "Remove your passkeys", removePasskey, web.Options{AllowedBeforeFactor: true, Confirmed: true, Keys: web.ByNoKey}),
+		web.Write("DELETE", "/admin/account/passkey/:id", web.SignedIn, "Remove your passkey", removePasskey, web.Options{
+			AllowedBeforeFactor: true,
+			Confirmed:           true,
+			Keys:                web.ByNoKey,
+			Record:              web.RecordOf(store.Passkeys),
+			Note:                "The recovery codes end with the last factor.",
+		}),
+		web.DeleteSeveral("/admin/account/passkey", web.SignedIn, "Remove your passkeys", removePasskey, web.Options{
+			AllowedBeforeFactor: true,
+			Confirmed:           true,
+			Keys:                web.ByNoKey,
+			Note:                "The recovery codes end with the last factor.",
+		}),
 	}
 }
 

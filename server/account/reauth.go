@@ -18,8 +18,21 @@ func init() {
 // within the last minutes: see confirmed, and store.RequireProof for those that depend on what changes.
 func ReauthRoutes() []web.Route {
 	return []web.Route{
-		web.Read("/admin/reauth", web.SignedIn, "Get how to confirm your identity", readReauth, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
-		web.Action("POST", "/admin/reauth", web.SignedIn, "Confirm your identity", reauth, web.Options{AllowedBeforeFactor: true, Reveals: true, Keys: web.ByNoKey, MaxBody: MaxAssertion, RateLimited: true}),
+		web.Read("/admin/reauth", web.SignedIn, "Get how to confirm your identity", readReauth, web.Options{
+			AllowedBeforeFactor: true,
+			Keys:                web.ByNoKey,
+			Note:                "The field that POST requires, and until when nothing has to be confirmed.",
+		}),
+		web.Action("POST", "/admin/reauth", web.SignedIn, "Confirm your identity", reauth, web.Options{
+			AllowedBeforeFactor: true,
+			Reveals:             true,
+			Keys:                web.ByNoKey,
+			MaxBody:             MaxAssertion,
+			RateLimited:         true,
+			Note: "With the strongest factor: a passkey, a code, or the password without a second " +
+				"factor. For the next minutes (security.reauth_minutes) the session can use " +
+				"sensitive operations, which answer 403 reauth_required otherwise.",
+		}),
 	}
 }
 

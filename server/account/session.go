@@ -9,11 +9,19 @@ func SessionRoutes() []web.Route {
 	return []web.Route{
 		web.List("/admin/loginlog", web.SignedIn, "List your own sign-ins", &ownLoginLog, web.Options{Keys: web.ByNoKey}),
 		web.List("/admin/session", web.SignedIn, "List your own sessions", &OwnSessions, web.Options{Keys: web.ByNoKey}),
-		web.Write("DELETE", "/admin/session/:id", web.SignedIn, "End your own session", EndOwnSession, web.Options{Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Sessions)}),
+		web.Write("DELETE", "/admin/session/:id", web.SignedIn, "End your own session", EndOwnSession, web.Options{
+			Confirmed: true,
+			Keys:      web.ByNoKey,
+			Record:    web.RecordOf(store.Sessions),
+			Note:      "Its token stops working at once.",
+		}),
 		web.DeleteSeveral("/admin/session", web.SignedIn, "End your own sessions", EndOwnSession, web.Options{Confirmed: true, Keys: web.ByNoKey}),
 		web.List("/system/loginlog", "system.loginlog.query", "List sign-ins", &loginLog),
 		web.List("/system/session", "system.session.query", "List sessions", &sessions),
-		web.Write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession, web.Options{Record: web.RecordOf(store.Sessions)}),
+		web.Write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession, web.Options{
+			Record: web.RecordOf(store.Sessions),
+			Note:   "Its token stops working at once.",
+		}),
 		web.DeleteSeveral("/system/session", "system.session.delete", "End sessions", endSession),
 	}
 }

@@ -34,12 +34,37 @@ func init() {
 
 func AuditRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
-		auditList("/system/audit", "system.audit.query", "List audit entries"),
-		web.Action("GET", "/system/audit/:seq", "system.audit.query", "Get an audit entry", getLogEntry),
-		web.Action("POST", "/system/audit/:seq/undo", "system.audit.undo", "Undo an audit entry", entryUndo{js}.undoEntry, web.Options{Validates: true}),
-		web.Action("GET", "/system/history/:collection/:id", "system.audit.query", "Get a record's history", getHistory),
-		web.Raw("/system/audit-export", "system.audit.export", "Export the audit log", jsonLines, exportLog, web.Options{LoggedAs: "export", RequiresScopeAll: true}),
-		web.Action("GET", "/admin/account/activity", web.SignedIn, "List your own activity", ownActivity, web.Options{Keys: web.ByNoKey}),
+		auditList("/system/audit", "system.audit.query", "List audit entries", web.Options{
+			Note: "The newest first. actor is a kind and an ID, such as user:7, or system or cli; " +
+				"address is an IP address or a network; operation is a method and a route, such as " +
+				"PUT /admin/role/:id, or a title. With a data scope other than all, it has entries " +
+				"of users and about records in the scope.",
+		}),
+		web.Action("GET", "/system/audit/:seq", "system.audit.query", "Get an audit entry", getLogEntry, web.Options{
+			Note: "With values in full, and with what undoing it would do.",
+		}),
+		web.Action("POST", "/system/audit/:seq/undo", "system.audit.undo", "Undo an audit entry", entryUndo{js}.undoEntry, web.Options{
+			Validates: true,
+			Note: "Applies the inverse of all changes of the entry through the rules of those " +
+				"operations, for which you need the permissions, too. All of a large operation, such " +
+				"as an import, is undone. 409 changed_since names the fields that have been changed " +
+				"since.",
+		}),
+		web.Action("GET", "/system/history/:collection/:id", "system.audit.query", "Get a record's history", getHistory, web.Options{
+			Note: "The changes of one record, the newest first. Requires the permission to read the " +
+				"record, too.",
+		}),
+		web.Raw("/system/audit-export", "system.audit.export", "Export the audit log", jsonLines, exportLog, web.Options{
+			LoggedAs:         "export",
+			RequiresScopeAll: true,
+			Note: "JSON lines: each entry exactly as it is stored, so that `reeve audit verify` can " +
+				"check the chain of hashes. Personal values are sealed. Requires the data scope all.",
+		}),
+		web.Action("GET", "/admin/account/activity", web.SignedIn, "List your own activity", ownActivity, web.Options{
+			Keys: web.ByNoKey,
+			Note: "What the change log has of you, also if somebody acted as you. pageSize is at most " +
+				"1000; next is the value of before for the next page.",
+		}),
 	}
 }
 
@@ -64,7 +89,7 @@ type LogPage struct {
 
 // auditList returns the route of the list. Its pages follow one another by the number of the last
 // entry, since new entries are added at the beginning all the time.
-func auditList(path, access, title string) web.Route {
+func auditList(path, access, title string, options ...web.Options) web.Route {
 	info := &web.ListInfo{
 		Keywords: []string{"names of people and records: finds what they did and what was done to them"}, Order: "newest first",
 		Columns: []web.ColumnInfo{
@@ -94,7 +119,7 @@ func auditList(path, access, title string) web.Route {
 		}
 		return out.Record(req, page)
 	}
-	return rt
+	return rt.With(options...)
 }
 
 // logQuery is a query of the change log.

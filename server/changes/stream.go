@@ -15,8 +15,23 @@ import (
 
 func StreamRoutes(st *Streams) []web.Route {
 	return []web.Route{
-		web.Raw("/system/event", web.SignedIn, "Stream events", EventStream, st.serve, web.Options{Unmonitored: true, Validates: true, Resumes: true}),
-		web.Raw("/api/event", web.AppOnly, "Stream own events", EventStream, st.serve, web.Options{Unmonitored: true, Validates: true, Resumes: true}),
+		web.Raw("/system/event", web.SignedIn, "Stream events", EventStream, st.serve, web.Options{
+			Unmonitored: true,
+			Validates:   true,
+			Resumes:     true,
+			Note: "Server-Sent Events: each change of a record that you may read, as it is committed. " +
+				"The header Last-Event-ID continues after that event without gaps. A comment is sent " +
+				"every 15 seconds, and the stream ends when the session does. The first event is " +
+				"open; access.changed tells that your own permissions have changed.",
+		}),
+		web.Raw("/api/event", web.AppOnly, "Stream own events", EventStream, st.serve, web.Options{
+			Unmonitored: true,
+			Validates:   true,
+			Resumes:     true,
+			Note: "Server-Sent Events: changes of your own user, of your sessions, and of public " +
+				"settings and dictionaries. The header Last-Event-ID continues after that event " +
+				"without gaps.",
+		}),
 	}
 }
 

@@ -21,7 +21,12 @@ func init() {
 // list although its permission does not include reading those records: the choices have only their names.
 func Routes(c *Choices) []web.Route {
 	return []web.Route{
-		web.Read("/admin/choice", web.SignedIn, "List choices", c.listChoices),
+		web.Read("/admin/choice", web.SignedIn, "List choices", c.listChoices, web.Options{
+			Note: "The records that a form offers for a field with the ID of another record, with " +
+				"their names only: roles and permissions that you can grant (`flag_role`: all " +
+				"roles), and departments in your data scope. Requires a permission for an operation " +
+				"that has such a field, or to read the records themselves.",
+		}),
 	}
 }
 

@@ -16,7 +16,10 @@ const (
 
 func AvatarRoutes(d *Downloads) []web.Route {
 	return []web.Route{
-		web.Upload("/admin/avatar", web.SignedIn, "Set your own picture", MaxAvatarBytes+web.FormOverhead, d.setAvatar, web.Options{Keys: web.ByNoKey}),
+		web.Upload("/admin/avatar", web.SignedIn, "Set your own picture", MaxAvatarBytes+web.FormOverhead, d.setAvatar, web.Options{
+			Keys: web.ByNoKey,
+			Note: "Stores an image as the avatar, scaled down and without metadata.",
+		}),
 	}
 }
 

@@ -16,10 +16,24 @@ import (
 
 func ContentRoutes(d *Downloads) []web.Route {
 	return []web.Route{
-		web.Raw("/file/list/:id/content", "file.list.download", "Download a file", web.AnyMedia, d.downloadFile, web.Options{Ranges: true}),
-		web.Write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", d.linkFile, web.Options{LoggedAs: web.LinkAction}),
-		web.Raw("/file/signed/:id", web.Public, "Download a file by a signed link", web.AnyMedia, d.downloadSigned, web.Options{Ranges: true}),
-		web.Raw("/media/:key", web.Public, "Download a public file", web.AnyMedia, d.downloadPublic, web.Options{Embeddable: true, Ranges: true}),
+		web.Raw("/file/list/:id/content", "file.list.download", "Download a file", web.AnyMedia, d.downloadFile, web.Options{
+			Ranges: true,
+			Note:   "Images can be scaled down with thumb.",
+		}),
+		web.Write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", d.linkFile, web.Options{
+			LoggedAs: web.LinkAction,
+			Note: "Returns a URL that downloads the file without a token, until it expires or the " +
+				"session ends.",
+		}),
+		web.Raw("/file/signed/:id", web.Public, "Download a file by a signed link", web.AnyMedia, d.downloadSigned, web.Options{
+			Ranges: true,
+			Note:   "Takes the query of a URL that createFileLink has returned.",
+		}),
+		web.Raw("/media/:key", web.Public, "Download a public file", web.AnyMedia, d.downloadPublic, web.Options{
+			Embeddable: true,
+			Ranges:     true,
+			Note:       "Takes the key in the URL of a public file or avatar.",
+		}),
 	}
 }
 

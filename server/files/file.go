@@ -22,11 +22,19 @@ func Routes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		web.List("/file/list", "file.list.query", "List files", &fileList),
 		web.Read("/file/list/:id", "file.list.query", "Get a file's record", getFile),
-		web.Uploads("/file/list", "file.list.create", "Upload files", uploadFiles, web.Options{Several: true}),
+		web.Uploads("/file/list", "file.list.create", "Upload files", uploadFiles, web.Options{
+			Several: true,
+			Note:    "All or nothing: if one file is rejected, none is stored.",
+		}),
 		web.Write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile, web.Options{Record: web.RecordOf(store.Files)}),
 		web.Write("PUT", "/file/list", "file.list.update", "Change file records", changeFiles),
-		web.Write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile, web.Options{Record: web.RecordOf(store.Files)}),
-		FileDeletions.Route(js, "/file/list", "Move files to the trash"),
+		web.Write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile, web.Options{
+			Record: web.RecordOf(store.Files),
+			Note:   "It can be restored until it is deleted permanently.",
+		}),
+		FileDeletions.Route(js, "/file/list", "Move files to the trash", web.Options{
+			Note: "They can be restored until they are deleted permanently.",
+		}),
 	}
 }
 

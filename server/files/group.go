@@ -13,7 +13,9 @@ func GroupRoutes() []web.Route {
 		web.Get("/file/group/:id", "file.group.query", "Get a file group", &fileGroups),
 		web.Create[fileGroupIn]("/file/group", "file.group.create", "Create a file group", &fileGroups),
 		web.Change[fileGroupIn]("/file/group/:id", "file.group.update", "Change a file group", &fileGroups),
-		web.Remove("/file/group/:id", "file.group.delete", "Delete a file group", &fileGroups),
+		web.Remove("/file/group/:id", "file.group.delete", "Delete a file group", &fileGroups, web.Options{
+			Note: "409 while it has files.",
+		}),
 		web.RemoveSeveral("/file/group", "file.group.delete", "Delete file groups", &fileGroups),
 	}
 }

@@ -33,9 +33,25 @@ var programs = http.NewCrossOriginProtection()
 // origins are configured.
 func Routes(f *Forwarder) []web.Route {
 	return []web.Route{
-		web.Raw("/auth/verify", web.Public, "Verify a forwarded request", web.AnyMedia, f.verifyForwarded, web.Options{AnyQuery: true, Answers: forwardAnswers}), // Caddy appends the query of the page
-		web.Action("POST", "/auth/forward", web.SignedIn, "Open a proxied program", openForwarded, web.Options{Reveals: true, Keys: web.ByNoKey}),
-		web.Raw(callbackPath, web.Public, "Finish a proxied sign-in", web.AnyMedia, f.finishForwarded, web.Options{Answers: callbackAnswers}),
+		web.Raw("/auth/verify", web.Public, "Verify a forwarded request", web.AnyMedia, f.verifyForwarded, web.Options{
+			AnyQuery: true,
+			Answers:  forwardAnswers,
+			Note: "For reverse proxies: they pass a request on to a program after 204, with the " +
+				"headers Remote-User, Remote-Name, Remote-Email, Remote-Groups and X-Reeve-Scope. " +
+				"The request is described by the headers X-Forwarded-Proto, -Host, -Uri and -Method, " +
+				"and by the cookies of the browser.",
+		}), // Caddy appends the query of the page
+		web.Action("POST", "/auth/forward", web.SignedIn, "Open a proxied program", openForwarded, web.Options{
+			Reveals: true,
+			Keys:    web.ByNoKey,
+			Note: "For the sign-in page: the browser of a signed-in user gets a URL at the program, " +
+				"which finishes the sign-in there.",
+		}),
+		web.Raw(callbackPath, web.Public, "Finish a proxied sign-in", web.AnyMedia, f.finishForwarded, web.Options{
+			Answers: callbackAnswers,
+			Note: "Proxies pass this path of a program's origin to the server. It exchanges the code " +
+				"for a cookie of the origin.",
+		}),
 	}
 }
 

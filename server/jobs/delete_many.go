@@ -48,9 +48,9 @@ func WeightOf(app bool) func(tx *store.Tx, id store.ID) (int, error) {
 }
 
 // Route returns the DELETE route of the list.
-func (d *Deletions[T, Out]) Route(js *Runner, path, title string) web.Route {
+func (d *Deletions[T, Out]) Route(js *Runner, path, title string, options ...web.Options) web.Route {
 	handler := func(req *web.Request, in *deletion) (*Deleted, error) { return d.delete(js, req, in) }
-	return web.Action("DELETE", path, d.Access, title, handler, web.Options{NamedByTitle: true, Selects: d.List.Info()})
+	return web.Action("DELETE", path, d.Access, title, handler, web.Options{NamedByTitle: true, Selects: d.List.Info()}).With(options...)
 }
 
 // delete deletes the selected records, all or none: at once if one transaction has room for them and

@@ -20,13 +20,30 @@ func init() {
 
 func Routes(o *Outbox) []web.Route {
 	return []web.Route{
-		web.List("/system/mail", "system.mail.query", "List mails", &mails),
+		web.List("/system/mail", "system.mail.query", "List mails", &mails, web.Options{
+			Note: "Mails of the last 30 days, with what the mail server has said. They have no text: " +
+				"each attempt makes a new link.",
+		}),
 		web.Get("/system/mail/:id", "system.mail.query", "Get a mail", &mails),
-		web.Write("POST", "/system/mail/:id/retry", "system.mail.retry", "Send a mail again", retryMail, web.Options{Record: web.RecordOf(store.Mails)}),
-		web.Write("DELETE", "/system/mail/:id", "system.mail.delete", "Delete a mail", deleteMail, web.Options{Record: web.RecordOf(store.Mails)}),
-		web.DeleteSeveral("/system/mail", "system.mail.delete", "Delete mails", deleteMail),
-		web.Action("POST", "/system/mail-test", "system.mail.test", "Send a test mail", o.sendTestMail),
-		web.Read("/system/mail-template", "system.mail.query", "List mail templates", o.listMailTemplates),
+		web.Write("POST", "/system/mail/:id/retry", "system.mail.retry", "Send a mail again", retryMail, web.Options{
+			Record: web.RecordOf(store.Mails),
+			Note: "Queues a mail at once that was sent, has failed, or waits for its next attempt, " +
+				"with a new link.",
+		}),
+		web.Write("DELETE", "/system/mail/:id", "system.mail.delete", "Delete a mail", deleteMail, web.Options{
+			Record: web.RecordOf(store.Mails),
+			Note:   "It is not sent any more. A link that was sent with it remains valid.",
+		}),
+		web.DeleteSeveral("/system/mail", "system.mail.delete", "Delete mails", deleteMail, web.Options{
+			Note: "They are not sent any more. Links that were sent with them remain valid.",
+		}),
+		web.Action("POST", "/system/mail-test", "system.mail.test", "Send a test mail", o.sendTestMail, web.Options{
+			Note: "Sends a mail at once, with the saved settings and also while mail is turned off, " +
+				"and returns what the mail server has said.",
+		}),
+		web.Read("/system/mail-template", "system.mail.query", "List mail templates", o.listMailTemplates, web.Options{
+			Note: "Returns all templates as examples with your own name.",
+		}),
 	}
 }
 

@@ -13,7 +13,10 @@ import (
 
 func Routes(d *Documents) []web.Route {
 	return []web.Route{
-		web.Raw("/openapi.json", web.AnyRealm, "Get the OpenAPI document", "application/json", d.send, web.Options{ETag: true}),
+		web.Raw("/openapi.json", web.AnyRealm, "Get the OpenAPI document", "application/json", d.send, web.Options{
+			ETag: true,
+			Note: "Returns this document.",
+		}),
 	}
 }
 

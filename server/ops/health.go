@@ -18,9 +18,15 @@ import (
 
 func HealthRoutes(o *Ops) []web.Route {
 	return []web.Route{
-		web.Action("GET", "/health", web.Public, "Check the server's health", o.health),
-		web.Action("GET", "/system/health", "system.info", "Get the system's health", o.systemHealth),
-		web.Action("POST", "/system/health/acknowledge", "system.info.acknowledge", "Acknowledge lost commits", o.acknowledgeLost),
+		web.Action("GET", "/health", web.Public, "Check the server's health", o.health, web.Options{
+			Note: "Returns 200 while the server can serve requests; for load balancers and supervisors.",
+		}),
+		web.Action("GET", "/system/health", "system.info", "Get the system's health", o.systemHealth, web.Options{
+			Note: "Returns the state of each part of the server and the worst of them.",
+		}),
+		web.Action("POST", "/system/health/acknowledge", "system.info.acknowledge", "Acknowledge lost commits", o.acknowledgeLost, web.Options{
+			Note: "Ends the warning that commits were lost, and returns the state of each part.",
+		}),
 	}
 }
 

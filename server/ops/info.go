@@ -14,7 +14,10 @@ import (
 
 func InfoRoutes() []web.Route {
 	return []web.Route{
-		web.Action("GET", "/system/info", "system.info", "Get system information", readSystemInfo),
+		web.Action("GET", "/system/info", "system.info", "Get system information", readSystemInfo, web.Options{
+			Note: "Returns the version, memory, database files, caches and the configuration in " +
+				"effect, with secrets masked.",
+		}),
 	}
 }
 

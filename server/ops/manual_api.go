@@ -11,7 +11,10 @@ import (
 
 func ManualRoutes(o *Ops) []web.Route {
 	return []web.Route{
-		web.Read("/system/manual", web.SignedIn, "Read the manual", o.readManual, web.Options{ETag: true}),
+		web.Read("/system/manual", web.SignedIn, "Read the manual", o.readManual, web.Options{
+			ETag: true,
+			Note: "Returns the topics of the manual as HTML, in English.",
+		}),
 	}
 }
 

@@ -18,7 +18,10 @@ import (
 // operations, so only their list is in the route table.
 func ClientRoutes(o *Ops) []web.Route {
 	return []web.Route{
-		web.Read("/sdk", web.Public, "List the client libraries", o.listClients),
+		web.Read("/sdk", web.Public, "List the client libraries", o.listClients, web.Options{
+			Note: "Returns the packages for TypeScript and Go that this server serves. No token is " +
+				"needed.",
+		}),
 	}
 }
 

@@ -13,7 +13,14 @@ import (
 
 func SystemRoutes() []web.Route {
 	return []web.Route{
-		web.Raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup, web.Options{LoggedAs: "backup", RequiresScopeAll: true, Confirmed: true, KeyAccess: store.UnattendedBackup}),
+		web.Raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup, web.Options{
+			LoggedAs:         "backup",
+			RequiresScopeAll: true,
+			Confirmed:        true,
+			KeyAccess:        store.UnattendedBackup,
+			Note: "A consistent archive of the database and all files, made while the server runs; " +
+				"without the encryption key, unless the archive is encrypted itself.",
+		}),
 	}
 }
 

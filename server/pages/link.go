@@ -17,8 +17,16 @@ import (
 
 func LinkRoutes(ps *Pages) []web.Route {
 	return []web.Route{
-		web.Raw(mails.LinkPath+":token", web.Public, "Open a one-time link", web.HTMLMedia, ps.openLinkPage, web.Options{AnyQuery: true, Answers: linkPageAnswers}),
-		web.PageForm(mails.LinkPath+":token", web.Public, "Use a one-time link", ps.useLinkPage, web.Options{Answers: linkFormAnswers}),
+		web.Raw(mails.LinkPath+":token", web.Public, "Open a one-time link", web.HTMLMedia, ps.openLinkPage, web.Options{
+			AnyQuery: true,
+			Answers:  linkPageAnswers,
+			Note: "The page that a link opens, in the language of the browser, without scripts. " +
+				"Opening it changes nothing.",
+		}),
+		web.PageForm(mails.LinkPath+":token", web.Public, "Use a one-time link", ps.useLinkPage, web.Options{
+			Answers: linkFormAnswers,
+			Note:    "The form of that page. It works once.",
+		}),
 	}
 }
 

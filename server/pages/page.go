@@ -32,15 +32,33 @@ const (
 func Routes(ps *Pages) []web.Route {
 	return []web.Route{
 		appPage(ps, SignInPath, web.Public, "Open the sign-in page", signInPage),
-		appForm(ps, SignInPath, web.Public, "Sign in on the page", signInPage, signInByForm),
-		appPage(ps, RegisterPath, web.Public, "Open the registration page", registerPage),
-		appForm(ps, RegisterPath, web.Public, "Register on the page", registerPage, registerByForm, web.Options{MaxBody: web.PercentEncoding * web.MaxForm}), // what POST /api/register accepts
+		appForm(ps, SignInPath, web.Public, "Sign in on the page", signInPage, signInByForm, web.Options{
+			Note: "Does what POST /api/login does, with the session in a cookie. A form that a page of " +
+				"another origin sends is rejected, here and on the other pages.",
+		}),
+		appPage(ps, RegisterPath, web.Public, "Open the registration page", registerPage, web.Options{
+			Note: "The page with the form, if the settings allow it. It has a script only if the " +
+				"setting app.registration_challenge is on.",
+		}),
+		appForm(ps, RegisterPath, web.Public, "Register on the page", registerPage, registerByForm, web.Options{
+			MaxBody: web.PercentEncoding * web.MaxForm,
+			Note:    "Does what POST /api/register does, with the session in a cookie.",
+		}), // what POST /api/register accepts
 		appPage(ps, ForgotPath, web.Public, "Open the page for a forgotten password", forgotPage),
-		appForm(ps, ForgotPath, web.Public, "Request a password reset on the page", forgotPage, forgotByForm),
-		appPage(ps, AccountPath, web.AppOnly, "Open your account's page", accountPage),
+		appForm(ps, ForgotPath, web.Public, "Request a password reset on the page", forgotPage, forgotByForm, web.Options{
+			Note: "Does what POST /api/password/forgot does.",
+		}),
+		appPage(ps, AccountPath, web.AppOnly, "Open your account's page", accountPage, web.Options{
+			Note: "The account, with links to the pages that change it. A browser without a session is " +
+				"sent to the sign-in page. The pages are off unless the setting app.pages is on.",
+		}),
 		appPage(ps, ProfilePath, web.AppOnly, "Open your profile's page", profilePage),
 		appForm(ps, ProfilePath, web.AppOnly, "Change your profile on the page", profilePage, changeProfileByForm),
-		appPage(ps, PasswordPath, web.AppOnly, "Open your password's page", passwordPage, web.Options{AllowedBeforePasswordChange: true}),
+		appPage(ps, PasswordPath, web.AppOnly, "Open your password's page", passwordPage, web.Options{
+			AllowedBeforePasswordChange: true,
+			Note: "The only page of the account while the password must be changed; the others lead " +
+				"there.",
+		}),
 		appForm(ps, PasswordPath, web.AppOnly, "Change your password on the page", passwordPage, changePasswordByForm, web.Options{AllowedBeforePasswordChange: true}),
 		appPage(ps, SessionsPath, web.AppOnly, "Open your sessions' page", sessionsPage),
 		appForm(ps, SessionsPath, web.AppOnly, "End a session on the page", sessionsPage, endSessionByForm),

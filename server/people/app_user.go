@@ -10,16 +10,46 @@ func AppUserRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		web.List("/user/list", "user.list.query", "List app users", &AppUsers),
 		web.Get("/user/list/:id", "user.list.query", "Get an app user", &AppUsers),
-		web.Action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser, web.Options{Reveals: true}),
+		web.Action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser, web.Options{
+			Reveals: true,
+			Note:    "Without a password one is generated and returned once; the user must change it.",
+		}),
 		web.Write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser, web.Options{Record: web.RecordOf(store.AppUsers)}),
-		web.Remove("/user/list/:id", "user.list.delete", "Delete an app user", &AppUsers),
+		web.Remove("/user/list/:id", "user.list.delete", "Delete an app user", &AppUsers, web.Options{
+			Note: "The user's sessions end.",
+		}),
 		AppUserDeletions.Route(js, "/user/list", "Delete app users"),
-		web.Action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword, web.Options{Confirmed: true, Reveals: true, MaxBody: web.SmallBody, Record: web.RecordOf(store.AppUsers)}),
-		web.Write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser, web.Options{Record: web.RecordOf(store.AppUsers)}),
+		web.Action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword, web.Options{
+			Confirmed: true,
+			Reveals:   true,
+			MaxBody:   web.SmallBody,
+			Record:    web.RecordOf(store.AppUsers),
+			Note: "Ends the user's sessions. Without a password one is generated and returned once; " +
+				"the user must change it.",
+		}),
+		web.Write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser, web.Options{
+			Record: web.RecordOf(store.AppUsers),
+			Note:   "Disabling a user ends the user's sessions.",
+		}),
 		web.Write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles, web.Options{Record: web.RecordOf(store.AppUsers)}),
-		AppUserCSV.export("/user/list-export", "user.list.export", "Export app users", web.Options{LoggedAs: "export"}),
-		web.Upload("/user/list-import", AppUserCSV.access, "Import app users", MaxImportBytes, AppUserCSV.importWith(js), web.Options{NamedByTitle: true}),
-		web.Write("DELETE", "/user/list/:id/factor", "user.list.factor", "Remove an app user's second factor", removeAppFactor, web.Options{Confirmed: true, Record: web.RecordOf(store.AppUsers)}),
+		AppUserCSV.export("/user/list-export", "user.list.export", "Export app users", web.Options{
+			LoggedAs: "export",
+			Note:     "Returns all matching app users as CSV, with the columns that importAppUsers accepts.",
+		}),
+		web.Upload("/user/list-import", AppUserCSV.access, "Import app users", MaxImportBytes, AppUserCSV.importWith(js), web.Options{
+			NamedByTitle: true,
+			Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
+				"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
+				"for each row. The column password_hash, for which you need the permission " +
+				"user.list.password, too, has hashes of bcrypt, argon2 or scrypt that another " +
+				"program has made; each is replaced when its user signs in.",
+		}),
+		web.Write("DELETE", "/user/list/:id/factor", "user.list.factor", "Remove an app user's second factor", removeAppFactor, web.Options{
+			Confirmed: true,
+			Record:    web.RecordOf(store.AppUsers),
+			Note: "For somebody who has lost the authenticator app and the recovery codes: the " +
+				"password is then enough to sign in. A mail tells the app user.",
+		}),
 	}
 }
 

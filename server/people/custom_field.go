@@ -23,11 +23,28 @@ func CustomFieldRoutes() []web.Route {
 		web.Get("/system/field/:id", "system.field.query", "Get a custom field", &customFieldRecords),
 		web.Create[customFieldCreation]("/system/field", "system.field.create", "Create a custom field", &customFieldRecords),
 		web.Change[customFieldIn]("/system/field/:id", "system.field.update", "Change a custom field", &customFieldRecords),
-		web.Write("DELETE", "/system/field/:id", "system.field.delete", "Delete a custom field", deleteCustomField, web.Options{Record: web.RecordOf(store.CustomFields)}),
-		web.DeleteSeveral("/system/field", "system.field.delete", "Delete custom fields", deleteCustomField),
-		web.Write("POST", "/system/field/:id/apply", "system.field.update", "Check the records of a custom field again", applyCustomField, web.Options{Record: web.RecordOf(store.CustomFields)}),
-		web.Read("/system/field-form", web.SignedIn, "List the custom fields that you can use", readFieldForms),
-		web.Read("/api/field", web.Public, "List the custom fields of app users", appFieldForm),
+		web.Write("DELETE", "/system/field/:id", "system.field.delete", "Delete a custom field", deleteCustomField, web.Options{
+			Record: web.RecordOf(store.CustomFields),
+			Note: "The field can no longer be used, and its values are removed from the records in the " +
+				"background. A new field of the same key does not get them.",
+		}),
+		web.DeleteSeveral("/system/field", "system.field.delete", "Delete custom fields", deleteCustomField, web.Options{
+			Note: "The fields can no longer be used, and their values are removed from the records in " +
+				"the background.",
+		}),
+		web.Write("POST", "/system/field/:id/apply", "system.field.update", "Check the records of a custom field again", applyCustomField, web.Options{
+			Record: web.RecordOf(store.CustomFields),
+			Note: "Compares all records with the declaration once more, for example after duplicate " +
+				"values of a unique field were changed.",
+		}),
+		web.Read("/system/field-form", web.SignedIn, "List the custom fields that you can use", readFieldForms, web.Options{
+			Note: "Returns the fields that you can read, for forms and lists: those of users, of app " +
+				"users, and of your own account. What you can't read is left out.",
+		}),
+		web.Read("/api/field", web.Public, "List the custom fields of app users", appFieldForm, web.Options{
+			Note: "Returns the fields that app users can read of their own record, for the form of a " +
+				"registration.",
+		}),
 	}
 }
 

@@ -16,18 +16,63 @@ import (
 func InviteRoutes() []web.Route {
 	return []web.Route{
 		web.List("/admin/invite", "admin.invite.query", "List invitations", &invitations),
-		web.Action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers, web.Options{Proves: true, Reveals: true, Selects: Users.Info()}),
-		web.Write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation, web.Options{Record: web.RecordOf(store.Links)}),
-		web.DeleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations", revokeInvitation),
-		web.Write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser, web.Options{Proves: true, Reveals: true}),
-		web.Write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset, web.Options{Confirmed: true, Reveals: true}),
+		web.Action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers, web.Options{
+			Proves:  true,
+			Reveals: true,
+			Selects: Users.Info(),
+			Note: "Invites users who have not set a password yet, at most 10,000; those who have are " +
+				"skipped, and so are those without an address if the invitations are mailed. It can " +
+				"be repeated: an invitation that exists is renewed.",
+		}),
+		web.Write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation, web.Options{
+			Record: web.RecordOf(store.Links),
+			Note:   "Its links stop working at once. The user remains, without a password.",
+		}),
+		web.DeleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations", revokeInvitation, web.Options{
+			Note: "Their links stop working at once. The users remain, without passwords.",
+		}),
+		web.Write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser, web.Options{
+			Proves:  true,
+			Reveals: true,
+			Note: "Invites a user who has not set a password yet, by mail or with a link for you to " +
+				"pass on. Of an invitation, the three newest links are valid, each for 7 days and " +
+				"until one of them is used. A link that was passed on ends if you lose the right to " +
+				"change the user.",
+		}),
+		web.Write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset, web.Options{
+			Confirmed: true,
+			Reveals:   true,
+			Note: "The user sets a new password with the link, within an hour. Until then, the present " +
+				"password and the sessions remain.",
+		}),
 
 		web.List("/user/invite", "user.invite.query", "List app user invitations", &appInvitations),
-		web.Action("POST", "/user/invite", "user.invite.create", "Invite app users", inviteAppUsers, web.Options{Reveals: true, Selects: AppUsers.Info()}),
-		web.Write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation, web.Options{Record: web.RecordOf(store.Links)}),
-		web.DeleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations", revokeAppInvitation),
-		web.Write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user", inviteAppUser, web.Options{Reveals: true}),
-		web.Write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset, web.Options{Confirmed: true, Reveals: true}),
+		web.Action("POST", "/user/invite", "user.invite.create", "Invite app users", inviteAppUsers, web.Options{
+			Reveals: true,
+			Selects: AppUsers.Info(),
+			Note: "Invites app users who have not set a password yet, at most 10,000; those who have " +
+				"are skipped, and so are those without an address if the invitations are mailed. It " +
+				"can be repeated: an invitation that exists is renewed.",
+		}),
+		web.Write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation, web.Options{
+			Record: web.RecordOf(store.Links),
+			Note:   "Its links stop working at once. The app user remains, without a password.",
+		}),
+		web.DeleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations", revokeAppInvitation, web.Options{
+			Note: "Their links stop working at once. The app users remain, without passwords.",
+		}),
+		web.Write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user", inviteAppUser, web.Options{
+			Reveals: true,
+			Note: "Invites an app user who has not set a password yet, by mail or with a link for you " +
+				"to pass on. Of an invitation, the three newest links are valid, each for 7 days and " +
+				"until one of them is used.",
+		}),
+		web.Write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset, web.Options{
+			Confirmed: true,
+			Reveals:   true,
+			Note: "The app user sets a new password with the link, within an hour. Until then, the " +
+				"present password and the sessions remain.",
+		}),
 	}
 }
 

@@ -8,8 +8,14 @@ import (
 // Failed sign-ins lock an account out for a time: see package auth. Administrators see that, and can end it.
 func LockoutRoutes() []web.Route {
 	return []web.Route{
-		web.Action("DELETE", "/admin/list/:id/lockout", "admin.list.unlock", "Unlock a user", unlockUser),
-		web.Action("DELETE", "/user/list/:id/lockout", "user.list.unlock", "Unlock an app user", unlockAppUser),
+		web.Action("DELETE", "/admin/list/:id/lockout", "admin.list.unlock", "Unlock a user", unlockUser, web.Options{
+			Note: "Ends a lock-out after failed sign-ins: the user can sign in at once. The limits of " +
+				"client addresses remain. Without a lock-out, nothing happens.",
+		}),
+		web.Action("DELETE", "/user/list/:id/lockout", "user.list.unlock", "Unlock an app user", unlockAppUser, web.Options{
+			Note: "Ends a lock-out after failed sign-ins: the app user can sign in at once. The limits " +
+				"of client addresses remain. Without a lock-out, nothing happens.",
+		}),
 	}
 }
 

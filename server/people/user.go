@@ -23,13 +23,33 @@ func UserRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		web.List("/admin/list", "admin.list.query", "List users", &Users),
 		web.Get("/admin/list/:id", "admin.list.query", "Get a user", &Users),
-		web.Action("POST", "/admin/list", "admin.list.create", "Create a user", createUser, web.Options{Reveals: true}),
+		web.Action("POST", "/admin/list", "admin.list.create", "Create a user", createUser, web.Options{
+			Reveals: true,
+			Note:    "Without a password one is generated and returned once; the user must change it.",
+		}),
 		web.Write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser, web.Options{Record: web.RecordOf(store.Users)}),
-		web.Remove("/admin/list/:id", "admin.list.delete", "Delete a user", &Users),
-		UserDeletions.Route(js, "/admin/list", "Delete users"),
-		web.Action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword, web.Options{Confirmed: true, Reveals: true, MaxBody: web.SmallBody, Record: web.RecordOf(store.Users)}),
-		web.Write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser, web.Options{Record: web.RecordOf(store.Users)}),
-		UserCSV.export("/admin/list-export", "admin.list.export", "Export users", web.Options{LoggedAs: "export"}),
+		web.Remove("/admin/list/:id", "admin.list.delete", "Delete a user", &Users, web.Options{
+			Note: "The user's sessions end. 409 for the last enabled owner.",
+		}),
+		UserDeletions.Route(js, "/admin/list", "Delete users", web.Options{
+			Note: "The users' sessions end. 409 for the last enabled owner.",
+		}),
+		web.Action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword, web.Options{
+			Confirmed: true,
+			Reveals:   true,
+			MaxBody:   web.SmallBody,
+			Record:    web.RecordOf(store.Users),
+			Note: "Ends the user's sessions. Without a password one is generated and returned once; " +
+				"the user must change it.",
+		}),
+		web.Write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser, web.Options{
+			Record: web.RecordOf(store.Users),
+			Note:   "Disabling a user ends the user's sessions. 409 for the last enabled owner.",
+		}),
+		UserCSV.export("/admin/list-export", "admin.list.export", "Export users", web.Options{
+			LoggedAs: "export",
+			Note:     "Returns all matching users as CSV, with the columns that importUsers accepts.",
+		}),
 		web.Action("PUT", "/admin/list", web.SignedIn, "Change users", userBatch{js}.changeUsers, web.Options{Selects: Users.Info()}),
 	}
 }
@@ -37,7 +57,15 @@ func UserRoutes(js *jobs.Runner) []web.Route {
 // UserImportRoutes are apart from the others only because of the order of the permissions.
 func UserImportRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
-		web.Upload("/admin/list-import", UserCSV.access, "Import users", MaxImportBytes, UserCSV.importWith(js), web.Options{NamedByTitle: true}),
+		web.Upload("/admin/list-import", UserCSV.access, "Import users", MaxImportBytes, UserCSV.importWith(js), web.Options{
+			NamedByTitle: true,
+			Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
+				"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
+				"for each row. The column password_hash, for which you need the permission " +
+				"admin.list.password, too, has hashes of bcrypt, argon2 or scrypt that another " +
+				"program has made; each is replaced when its user signs in. Users with the owner " +
+				"role can't have one.",
+		}),
 	}
 }
 

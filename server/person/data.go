@@ -21,15 +21,34 @@ import (
 
 func (p *Person) UserRoutes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", p.eraseUser, web.Options{Confirmed: true, Hidden: redact.Fields{Usernames: true}}),
-		web.Raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", web.ZipMedia, p.downloadUserData, web.Options{LoggedAs: "export_person"}),
+		web.Action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", p.eraseUser, web.Options{
+			Confirmed: true,
+			Hidden:    redact.Fields{Usernames: true},
+			Note: "Deletes the user and the personal data in the sign-in log, monitoring and change " +
+				"log, and removes the name from files and jobs, for ever. The username confirms it. " +
+				"409 for your own account and for the last enabled owner.",
+		}),
+		web.Raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", web.ZipMedia, p.downloadUserData, web.Options{
+			LoggedAs: "export_person",
+			Note: "Returns a zip with everything that is stored about the user, as JSON; README.txt in " +
+				"it explains the files. The change log has an entry for each use.",
+		}),
 	}
 }
 
 func (p *Person) AppUserRoutes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", p.eraseAppUser, web.Options{Confirmed: true, Hidden: redact.Fields{Usernames: true}}),
-		web.Raw("/user/list/:id/data", "user.list.data", "Download an app user's data", web.ZipMedia, p.downloadAppUserData, web.Options{LoggedAs: "export_person"}),
+		web.Action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", p.eraseAppUser, web.Options{
+			Confirmed: true,
+			Hidden:    redact.Fields{Usernames: true},
+			Note: "Deletes the app user and the personal data in the sign-in log, monitoring and " +
+				"change log, for ever. The username confirms it. 409 for your own account.",
+		}),
+		web.Raw("/user/list/:id/data", "user.list.data", "Download an app user's data", web.ZipMedia, p.downloadAppUserData, web.Options{
+			LoggedAs: "export_person",
+			Note: "Returns a zip with everything that is stored about the app user, as JSON; " +
+				"README.txt in it explains the files. The change log has an entry for each use.",
+		}),
 	}
 }
 

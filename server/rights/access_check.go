@@ -14,8 +14,17 @@ import (
 // The answers are those of the next request with the token.
 func AccessCheckRoutes() []web.Route {
 	return []web.Route{
-		web.Following(&web.OAuth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect, web.Options{ClientCredentials: true, ReadOnly: true}),
-		web.Action("POST", "/auth/check", "auth.check", "Check permissions", checkAccess, web.Options{ReadOnly: true}),
+		web.Following(&web.OAuth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect, web.Options{
+			ClientCredentials: true,
+			ReadOnly:          true,
+			Note: "RFC 7662: tells whether the next request with a token would be accepted, and whose " +
+				"it is. A token that is not known or not valid any more gives active: false alone.",
+		}),
+		web.Action("POST", "/auth/check", "auth.check", "Check permissions", checkAccess, web.Options{
+			ReadOnly: true,
+			Note: "Answers for a token as the next request with it would be answered, at most 100 " +
+				"permissions at a time. A user is named by user_id, and must be in your data scope.",
+		}),
 	}
 }
 

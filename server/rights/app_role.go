@@ -14,18 +14,29 @@ func AppRoleRoutes() []web.Route {
 		web.Get("/user/role/:id", "user.role.query", "Get an app role", &appRoles),
 		web.Create[appRoleIn]("/user/role", "user.role.create", "Create an app role", &appRoles),
 		web.Change[appRoleIn]("/user/role/:id", "user.role.update", "Change an app role", &appRoles),
-		web.Remove("/user/role/:id", "user.role.delete", "Delete an app role", &appRoles),
+		web.Remove("/user/role/:id", "user.role.delete", "Delete an app role", &appRoles, web.Options{
+			Note: "409 while app users have it.",
+		}),
 		web.RemoveSeveral("/user/role", "user.role.delete", "Delete app roles", &appRoles),
 		web.Write("PUT", "/user/role/:id/rule", "user.role.rule", "Set an app role's permissions", grantAppRole, web.Options{Record: web.RecordOf(store.AppRoles)}),
 
-		web.Read("/user/rule", "user.rule.query", "List app permissions", appPermissionTree),
+		web.Read("/user/rule", "user.rule.query", "List app permissions", appPermissionTree, web.Options{
+			Note: "Returns the tree of all app permissions. Their keys begin with app.",
+		}),
 		web.Get("/user/rule/:id", "user.rule.query", "Get an app permission", &appPermissions),
 		web.Create[appPermissionIn]("/user/rule", "user.rule.create", "Create an app permission", &appPermissions),
 		web.Change[appPermissionIn]("/user/rule/:id", "user.rule.update", "Change an app permission", &appPermissions),
-		web.Remove("/user/rule/:id", "user.rule.delete", "Delete an app permission", &appPermissions),
+		web.Remove("/user/rule/:id", "user.rule.delete", "Delete an app permission", &appPermissions, web.Options{
+			Note: "409 while it has children. Roles lose the permission.",
+		}),
 		web.RemoveOrdered("/user/rule", "user.rule.delete", "Delete app permissions", &appPermissions, store.AppPermissionsUpwards),
 		web.Write("PUT", "/user/rule/:id/status", "user.rule.update", "Enable or disable an app permission", enableAppPermission, web.Options{Record: web.RecordOf(store.AppPermissions)}),
-		web.Action("GET", "/user/permission/explain", "user.rule.query", "Explain an app user's permission", explainApp, web.Options{Validates: true}),
+		web.Action("GET", "/user/permission/explain", "user.rule.query", "Explain an app user's permission", explainApp, web.Options{
+			Validates: true,
+			Note: "Returns whether an app user has a permission, and which roles grant it or why none " +
+				"does. With at, the answer is for an earlier time, from the change log, which is " +
+				"read back to that time.",
+		}),
 	}
 }
 

@@ -7,11 +7,15 @@ import (
 
 func DeptRoutes() []web.Route {
 	return []web.Route{
-		web.Read("/admin/dept", "admin.dept.query", "List departments", deptTree),
+		web.Read("/admin/dept", "admin.dept.query", "List departments", deptTree, web.Options{
+			Note: "Returns the departments in your data scope as a tree, ordered by sort, then id.",
+		}),
 		web.Read("/admin/dept/:id", "admin.dept.query", "Get a department", getDept),
 		web.Create[deptIn]("/admin/dept", "admin.dept.create", "Create a department", &depts),
 		web.Change[deptIn]("/admin/dept/:id", "admin.dept.update", "Change a department", &depts),
-		web.Remove("/admin/dept/:id", "admin.dept.delete", "Delete a department", &depts),
+		web.Remove("/admin/dept/:id", "admin.dept.delete", "Delete a department", &depts, web.Options{
+			Note: "409 while it has sub-departments or users.",
+		}),
 		web.RemoveOrdered("/admin/dept", "admin.dept.delete", "Delete departments", &depts, store.DeptsUpwards),
 	}
 }

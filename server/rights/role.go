@@ -19,9 +19,16 @@ func RoleRoutes() []web.Route {
 		web.Get("/admin/role/:id", "admin.role.query", "Get a role", &roles),
 		web.Create[roleIn]("/admin/role", "admin.role.create", "Create a role", &roles),
 		web.Change[roleIn]("/admin/role/:id", "admin.role.update", "Change a role", &roles),
-		web.Remove("/admin/role/:id", "admin.role.delete", "Delete a role", &roles),
+		web.Remove("/admin/role/:id", "admin.role.delete", "Delete a role", &roles, web.Options{
+			Note: "409 while users have it.",
+		}),
 		web.RemoveSeveral("/admin/role", "admin.role.delete", "Delete roles", &roles),
-		web.Write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions", grantRole, web.Options{Proves: true, Record: web.RecordOf(store.Roles)}),
+		web.Write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions", grantRole, web.Options{
+			Proves: true,
+			Record: web.RecordOf(store.Roles),
+			Note: "Replaces all permissions of the role. You can grant only permissions that you have, " +
+				"or those of roles that you can assign.",
+		}),
 	}
 }
 

@@ -14,7 +14,19 @@ import (
 // ConfigRoutes let applications read their configuration: values of settings, and dictionaries.
 func ConfigRoutes(reads *SecretReads) []web.Route {
 	return []web.Route{
-		configRoute("/config", "Read the configuration", reads, web.Options{Reveals: true, Validates: true, ETag: true}),
+		configRoute("/config", "Read the configuration", reads, web.Options{
+			Reveals:   true,
+			Validates: true,
+			ETag:      true,
+			Note: "For applications. Without a token and for app users, it has the public setting " +
+				"groups and the public dictionaries; for backend users and API keys, also groups " +
+				"whose permission system.setting.read.<group> they have, and all enabled " +
+				"dictionaries. An API key that has system.setting.secret.<group>, too, gets the " +
+				"secrets of the group in the clear, and the change log says so; others find them " +
+				"named in withheld. With wait and If-None-Match, the answer comes as soon as it is " +
+				"another one. 403 names the permission that a group in groups needs; without a token " +
+				"it is 401.",
+		}),
 	}
 }
 

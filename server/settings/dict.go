@@ -14,13 +14,23 @@ func init() {
 
 func DictRoutes() []web.Route {
 	return []web.Route{
-		web.Read("/admin/dict", web.SignedIn, "List enabled dictionaries, by code", openDicts, web.Options{ETag: true}),
-		web.Read("/api/dict", web.Public, "List public dictionaries, by code", publicDicts, web.Options{ETag: true}),
+		web.Read("/admin/dict", web.SignedIn, "List enabled dictionaries, by code", openDicts, web.Options{
+			ETag: true,
+			Note: "Returns the enabled dictionaries with their enabled items, by code.",
+		}),
+		web.Read("/api/dict", web.Public, "List public dictionaries, by code", publicDicts, web.Options{
+			ETag: true,
+			Note: "Returns the enabled dictionaries that are public, with their enabled items, by " +
+				"code. For apps and web sites; which origins may read it is configured for all " +
+				"operations, see server.cors_origins.",
+		}),
 		web.CachedList("/system/dict", "system.dict.query", "List dictionaries", &dicts),
 		web.Get("/system/dict/:id", "system.dict.query", "Get a dictionary", &dictRecords),
 		web.Create[dictIn]("/system/dict", "system.dict.create", "Create a dictionary", &dictRecords),
 		web.Change[dictIn]("/system/dict/:id", "system.dict.update", "Change a dictionary", &dictRecords),
-		web.Remove("/system/dict/:id", "system.dict.delete", "Delete a dictionary", &dictRecords),
+		web.Remove("/system/dict/:id", "system.dict.delete", "Delete a dictionary", &dictRecords, web.Options{
+			Note: "409 while it has items.",
+		}),
 		web.RemoveSeveral("/system/dict", "system.dict.delete", "Delete dictionaries", &dictRecords),
 	}
 }

@@ -11,7 +11,10 @@ func DictItemRoutes() []web.Route {
 		web.CachedList("/system/dict/:id/item", "system.dict.item.query", "List a dictionary's items", &dictItems),
 		web.Write("POST", "/system/dict/:id/item", "system.dict.item.create", "Create a dictionary item", createDictItem),
 		web.Write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem, web.Options{Record: web.RecordOf(store.DictItems)}),
-		web.Write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem, web.Options{Record: web.RecordOf(store.DictItems)}),
+		web.Write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem, web.Options{
+			Record: web.RecordOf(store.DictItems),
+			Note:   "Clients that read the dictionary no longer get the item.",
+		}),
 		web.Write("DELETE", "/system/dict/:id/item", "system.dict.item.delete", "Delete dictionary items", deleteDictItems),
 	}
 }

@@ -19,8 +19,20 @@ import (
 // that the caller may not evaluate is the same as one that does not exist.
 func FlagRoutes() []web.Route {
 	return []web.Route{
-		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags", web.AnyRealm, "Evaluate flags", evaluateFlags, web.Options{ETag: true, ReadOnly: true}),
-		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags/:key", web.AnyRealm, "Evaluate a flag", evaluateFlag, web.Options{ReadOnly: true}),
+		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags", web.AnyRealm, "Evaluate flags", evaluateFlags, web.Options{
+			ETag:     true,
+			ReadOnly: true,
+			Note: "OpenFeature Remote Evaluation Protocol: returns the values of all flags that you " +
+				"may evaluate, never the rules. If-None-Match with the ETag of the last response " +
+				"gives 304 while nothing has changed.",
+		}),
+		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags/:key", web.AnyRealm, "Evaluate a flag", evaluateFlag, web.Options{
+			ReadOnly: true,
+			Note: "OpenFeature Remote Evaluation Protocol: returns a value, never the rules. Flags in " +
+				"public groups can be evaluated without a token, others need the permission " +
+				"system.setting.read.<group>; any other flag is FLAG_NOT_FOUND. Errors that concern " +
+				"the request have the status 400.",
+		}),
 	}
 }
 

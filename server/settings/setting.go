@@ -25,13 +25,36 @@ func Routes() []web.Route {
 		web.Read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
 		web.Write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting, web.Options{Hidden: redact.Fields{Value: true}}),
 		web.Write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting, web.Options{Hidden: redact.Fields{Value: true}, Record: web.RecordOf(store.Settings)}),
-		web.Write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting, web.Options{Record: web.RecordOf(store.Settings)}),
+		web.Write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting, web.Options{
+			Record: web.RecordOf(store.Settings),
+			Note:   "Built-in settings can't be deleted.",
+		}),
 		web.DeleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
-		web.Write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings, web.Options{Hidden: redact.Fields{Values: true}, Record: web.Stated("updated_at")}),
-		web.Write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings),
-		web.Action("POST", "/system/setting/flag-preview", "system.setting.query", "Preview a flag", previewFlag, web.Options{ReadOnly: true, Hidden: redact.Fields{Value: true}}),
-		web.Read("/system/setting-value", "system.setting.query", "Get setting values", settingValues, web.Options{ETag: true}),
-		web.Read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings),
+		web.Write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings, web.Options{
+			Hidden: redact.Fields{Values: true},
+			Record: web.Stated("updated_at"),
+			Note: "All or nothing: if one value is invalid, none is saved, and errors lists every " +
+				"invalid one.",
+		}),
+		web.Write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings, web.Options{
+			Note: "Reads all settings from the database again, and returns their number and the time " +
+				"it took.",
+		}),
+		web.Action("POST", "/system/setting/flag-preview", "system.setting.query", "Preview a flag", previewFlag, web.Options{
+			ReadOnly: true,
+			Hidden:   redact.Fields{Value: true},
+			Note: "Evaluates a value that need not be saved, for at most 10,000 users in your data " +
+				"scope as they would get it in a session. Without the permission admin.list.query, " +
+				"for yourself alone.",
+		}),
+		web.Read("/system/setting-value", "system.setting.query", "Get setting values", settingValues, web.Options{
+			ETag: true,
+			Note: "Returns values by group and key, decoded by type; secrets are masked.",
+		}),
+		web.Read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings, web.Options{
+			Note: "Returns the keys, by group, of settings that can't be deleted, renamed, moved or " +
+				"retyped.",
+		}),
 	}
 }
 

@@ -11,7 +11,9 @@ func GroupRoutes() []web.Route {
 		web.Get("/system/setting-group/:id", "system.setting.group.query", "Get a setting group", &settingGroupRecords),
 		web.Create[settingGroupIn]("/system/setting-group", "system.setting.group.create", "Create a setting group", &settingGroupRecords),
 		web.Change[settingGroupIn]("/system/setting-group/:id", "system.setting.group.update", "Change a setting group", &settingGroupRecords),
-		web.Remove("/system/setting-group/:id", "system.setting.group.delete", "Delete a setting group", &settingGroupRecords),
+		web.Remove("/system/setting-group/:id", "system.setting.group.delete", "Delete a setting group", &settingGroupRecords, web.Options{
+			Note: "409 while it has settings.",
+		}),
 		web.RemoveSeveral("/system/setting-group", "system.setting.group.delete", "Delete setting groups", &settingGroupRecords),
 	}
 }

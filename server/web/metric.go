@@ -18,7 +18,9 @@ import (
 
 func MetricRoutes() []Route {
 	return []Route{
-		Raw("/metrics", MetricsToken, "Get metrics", "text/plain", readMetrics),
+		Raw("/metrics", MetricsToken, "Get metrics", "text/plain", readMetrics, Options{
+			Note: "Returns metrics in the text format of Prometheus.",
+		}),
 	}
 }
 

@@ -28,6 +28,8 @@ type Options struct {
 	Record   Record        // record that the route changes only if it is as the client has read it
 	Hidden   redact.Fields // input fields that monitoring hides
 
+	Note string // what the OpenAPI document says besides what follows from the rest; "" for nothing
+
 	ReadOnly     bool    // changes nothing, although it is no GET
 	LoggedAs     string  // action that the change log has for every use; "" for none
 	Unmonitored  bool    // not recorded in monitoring, except for 401 and 403

@@ -75,7 +75,7 @@ func (w *Sender) deliveryKey(req *web.Request, id store.ID) (key []byte, err err
 
 // deliveryList returns the route of the list. Its pages follow one another by the ID of the last
 // delivery, since new ones are added at the beginning all the time.
-func (w *Sender) deliveryList(path, access, title string) web.Route {
+func (w *Sender) deliveryList(path, access, title string, options ...web.Options) web.Route {
 	info := &web.ListInfo{
 		Under: true, Order: "newest first",
 		Columns: []web.ColumnInfo{{Name: "before", Uses: web.Param, Number: true}, {Name: "success", Uses: web.Filtered | web.Param, Number: true}, {Name: "type", Uses: web.Filtered | web.Param, Number: false}, {Name: "event", Uses: web.Param, Number: false}},
@@ -95,7 +95,7 @@ func (w *Sender) deliveryList(path, access, title string) web.Route {
 		}
 		return out.Record(req, page)
 	}
-	return rt
+	return rt.With(options...)
 }
 
 func (w *Sender) findDeliveries(req *web.Request, ask *web.ListQuery) (*DeliveryPage, error) {

@@ -23,19 +23,74 @@ func Routes(w *Sender) []web.Route {
 	return []web.Route{
 		web.List("/system/webhook", "system.webhook.query", "List webhooks", w.webhooks()),
 		web.Get("/system/webhook/:id", "system.webhook.query", "Get a webhook", w.webhooks()),
-		web.Write("POST", "/system/webhook", "system.webhook.create", "Create a webhook", w.createWebhook, web.Options{Confirmed: true, Reveals: true, Keys: web.ByNoKey, Hidden: redact.Fields{URLs: true}}),
-		web.Write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook", w.changeWebhook, web.Options{Confirmed: true, Reveals: true, Keys: web.ByNoKey, Hidden: redact.Fields{URLs: true}, Record: web.RecordOf(store.Webhooks)}),
-		web.Remove("/system/webhook/:id", "system.webhook.delete", "Delete a webhook", w.webhooks()),
-		web.RemoveSeveral("/system/webhook", "system.webhook.delete", "Delete webhooks", w.webhooks()),
-		web.Write("POST", "/system/webhook/:id/adopt", "system.webhook.update", "Adopt a webhook", w.adoptWebhook, web.Options{Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Webhooks)}),
-		web.Write("POST", "/system/webhook/:id/secret", "system.webhook.secret", "Rotate a webhook's secret", w.rotateWebhookSecret, web.Options{Confirmed: true, Reveals: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Webhooks)}),
-		web.Action("POST", "/system/webhook/:id/resume", "system.webhook.send", "Resume a webhook", w.resumeWebhook, web.Options{Record: web.RecordOf(store.Webhooks)}),
-		web.Action("POST", "/system/webhook/:id/skip", "system.webhook.send", "Skip a webhook's blocking event", w.skipEvent, web.Options{Record: web.RecordOf(store.Webhooks)}),
-		web.Action("POST", "/system/webhook/:id/replay", "system.webhook.send", "Replay events to a webhook", w.replayEvents, web.Options{Record: web.RecordOf(store.Webhooks)}),
-		web.Action("POST", "/system/webhook/:id/test", "system.webhook.send", "Send a test event to a webhook", w.sendTestEvent),
-		w.deliveryList("/system/webhook/:id/delivery", "system.webhook.query", "List a webhook's deliveries"),
-		web.Action("GET", "/system/webhook/:id/delivery/:delivery_id", "system.webhook.query", "Get a delivery", w.getDelivery),
-		web.Action("GET", "/system/event-type", web.SignedIn, "List event types", changes.ListEventTypes),
+		web.Write("POST", "/system/webhook", "system.webhook.create", "Create a webhook", w.createWebhook, web.Options{
+			Confirmed: true,
+			Reveals:   true,
+			Keys:      web.ByNoKey,
+			Hidden:    redact.Fields{URLs: true},
+			Note: "You become its owner: it sends what you may read, at the time of sending. Returns " +
+				"the signing secret, once. Sending begins with the next change.",
+		}),
+		web.Write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook", w.changeWebhook, web.Options{
+			Confirmed: true,
+			Reveals:   true,
+			Keys:      web.ByNoKey,
+			Hidden:    redact.Fields{URLs: true},
+			Record:    web.RecordOf(store.Webhooks),
+			Note:      "Another URL gets a new signing secret, which is returned once.",
+		}),
+		web.Remove("/system/webhook/:id", "system.webhook.delete", "Delete a webhook", w.webhooks(), web.Options{
+			Note: "What it has not sent yet is not sent, and its stored deliveries can no longer be " +
+				"read.",
+		}),
+		web.RemoveSeveral("/system/webhook", "system.webhook.delete", "Delete webhooks", w.webhooks(), web.Options{
+			Note: "What they have not sent yet is not sent, and their stored deliveries can no longer " +
+				"be read.",
+		}),
+		web.Write("POST", "/system/webhook/:id/adopt", "system.webhook.update", "Adopt a webhook", w.adoptWebhook, web.Options{
+			Confirmed: true,
+			Keys:      web.ByNoKey,
+			Record:    web.RecordOf(store.Webhooks),
+			Note: "Makes you the owner, so that the webhook sends what you may read. You need the " +
+				"rights of the previous owner.",
+		}),
+		web.Write("POST", "/system/webhook/:id/secret", "system.webhook.secret", "Rotate a webhook's secret", w.rotateWebhookSecret, web.Options{
+			Confirmed: true,
+			Reveals:   true,
+			Keys:      web.ByNoKey,
+			Record:    web.RecordOf(store.Webhooks),
+			Note: "Returns the new signing secret, once. Messages are signed with the previous one, " +
+				"too, for 24 hours.",
+		}),
+		web.Action("POST", "/system/webhook/:id/resume", "system.webhook.send", "Resume a webhook", w.resumeWebhook, web.Options{
+			Record: web.RecordOf(store.Webhooks),
+			Note:   "Ends a pause, or makes the next attempt now. latest=1 skips everything that waits.",
+		}),
+		web.Action("POST", "/system/webhook/:id/skip", "system.webhook.send", "Skip a webhook's blocking event", w.skipEvent, web.Options{
+			Record: web.RecordOf(store.Webhooks),
+			Note: "Continues behind a message that the receiver does not accept. It can be replayed " +
+				"later.",
+		}),
+		web.Action("POST", "/system/webhook/:id/replay", "system.webhook.send", "Replay events to a webhook", w.replayEvents, web.Options{
+			Record: web.RecordOf(store.Webhooks),
+			Note: "Sends the events of entries of the change log again, with the same message IDs and " +
+				"as the owner may read them now. They are sent before the events that wait.",
+		}),
+		web.Action("POST", "/system/webhook/:id/test", "system.webhook.send", "Send a test event to a webhook", w.sendTestEvent, web.Options{
+			Note: "Sends an event of the type webhook.test once, whatever the state of the webhook, " +
+				"and returns the result.",
+		}),
+		w.deliveryList("/system/webhook/:id/delivery", "system.webhook.query", "List a webhook's deliveries", web.Options{
+			Note: "Attempts to send, the newest first, of at most 30 days and within 64 MiB for all " +
+				"webhooks. Only for the owner and those who could change the owner.",
+		}),
+		web.Action("GET", "/system/webhook/:id/delivery/:delivery_id", "system.webhook.query", "Get a delivery", w.getDelivery, web.Options{
+			Note: "With the body that was sent and the beginning of the response.",
+		}),
+		web.Action("GET", "/system/event-type", web.SignedIn, "List event types", changes.ListEventTypes, web.Options{
+			Note: "The types of events that streams and webhooks can ask for. A whole group is asked " +
+				"for with an asterisk, such as role.*.",
+		}),
 	}
 }
 
