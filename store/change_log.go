@@ -39,6 +39,9 @@ type Origin struct {
 	Part      int
 }
 
+// Tables returns all collections.
+func Tables() []Table { return slices.Clone(reeve.Tables) }
+
 // LoggedTables returns the collections whose changes are in the change log.
 func LoggedTables() []Table {
 	return slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return !t.IsLogged() })

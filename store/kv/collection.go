@@ -78,6 +78,13 @@ func (c *Collection[T]) Count(tx *Tx) (int, error) { return c.untyped.count(tx) 
 // first: deleting during the iteration would invalidate it.
 func (c *Collection[T]) All(tx *Tx) iter.Seq2[*T, error] { return typedAll[T](c.untyped.all(tx)) }
 
+// Records is All for code that handles collections of any type: it yields pointers to records.
+func (c *Collection[T]) Records(tx *Tx) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		c.untyped.all(tx)(func(r record, err error) bool { return yield(r, err) })
+	}
+}
+
 // typedAll returns the records of a sequence with their type.
 func typedAll[T any](records iter.Seq2[record, error]) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"iter"
 	"reflect"
 
 	"reeve/store/audit"
@@ -20,6 +21,7 @@ type Table interface {
 	ValidateFields(tx *Tx, id ID, fields Fields) error
 	ValidateRecreate(tx *Tx, id ID, fields Fields) error
 	ValidateDelete(tx *Tx, id ID) error
+	Records(tx *Tx) iter.Seq2[any, error]
 	IsLogged() bool
 	IsUndoable() bool
 	Exists(tx *Tx, id ID) bool
