@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"reeve/server/web"
@@ -53,77 +54,79 @@ func manyIDs(n int) string {
 
 // deletable creates two records for each list whose records can be deleted together,
 // and returns the path of each list.
-var deletable = withSimpleDeletions(map[string]func(*instance) []store.ID{
-	"/admin/account/passkey": func(in *instance) []store.ID {
-		a, _ := in.addPasskey(newAuthenticator(), "a", "owner")
-		b, _ := in.addPasskey(newAuthenticator(), "b", "owner")
-		return []store.ID{a, b}
-	},
-	"/admin/account/device": func(in *instance) []store.ID { return []store.ID{in.plantDevice("a"), in.plantDevice("b")} },
-	"/admin/list":           func(in *instance) []store.ID { return []store.ID{in.member("a", 0), in.member("b", 0)} },
-	"/user/list":            func(in *instance) []store.ID { return []store.ID{in.appUser("a").ID, in.appUser("b").ID} },
-	"/admin/role": func(in *instance) []store.ID {
-		a := in.role("A", nil)
-		return []store.ID{a, in.role("B", func(r *store.Role) { r.GrantRoleIDs = []store.ID{a} })}
-	},
-	"/admin/dept": func(in *instance) []store.ID {
-		top := in.dept("Top", 0)
-		return []store.ID{top, in.dept("Below", in.dept("Middle", top))}
-	},
-	"/user/role": func(in *instance) []store.ID {
-		return []store.ID{in.made("/user/role", `{"name":"A"}`), in.made("/user/role", `{"name":"B"}`)}
-	},
-	"/user/rule": func(in *instance) []store.ID {
-		top := in.made("/user/rule", `{"key":"app.top","name":"Top"}`)
-		return []store.ID{top, in.made("/user/rule", fmt.Sprintf(`{"key":"app.top.page","name":"Page","parent_id":%d}`, top))}
-	},
-	"/admin/rule": func(in *instance) []store.ID {
-		top := in.made("/admin/rule", `{"type":0,"key":"top","name":"Top"}`)
-		return []store.ID{top, in.made("/admin/rule", fmt.Sprintf(`{"type":1,"key":"top.page","name":"Page","parent_id":%d}`, top))}
-	},
-	"/system/setting": func(in *instance) []store.ID {
-		const body = `{"key":%q,"title":"T","type":"input","group_id":2}`
-		return []store.ID{in.made("/system/setting", fmt.Sprintf(body, "a")), in.made("/system/setting", fmt.Sprintf(body, "b"))}
-	},
-	"/system/setting-group": func(in *instance) []store.ID {
-		return []store.ID{in.made("/system/setting-group", `{"key":"a","title":"A"}`), in.made("/system/setting-group", `{"key":"b","title":"B"}`)}
-	},
-	"/system/dict/:id/item": func(in *instance) []store.ID {
-		in.create("/system/dict", `{"code":"d","name":"D"}`)
-		return []store.ID{in.made("/system/dict/1/item", `{"label":"A","value":"a"}`), in.made("/system/dict/1/item", `{"label":"B","value":"b"}`)}
-	},
-	"/file/list": func(in *instance) []store.ID {
-		return []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
-	},
-	"/file/trash": func(in *instance) []store.ID {
-		ids := []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
-		in.ok("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
-		return ids
-	},
-	"/admin/invite": invitedTwo(false), "/user/invite": invitedTwo(true), "/system/mail": queuedTwo,
-	"/admin/session": func(in *instance) []store.ID {
-		in.signIn(1)
-		in.signIn(1)
-		return in.sessionsOf(1)[1:]
-	},
-	"/api/session": func(in *instance) (ids []store.ID) {
-		user := in.appUser("customer").ID
-		in.appSignIn(user)
-		in.appSignIn(user)
-		in.view(func(tx *store.Tx) (err error) {
-			ids, err = store.SessionByAppUser.IDs(tx, user)
-			return err
-		})
-		return ids[1:] // not the session that asks
-	},
-	"/system/session": func(in *instance) []store.ID {
-		user := in.member("a", 0)
-		in.signIn(user)
-		return in.sessionsOf(user)
-	},
-	"/system/monitor/trace": func(in *instance) []store.ID {
-		return []store.ID{in.made("/system/monitor/trace", `{"user_id":1}`), in.made("/system/monitor/trace", `{"ip":"192.0.2.9"}`)}
-	},
+var deletable = sync.OnceValue(func() map[string]func(*instance) []store.ID {
+	return withSimpleDeletions(map[string]func(*instance) []store.ID{
+		"/admin/account/passkey": func(in *instance) []store.ID {
+			a, _ := in.addPasskey(newAuthenticator(), "a", "owner")
+			b, _ := in.addPasskey(newAuthenticator(), "b", "owner")
+			return []store.ID{a, b}
+		},
+		"/admin/account/device": func(in *instance) []store.ID { return []store.ID{in.plantDevice("a"), in.plantDevice("b")} },
+		"/admin/list":           func(in *instance) []store.ID { return []store.ID{in.member("a", 0), in.member("b", 0)} },
+		"/user/list":            func(in *instance) []store.ID { return []store.ID{in.appUser("a").ID, in.appUser("b").ID} },
+		"/admin/role": func(in *instance) []store.ID {
+			a := in.role("A", nil)
+			return []store.ID{a, in.role("B", func(r *store.Role) { r.GrantRoleIDs = []store.ID{a} })}
+		},
+		"/admin/dept": func(in *instance) []store.ID {
+			top := in.dept("Top", 0)
+			return []store.ID{top, in.dept("Below", in.dept("Middle", top))}
+		},
+		"/user/role": func(in *instance) []store.ID {
+			return []store.ID{in.made("/user/role", `{"name":"A"}`), in.made("/user/role", `{"name":"B"}`)}
+		},
+		"/user/rule": func(in *instance) []store.ID {
+			top := in.made("/user/rule", `{"key":"app.top","name":"Top"}`)
+			return []store.ID{top, in.made("/user/rule", fmt.Sprintf(`{"key":"app.top.page","name":"Page","parent_id":%d}`, top))}
+		},
+		"/admin/rule": func(in *instance) []store.ID {
+			top := in.made("/admin/rule", `{"type":0,"key":"top","name":"Top"}`)
+			return []store.ID{top, in.made("/admin/rule", fmt.Sprintf(`{"type":1,"key":"top.page","name":"Page","parent_id":%d}`, top))}
+		},
+		"/system/setting": func(in *instance) []store.ID {
+			const body = `{"key":%q,"title":"T","type":"input","group_id":2}`
+			return []store.ID{in.made("/system/setting", fmt.Sprintf(body, "a")), in.made("/system/setting", fmt.Sprintf(body, "b"))}
+		},
+		"/system/setting-group": func(in *instance) []store.ID {
+			return []store.ID{in.made("/system/setting-group", `{"key":"a","title":"A"}`), in.made("/system/setting-group", `{"key":"b","title":"B"}`)}
+		},
+		"/system/dict/:id/item": func(in *instance) []store.ID {
+			in.create("/system/dict", `{"code":"d","name":"D"}`)
+			return []store.ID{in.made("/system/dict/1/item", `{"label":"A","value":"a"}`), in.made("/system/dict/1/item", `{"label":"B","value":"b"}`)}
+		},
+		"/file/list": func(in *instance) []store.ID {
+			return []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
+		},
+		"/file/trash": func(in *instance) []store.ID {
+			ids := []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
+			in.ok("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
+			return ids
+		},
+		"/admin/invite": invitedTwo(false), "/user/invite": invitedTwo(true), "/system/mail": queuedTwo,
+		"/admin/session": func(in *instance) []store.ID {
+			in.signIn(1)
+			in.signIn(1)
+			return in.sessionsOf(1)[1:]
+		},
+		"/api/session": func(in *instance) (ids []store.ID) {
+			user := in.appUser("customer").ID
+			in.appSignIn(user)
+			in.appSignIn(user)
+			in.view(func(tx *store.Tx) (err error) {
+				ids, err = store.SessionByAppUser.IDs(tx, user)
+				return err
+			})
+			return ids[1:] // not the session that asks
+		},
+		"/system/session": func(in *instance) []store.ID {
+			user := in.member("a", 0)
+			in.signIn(user)
+			return in.sessionsOf(user)
+		},
+		"/system/monitor/trace": func(in *instance) []store.ID {
+			return []store.ID{in.made("/system/monitor/trace", `{"user_id":1}`), in.made("/system/monitor/trace", `{"ip":"192.0.2.9"}`)}
+		},
+	})
 })
 
 // made creates a record and returns its ID.
@@ -153,7 +156,7 @@ func TestDeletingSeveralIsAllOrNothing(t *testing.T) {
 		}
 		path := rt.Path[:strings.LastIndex(rt.Path, "/")]
 		t.Run(path, func(t *testing.T) {
-			make, known := deletable[path]
+			make, known := deletable()[path]
 			if !known {
 				t.Fatal("add a function that creates two records to deletable in server/batch_test.go, or the resource to simpleResources in server/simple_test.go")
 			}

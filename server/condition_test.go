@@ -42,7 +42,7 @@ func TestCondition_EveryRoute(t *testing.T) {
 		}
 		t.Run(rt.Name(), func(t *testing.T) {
 			here, as := in.in(t), holder(&rt)
-			good, url := goodBodies[rt.Name()], bodiless[rt.Name()]
+			good, url := goodBodies()[rt.Name()], bodiless[rt.Name()]
 			if good.url != "" {
 				url = good.url
 			}
@@ -57,7 +57,7 @@ func TestCondition_EveryRoute(t *testing.T) {
 			case deletesOne(&rt):
 				path := rt.Path[:strings.LastIndex(rt.Path, "/")]
 				here = start(t)
-				id := deletable[path](here)[0]
+				id := deletable()[path](here)[0]
 				url = fmt.Sprintf("%s/%d", strings.Replace(path, ":id", "1", 1), id)
 			case url == "":
 				t.Fatal("add the operation to goodBodies in server/fields_test.go or to bodiless")

@@ -20,97 +20,99 @@ import (
 // goodBodies has a valid body and path for each operation that changes something. A
 // body is accepted unchanged, so that rejecting it with one invalid field is about that
 // field.
-var goodBodies = withSimpleBodies(map[string]goodBody{
-	"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
-	"POST /admin/login/totp":          {"/admin/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
-	"PUT /admin/account/totp":         {"/admin/account/totp", `{"otp":"x"}`},
-	"POST /admin/reauth":              {"/admin/reauth", `{"password":"` + ownerPassword + `","otp":"","passkey":{}}`},
-	"POST /admin/login/passkey":       {"/admin/login/passkey", `{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
-	"POST /admin/account/passkey":     {"/admin/account/passkey", `{"credential":{"made":"create"},"name":"Mine"}`},
-	"POST /api/login/totp":            {"/api/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
-	"POST /api/user/totp":             {"/api/user/totp", `{"password":"` + ownerPassword + `"}`},
-	"PUT /api/user/totp":              {"/api/user/totp", `{"otp":"x"}`},
-	"DELETE /api/user/totp":           {"/api/user/totp", `{"otp":"x"}`},
-	"POST /api/user/recovery":         {"/api/user/recovery", `{"otp":"x"}`},
-	"PUT /admin/account/passkey/:id":  {"/admin/account/passkey/1", `{"name":"Mine"}`},
-	"PUT /admin/account/device/:id":   {"/admin/account/device/1", `{"name":"Laptop"}`},
-	"PUT /admin/account/notice":       {"/admin/account/notice", `{"until":"2026-01-01T00:00:00Z"}`},
-	"PUT /admin/info":                 {"/admin/info", `{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
-	"PUT /admin/password":             {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
-	"POST /admin/rule":                {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
-	"PUT /admin/rule/:id":             {"/admin/rule/4", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
-	"PUT /admin/rule/:id/show":        {"/admin/rule/2/show", `{"show":0}`},
-	"PUT /admin/rule/:id/status":      {"/admin/rule/2/status", `{"status":0}`},
-	"POST /system/setting":            {"/system/setting", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-	"PUT /system/setting/:id":         {ownSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-	"PUT /system/setting":             {"/system/setting", `{"values":{"site.title":"x"}}`},
-	"POST /system/webhook":            {"/system/webhook", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
-	"POST /system/webhook/:id/secret": {"/system/webhook/1/secret", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
-	"POST /system/webhook/:id/resume": {"/system/webhook/1/resume", `{"latest":1}`},
-	"POST /system/webhook/:id/skip":   {"/system/webhook/1/skip", `{"event":"` + blockedEvent + `"}`},
-	"POST /system/webhook/:id/replay": {"/system/webhook/1/replay", `{"from":1,"until":2}`},
-	"POST /system/setting-group":      {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
-	"PUT /system/setting-group/:id":   {"/system/setting-group/7", `{"key":"good","title":"T","remark":"r","public":1}`},
-	"POST /admin/list":                {"/admin/list", `{"fields":{},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is","invite":""}`},
-	"PUT /admin/list/:id":             {"/admin/list/2", `{"fields":{"good1":"a"},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
-	"POST /admin/list/:id/act-as":     {"/admin/list/2/act-as", `{"reason":"ticket 7","writes":1}`},
-	"PUT /admin/list/:id/password":    {"/admin/list/2/password", `{"password":"long enough it is"}`},
-	"POST /admin/list/:id/erase":      {"/admin/list/2/erase", `{"username":"clerk"}`},
-	"PUT /admin/list/:id/status":      {"/admin/list/2/status", `{"status":0}`},
-	"PUT /admin/list":                 {"/admin/list?ids=2", `{"status":0,"dept_id":1,"role_ids":[2]}`},
-	"POST /admin/role":                {"/admin/role", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2],"require_factor":0}`},
-	"PUT /admin/role/:id":             {"/admin/role/2", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2],"require_factor":0}`},
-	"PUT /user/list/:id/role":         {"/user/list/1/role", `{"role_ids":[1]}`},
-	"POST /user/role":                 {"/user/role", `{"name":"Good","description":"d","sort":1,"status":1,"default":1}`},
-	"PUT /user/role/:id":              {"/user/role/1", `{"name":"Good","description":"d","sort":1,"status":1,"default":0}`},
-	"PUT /user/role/:id/rule":         {"/user/role/1/rule", `{"rule_ids":[1]}`},
-	"POST /user/rule":                 {"/user/rule", `{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
-	"PUT /user/rule/:id":              {"/user/rule/2", `{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
-	"PUT /user/rule/:id/status":       {"/user/rule/1/status", `{"status":0}`},
-	"PUT /admin/role/:id/rule":        {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
-	"POST /admin/dept":                {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
-	"PUT /admin/dept/:id":             {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
-	"POST /user/list":                 {"/user/list", `{"fields":{},"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"password":"long enough it is","invite":""}`},
-	"PUT /user/list/:id":              {"/user/list/1", `{"fields":{},"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"pending":0}`},
-	"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
-	"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
-	"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},
-	"POST /api/register":              {"/api/register", `{"fields":{},"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0,"altcha":"x"}`},
-	"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
-	"PUT /api/user":                   {"/api/user", `{"fields":{},"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
-	"DELETE /api/user":                {"/api/user", `{"password":"` + ownerPassword + `"}`},
-	"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+var goodBodies = sync.OnceValue(func() map[string]goodBody {
+	return withSimpleBodies(map[string]goodBody{
+		"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
+		"POST /admin/login/totp":          {"/admin/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
+		"PUT /admin/account/totp":         {"/admin/account/totp", `{"otp":"x"}`},
+		"POST /admin/reauth":              {"/admin/reauth", `{"password":"` + ownerPassword + `","otp":"","passkey":{}}`},
+		"POST /admin/login/passkey":       {"/admin/login/passkey", `{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
+		"POST /admin/account/passkey":     {"/admin/account/passkey", `{"credential":{"made":"create"},"name":"Mine"}`},
+		"POST /api/login/totp":            {"/api/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
+		"POST /api/user/totp":             {"/api/user/totp", `{"password":"` + ownerPassword + `"}`},
+		"PUT /api/user/totp":              {"/api/user/totp", `{"otp":"x"}`},
+		"DELETE /api/user/totp":           {"/api/user/totp", `{"otp":"x"}`},
+		"POST /api/user/recovery":         {"/api/user/recovery", `{"otp":"x"}`},
+		"PUT /admin/account/passkey/:id":  {"/admin/account/passkey/1", `{"name":"Mine"}`},
+		"PUT /admin/account/device/:id":   {"/admin/account/device/1", `{"name":"Laptop"}`},
+		"PUT /admin/account/notice":       {"/admin/account/notice", `{"until":"2026-01-01T00:00:00Z"}`},
+		"PUT /admin/info":                 {"/admin/info", `{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
+		"PUT /admin/password":             {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+		"POST /admin/rule":                {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
+		"PUT /admin/rule/:id":             {"/admin/rule/4", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
+		"PUT /admin/rule/:id/show":        {"/admin/rule/2/show", `{"show":0}`},
+		"PUT /admin/rule/:id/status":      {"/admin/rule/2/status", `{"status":0}`},
+		"POST /system/setting":            {"/system/setting", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+		"PUT /system/setting/:id":         {ownSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+		"PUT /system/setting":             {"/system/setting", `{"values":{"site.title":"x"}}`},
+		"POST /system/webhook":            {"/system/webhook", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
+		"POST /system/webhook/:id/secret": {"/system/webhook/1/secret", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
+		"POST /system/webhook/:id/resume": {"/system/webhook/1/resume", `{"latest":1}`},
+		"POST /system/webhook/:id/skip":   {"/system/webhook/1/skip", `{"event":"` + blockedEvent + `"}`},
+		"POST /system/webhook/:id/replay": {"/system/webhook/1/replay", `{"from":1,"until":2}`},
+		"POST /system/setting-group":      {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
+		"PUT /system/setting-group/:id":   {"/system/setting-group/7", `{"key":"good","title":"T","remark":"r","public":1}`},
+		"POST /admin/list":                {"/admin/list", `{"fields":{},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is","invite":""}`},
+		"PUT /admin/list/:id":             {"/admin/list/2", `{"fields":{"good1":"a"},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
+		"POST /admin/list/:id/act-as":     {"/admin/list/2/act-as", `{"reason":"ticket 7","writes":1}`},
+		"PUT /admin/list/:id/password":    {"/admin/list/2/password", `{"password":"long enough it is"}`},
+		"POST /admin/list/:id/erase":      {"/admin/list/2/erase", `{"username":"clerk"}`},
+		"PUT /admin/list/:id/status":      {"/admin/list/2/status", `{"status":0}`},
+		"PUT /admin/list":                 {"/admin/list?ids=2", `{"status":0,"dept_id":1,"role_ids":[2]}`},
+		"POST /admin/role":                {"/admin/role", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2],"require_factor":0}`},
+		"PUT /admin/role/:id":             {"/admin/role/2", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2],"require_factor":0}`},
+		"PUT /user/list/:id/role":         {"/user/list/1/role", `{"role_ids":[1]}`},
+		"POST /user/role":                 {"/user/role", `{"name":"Good","description":"d","sort":1,"status":1,"default":1}`},
+		"PUT /user/role/:id":              {"/user/role/1", `{"name":"Good","description":"d","sort":1,"status":1,"default":0}`},
+		"PUT /user/role/:id/rule":         {"/user/role/1/rule", `{"rule_ids":[1]}`},
+		"POST /user/rule":                 {"/user/rule", `{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
+		"PUT /user/rule/:id":              {"/user/rule/2", `{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
+		"PUT /user/rule/:id/status":       {"/user/rule/1/status", `{"status":0}`},
+		"PUT /admin/role/:id/rule":        {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
+		"POST /admin/dept":                {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
+		"PUT /admin/dept/:id":             {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
+		"POST /user/list":                 {"/user/list", `{"fields":{},"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"password":"long enough it is","invite":""}`},
+		"PUT /user/list/:id":              {"/user/list/1", `{"fields":{},"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"pending":0}`},
+		"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
+		"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
+		"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},
+		"POST /api/register":              {"/api/register", `{"fields":{},"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0,"altcha":"x"}`},
+		"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
+		"PUT /api/user":                   {"/api/user", `{"fields":{},"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
+		"DELETE /api/user":                {"/api/user", `{"password":"` + ownerPassword + `"}`},
+		"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
 
-	"POST /admin/password/forgot":     {"/admin/password/forgot", `{"username":"clerk"}`},
-	"POST /admin/password/link":       {"/admin/password/link", `{"token":"` + goodLinks.password.token + `","password":"long enough it is"}`},
-	"POST /admin/verify":              {"/admin/verify", `{"token":"` + goodLinks.email.token + `"}`},
-	"POST /admin/email":               {"/admin/email", `{"email":"new@example.org"}`},
-	"POST /api/password/forgot":       {"/api/password/forgot", `{"username":"customer"}`},
-	"POST /api/password/link":         {"/api/password/link", `{"token":"` + goodLinks.appPassword.token + `","password":"long enough it is"}`},
-	"POST /api/verify":                {"/api/verify", `{"token":"` + goodLinks.appEmail.token + `"}`},
-	"POST /api/user/email":            {"/api/user/email", `{"email":"new@example.org","password":"` + ownerPassword + `"}`},
-	"POST /admin/invite":              {"/admin/invite?ids=3", `{"send":0,"copy":1}`},
-	"POST /admin/list/:id/invite":     {"/admin/list/3/invite", `{"send":0}`},
-	"POST /admin/list/:id/reset-link": {"/admin/list/2/reset-link", `{"send":0}`},
-	"POST /user/invite":               {"/user/invite?ids=2", `{"send":0,"copy":1}`},
-	"POST /user/list/:id/invite":      {"/user/list/2/invite", `{"send":0}`},
-	"POST /user/list/:id/reset-link":  {"/user/list/1/reset-link", `{"send":0}`},
-	"POST /system/mail-test":          {"/system/mail-test", `{"email":"somebody@example.org"}`},
+		"POST /admin/password/forgot":     {"/admin/password/forgot", `{"username":"clerk"}`},
+		"POST /admin/password/link":       {"/admin/password/link", `{"token":"` + goodLinks.password.token + `","password":"long enough it is"}`},
+		"POST /admin/verify":              {"/admin/verify", `{"token":"` + goodLinks.email.token + `"}`},
+		"POST /admin/email":               {"/admin/email", `{"email":"new@example.org"}`},
+		"POST /api/password/forgot":       {"/api/password/forgot", `{"username":"customer"}`},
+		"POST /api/password/link":         {"/api/password/link", `{"token":"` + goodLinks.appPassword.token + `","password":"long enough it is"}`},
+		"POST /api/verify":                {"/api/verify", `{"token":"` + goodLinks.appEmail.token + `"}`},
+		"POST /api/user/email":            {"/api/user/email", `{"email":"new@example.org","password":"` + ownerPassword + `"}`},
+		"POST /admin/invite":              {"/admin/invite?ids=3", `{"send":0,"copy":1}`},
+		"POST /admin/list/:id/invite":     {"/admin/list/3/invite", `{"send":0}`},
+		"POST /admin/list/:id/reset-link": {"/admin/list/2/reset-link", `{"send":0}`},
+		"POST /user/invite":               {"/user/invite?ids=2", `{"send":0,"copy":1}`},
+		"POST /user/list/:id/invite":      {"/user/list/2/invite", `{"send":0}`},
+		"POST /user/list/:id/reset-link":  {"/user/list/1/reset-link", `{"send":0}`},
+		"POST /system/mail-test":          {"/system/mail-test", `{"email":"somebody@example.org"}`},
 
-	"POST /system/monitor/trace": {"/system/monitor/trace", `{"user_id":1,"ip":"192.0.2.1","route":"/admin/list","minutes":1}`},
+		"POST /system/monitor/trace": {"/system/monitor/trace", `{"user_id":1,"ip":"192.0.2.1","route":"/admin/list","minutes":1}`},
 
-	"PUT /file/list/:id":       {"/file/list/1", `{"name":"good.txt","group_id":1,"public":1}`},
-	"PUT /file/list":           {"/file/list?ids=1", `{"group_id":1,"public":1}`},
-	"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
+		"PUT /file/list/:id":       {"/file/list/1", `{"name":"good.txt","group_id":1,"public":1}`},
+		"PUT /file/list":           {"/file/list?ids=1", `{"group_id":1,"public":1}`},
+		"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
 
-	"POST /auth/forward":                 {"/auth/forward", `{"origin":"` + appOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
-	"POST /system/setting/flag-preview":  {"/system/setting/flag-preview", `{"key":"shop.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true},\"default\":\"on\"}","user_id":1,"at":"2026-01-01T00:00:00Z"}`},
-	"POST /auth/check":                   {"/auth/check", `{"token":"","user_id":2,"app_user_id":0,"permissions":["admin.list.query"],"explain":1}`},
-	"POST /admin/key/:id/rotate":         {"/admin/key/1/rotate", `{"overlap_hours":1}`},
-	"POST /admin/account/key/:id/rotate": {"/admin/account/key/2/rotate", `{"overlap_hours":1}`},
+		"POST /auth/forward":                 {"/auth/forward", `{"origin":"` + appOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
+		"POST /system/setting/flag-preview":  {"/system/setting/flag-preview", `{"key":"shop.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true},\"default\":\"on\"}","user_id":1,"at":"2026-01-01T00:00:00Z"}`},
+		"POST /auth/check":                   {"/auth/check", `{"token":"","user_id":2,"app_user_id":0,"permissions":["admin.list.query"],"explain":1}`},
+		"POST /admin/key/:id/rotate":         {"/admin/key/1/rotate", `{"overlap_hours":1}`},
+		"POST /admin/account/key/:id/rotate": {"/admin/account/key/2/rotate", `{"overlap_hours":1}`},
 
-	"POST /system/dict/:id/item":         {"/system/dict/1/item", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
-	"PUT /system/dict/:id/item/:item_id": {"/system/dict/1/item/1", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
+		"POST /system/dict/:id/item":         {"/system/dict/1/item", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
+		"PUT /system/dict/:id/item/:item_id": {"/system/dict/1/item/1", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
+	})
 })
 
 // blockedEvent is the message that the webhook of withGoodBodies is retrying.
@@ -119,7 +121,7 @@ const blockedEvent = "aaaaaaaaaa-1"
 // hasGoodBody reports whether a route takes a body and has one in goodBodies. Only
 // TestGoodBodiesAreAccepted fails for a route that has none.
 func hasGoodBody(rt *web.Route) bool {
-	_, has := goodBodies[rt.Name()]
+	_, has := goodBodies()[rt.Name()]
 	return takesBody(rt) && has
 }
 
@@ -218,12 +220,12 @@ func (in *instance) withCode(rt *web.Route, body string) string {
 
 func TestValidBodiesAreAccepted(t *testing.T) {
 	t.Parallel()
-	unused := maps.Clone(goodBodies)
+	unused := maps.Clone(goodBodies())
 	for _, rt := range routes() {
 		if !takesBody(&rt) {
 			continue
 		}
-		good, ok := goodBodies[rt.Name()]
+		good, ok := goodBodies()[rt.Name()]
 		if !ok {
 			t.Errorf("%s: add a body that it accepts to goodBodies in server/fields_test.go, or its resource to simpleResources in server/simple_test.go", rt.Name())
 			continue
@@ -251,7 +253,7 @@ func eachField(t *testing.T, test func(in *instance, rt *web.Route, f *web.Field
 	in := withGoodBodies(t)
 	before := in.dump()
 	for _, rt := range bodied() {
-		good := goodBodies[rt.Name()]
+		good := goodBodies()[rt.Name()]
 		for _, f := range rt.Input.Fields {
 			if f.From == "json" {
 				t.Run(rt.Name()+" "+f.Name, func(t *testing.T) { test(in.in(t), &rt, f, good.body, good.url) })
@@ -302,7 +304,7 @@ func TestDescription_IsAnotherNameOfDescribe(t *testing.T) {
 		}
 		ran++
 		t.Run(rt.Name(), func(t *testing.T) {
-			in, good := withGoodBodies(t), goodBodies[rt.Name()]
+			in, good := withGoodBodies(t), goodBodies()[rt.Name()]
 			body := with(t, good.body, "description", `"other words"`)
 			in.call(rt.Method, good.url, body, holder(&rt)).names(400, "description")
 			object := decodeObject(t, body)
@@ -319,7 +321,7 @@ func TestDescription_IsAnotherNameOfDescribe(t *testing.T) {
 func TestNumbersMayBeStrings(t *testing.T) {
 	t.Parallel()
 	for _, rt := range bodied() {
-		good := goodBodies[rt.Name()]
+		good := goodBodies()[rt.Name()]
 		object, want := decodeObject(t, good.body), map[string]any{}
 		for _, f := range rt.Input.Fields {
 			sent := object[f.Name]
@@ -487,7 +489,7 @@ func TestAllMissingFieldsAreReported(t *testing.T) {
 			}
 		}
 		if len(required) > 0 {
-			in.call(rt.Method, goodBodies[rt.Name()].url, "{}", holder(&rt)).names(422, required...)
+			in.call(rt.Method, goodBodies()[rt.Name()].url, "{}", holder(&rt)).names(422, required...)
 		}
 	}
 	in.unchanged(before)

@@ -38,7 +38,7 @@ func TestSecretsAreNeitherLoggedNorSentBack(t *testing.T) {
 				}
 			}
 			bodies = append(bodies, string(encodeJSON(t, object)))
-			if good, ok := goodBodies[rt.Name()]; ok {
+			if good, ok := goodBodies()[rt.Name()]; ok {
 				bodies = append(bodies, with(t, good.body, "password", `"`+password+`"`))
 			}
 		}

@@ -107,7 +107,7 @@ func (l *leaks) body(good string, unknown bool) string {
 // everyRoute sends secrets to every route, as every kind of caller, in every form.
 func (l *leaks) everyRoute(statuses map[int]int) {
 	for _, rt := range routes() {
-		good, takes := goodBodies[rt.Name()]
+		good, takes := goodBodies()[rt.Name()]
 		address := good.url
 		id := "1"
 		if rt.Method == "DELETE" {

@@ -196,7 +196,7 @@ func TestMonitoringDoesNotWatchItself(t *testing.T) {
 	in := start(t)
 	for _, rt := range ops.MonitorRoutes() {
 		url := strings.Replace(rt.Path, ":id", "1", 1)
-		in.call(rt.Method, url, goodBodies[rt.Name()].body, "owner")
+		in.call(rt.Method, url, goodBodies()[rt.Name()].body, "owner")
 	}
 	in.flush()
 	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.RedisKind} {

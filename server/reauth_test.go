@@ -77,7 +77,7 @@ func TestSensitiveOperationsRequireAConfirmation(t *testing.T) {
 	in.call("POST", "/admin/reauth", `{}`, "owner").names(422, "password")
 	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "personal key").brief(403, "key_not_allowed")
 	in.reauth("owner")
-	in.ok("PUT", "/admin/list/2/password", goodBodies["PUT /admin/list/:id/password"].body, "owner")
+	in.ok("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body, "owner")
 	in.ok("GET", "/system/audit?pageSize=100", "", "owner").brief(200, `"action":"reauth"`)
 	in.flush()
 	in.ok("GET", "/system/monitor/auth?type=confirmed", "", "owner").brief(200, `"result":"success"`, `"result":"failed"`)
@@ -85,7 +85,7 @@ func TestSensitiveOperationsRequireAConfirmation(t *testing.T) {
 
 // goodRequest returns the URL and the body of a request that a route accepts.
 func goodRequest(rt *web.Route) (url, body string) {
-	if good, ok := goodBodies[rt.Name()]; ok {
+	if good, ok := goodBodies()[rt.Name()]; ok {
 		return good.url, good.body
 	}
 	return urlOf(rt), ""

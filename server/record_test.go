@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,36 +18,38 @@ import (
 // fields to change.
 type wholeRecord struct{ name, read, url, change string }
 
-var wholeRecords = withSimpleRecords([]wholeRecord{
-	{"a setting", "/system/setting/1", "/system/setting/1", `"sort":77`},
-	{"a setting with options", ownSetting(1), ownSetting(1), `"sort":77`},
-	{"a secret without a value", ownSetting(2), ownSetting(2), `"sort":77`},
-	{"a secret", ownSetting(3), ownSetting(3), `"sort":77`},
-	{"a setting group", "/system/setting-group/2", "/system/setting-group/2", `"remark":"x"`},
-	{"a permission", "/admin/rule-node/1", "/admin/rule/1", `"sort":77`},
-	{"a permission with all below it", "/admin/rule", "/admin/rule/1", `"sort":77`},
-	{"a permission to be shown", "/admin/rule", "/admin/rule/1/show", `"show":0`},
-	{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status", `"status":0`},
-	{"one's own passkey", "/admin/account/passkey/1", "/admin/account/passkey/1", `"name":"x"`},
-	{"one's own device", "/admin/account/device/1", "/admin/account/device/1", `"name":"x"`},
-	{"one's own account", "/admin/info", "/admin/info", `"nickname":"x"`},
-	{"a user", "/admin/list/2", "/admin/list/2", `"nickname":"x"`},
-	{"a user to be enabled", "/admin/list/2", "/admin/list/2/status", `"status":0`},
-	{"a role", "/admin/role/3", "/admin/role/3", `"sort":77`},
-	{"a role to be granted", "/admin/role/3", "/admin/role/3/rule", `"rule_ids":[3]`},
-	{"an app role", "/user/role/1", "/user/role/1", `"sort":77`},
-	{"an app role to be granted", "/user/role/1", "/user/role/1/rule", `"rule_ids":[1]`},
-	{"an app permission", "/user/rule/2", "/user/rule/2", `"sort":77`},
-	{"an app permission with all below it", "/user/rule", "/user/rule/1", `"sort":77`},
-	{"an app permission to be enabled", "/user/rule/2", "/user/rule/2/status", `"status":0`},
-	{"a department", "/admin/dept/2", "/admin/dept/2", `"sort":77`},
-	{"a department with all below it", "/admin/dept", "/admin/dept/1", `"sort":77`},
-	{"a file", "/file/list/1", "/file/list/1", `"public":0`},
-	{"a dictionary item", "/system/dict/1/item", "/system/dict/1/item/1", `"switch":1`},
-	{"an app user", "/user/list/1", "/user/list/1", `"nickname":"x"`},
-	{"an app user to be given roles", "/user/list/1", "/user/list/1/role", `"role_ids":[1]`},
-	{"an app user to be enabled", "/user/list/1", "/user/list/1/status", `"status":0`},
-	{"one's own app user", "/api/user", "/api/user", `"nickname":"x"`},
+var wholeRecords = sync.OnceValue(func() []wholeRecord {
+	return withSimpleRecords([]wholeRecord{
+		{"a setting", "/system/setting/1", "/system/setting/1", `"sort":77`},
+		{"a setting with options", ownSetting(1), ownSetting(1), `"sort":77`},
+		{"a secret without a value", ownSetting(2), ownSetting(2), `"sort":77`},
+		{"a secret", ownSetting(3), ownSetting(3), `"sort":77`},
+		{"a setting group", "/system/setting-group/2", "/system/setting-group/2", `"remark":"x"`},
+		{"a permission", "/admin/rule-node/1", "/admin/rule/1", `"sort":77`},
+		{"a permission with all below it", "/admin/rule", "/admin/rule/1", `"sort":77`},
+		{"a permission to be shown", "/admin/rule", "/admin/rule/1/show", `"show":0`},
+		{"a permission to be enabled", "/admin/rule", "/admin/rule/1/status", `"status":0`},
+		{"one's own passkey", "/admin/account/passkey/1", "/admin/account/passkey/1", `"name":"x"`},
+		{"one's own device", "/admin/account/device/1", "/admin/account/device/1", `"name":"x"`},
+		{"one's own account", "/admin/info", "/admin/info", `"nickname":"x"`},
+		{"a user", "/admin/list/2", "/admin/list/2", `"nickname":"x"`},
+		{"a user to be enabled", "/admin/list/2", "/admin/list/2/status", `"status":0`},
+		{"a role", "/admin/role/3", "/admin/role/3", `"sort":77`},
+		{"a role to be granted", "/admin/role/3", "/admin/role/3/rule", `"rule_ids":[3]`},
+		{"an app role", "/user/role/1", "/user/role/1", `"sort":77`},
+		{"an app role to be granted", "/user/role/1", "/user/role/1/rule", `"rule_ids":[1]`},
+		{"an app permission", "/user/rule/2", "/user/rule/2", `"sort":77`},
+		{"an app permission with all below it", "/user/rule", "/user/rule/1", `"sort":77`},
+		{"an app permission to be enabled", "/user/rule/2", "/user/rule/2/status", `"status":0`},
+		{"a department", "/admin/dept/2", "/admin/dept/2", `"sort":77`},
+		{"a department with all below it", "/admin/dept", "/admin/dept/1", `"sort":77`},
+		{"a file", "/file/list/1", "/file/list/1", `"public":0`},
+		{"a dictionary item", "/system/dict/1/item", "/system/dict/1/item/1", `"switch":1`},
+		{"an app user", "/user/list/1", "/user/list/1", `"nickname":"x"`},
+		{"an app user to be given roles", "/user/list/1", "/user/list/1/role", `"role_ids":[1]`},
+		{"an app user to be enabled", "/user/list/1", "/user/list/1/status", `"status":0`},
+		{"one's own app user", "/api/user", "/api/user", `"nickname":"x"`},
+	})
 })
 
 // ownSetting returns the URL of the nth setting that is not built in.
@@ -117,7 +120,7 @@ func (in *instance) read(url string) []byte {
 // A record can be sent back as it was read. Nothing changes then, not even updated_at.
 func TestARecordSentBackWholeChangesNothing(t *testing.T) {
 	t.Parallel()
-	for _, r := range wholeRecords {
+	for _, r := range wholeRecords() {
 		t.Run(r.name, func(t *testing.T) {
 			in := withRecords(t)
 			whole := in.read(r.read)
@@ -138,7 +141,7 @@ func TestARecordSentBackWholeChangesNothing(t *testing.T) {
 func TestEveryRecordRouteIsAmongTheseTests(t *testing.T) {
 	t.Parallel()
 	tested := map[string]bool{"/file/trash/{id}": true} // changes the record that is sent, see the next test
-	for _, r := range wholeRecords {
+	for _, r := range wholeRecords() {
 		path, _ := findOperation("PUT", r.url)
 		tested[path] = true
 	}
@@ -190,7 +193,7 @@ func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
 			continue
 		}
 		t.Run(rt.Path, func(t *testing.T) {
-			good, ok := goodBodies[rt.Name()]
+			good, ok := goodBodies()[rt.Name()]
 			if !ok {
 				t.Skip("TestGoodBodiesAreAccepted says what is missing")
 			}
@@ -247,7 +250,7 @@ func TestReadOnlyFieldsAreIgnored(t *testing.T) {
 
 func TestAStaleRecordIsNotWritten(t *testing.T) {
 	t.Parallel()
-	for _, r := range wholeRecords {
+	for _, r := range wholeRecords() {
 		t.Run(r.name, func(t *testing.T) {
 			in := withRecords(t)
 			var stamps struct {
@@ -275,7 +278,7 @@ func TestAStaleRecordIsNotWritten(t *testing.T) {
 // own precision.
 func TestTheStateThatWasReadInEveryForm(t *testing.T) {
 	t.Parallel()
-	for _, r := range wholeRecords {
+	for _, r := range wholeRecords() {
 		t.Run(r.name, func(t *testing.T) {
 			in := withRecords(t)
 			put := func(more string, headers ...string) *reply {

@@ -160,7 +160,7 @@ var goodPageForms = map[string]string{
 // changing builds a request that a route accepts.
 func (in *instance) changing(rt *web.Route, wrap func(string) io.Reader) *http.Request {
 	url, body, media := urlOf(rt), "{}", "application/json"
-	if good, ok := goodBodies[rt.Name()]; ok {
+	if good, ok := goodBodies()[rt.Name()]; ok {
 		url, body = good.url, good.body
 	} else if rt.Input.Has("query", "ids") {
 		url += "?ids=999999"

@@ -100,7 +100,7 @@ func TestAReplacedTokenHasNoProof(t *testing.T) {
 	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "stolen").brief(409, "token_replaced")
 	in.unchanged(before)
 	in.ok("GET", "/admin/info", "", "stolen") // what is under way goes on
-	in.ok("PUT", "/admin/list/2/password", goodBodies["PUT /admin/list/:id/password"].body, "owner")
+	in.ok("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body, "owner")
 }
 
 // TestConfirmationsAtTheSameTime: one of them replaces the token.

@@ -2,6 +2,7 @@ package errs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ func Number(n int, noun string) Message {
 // named in the code, like file_group or file group.
 func Noun(name string) Message {
 	code := strings.ReplaceAll(name, " ", "_")
-	for _, e := range nouns {
+	for _, e := range append(slices.Clip(nouns), declaredNouns...) {
 		if e.code == code {
 			return Message{format: e.english}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -215,11 +216,28 @@ type entry struct {
 // catalogue is every part of the catalogue.
 var catalogue = [][]entry{generalMessages, nouns, requestMessages, accountMessages, fileMessages, storeMessages, healthMessages, webhookMessages, mailMessages, appMessages, keyMessages, flagMessages}
 
+// declared are the messages and nouns of resources that declare their own.
+var declared, declaredNouns []entry
+
+// Declare adds a message to the catalogue: a stable code, the English format by which it is found,
+// names of its arguments, and the Chinese text with {name} for an argument. It is called while the
+// program starts.
+func Declare(code, english, params, chinese string) string {
+	declared = append(declared, entry{code, english, params, chinese})
+	return english
+}
+
+// DeclareNoun adds the word for records of a collection.
+func DeclareNoun(collection, english, chinese string) string {
+	declaredNouns = append(declaredNouns, entry{collection, english, "", chinese})
+	return english
+}
+
 // index finds entries of the catalogue. It is built at first use, since most successful requests
 // do not need it.
 var index = sync.OnceValue(func() (found struct{ byFormat, byCode map[string]*entry }) {
 	found.byFormat, found.byCode = map[string]*entry{}, map[string]*entry{}
-	for _, part := range catalogue {
+	for _, part := range append(slices.Clip(catalogue), declared, declaredNouns) {
 		for _, e := range part {
 			found.byFormat[e.english], found.byCode[e.code] = &e, &e
 		}
