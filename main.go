@@ -18,7 +18,7 @@ const version = "0.16.0"
 
 // notice names the software in the program, with its licenses.
 //
-//go:embed NOTICE
+//go:embed embed/NOTICE
 var notice string
 
 func main() {

@@ -40,11 +40,11 @@ func TestNoticeIsUpToDate(t *testing.T) {
 	})
 	want := n.String()
 	if *updateNotice {
-		if err := os.WriteFile(root+"/NOTICE", []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(root+"/embed/NOTICE", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if have := read(t, root+"/NOTICE"); have != want {
+	if have := read(t, root+"/embed/NOTICE"); have != want {
 		t.Errorf("NOTICE is out of date: `go test ./server/cli -run Notice -update` writes it\n%s", firstDifference(have, want))
 	}
 }
@@ -161,7 +161,7 @@ func licenses(t *testing.T, dir string) (texts []string) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if dir == root && e.Name() == "NOTICE" {
+		if dir == filepath.Join(root, "embed") && e.Name() == "NOTICE" {
 			continue
 		}
 		if licenseFile.MatchString(e.Name()) && e.Type().IsRegular() {

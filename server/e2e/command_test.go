@@ -41,7 +41,7 @@ func TestConfigPrintsTheExample(t *testing.T) {
 
 func TestLicensesPrintsTheNotice(t *testing.T) {
 	t.Parallel()
-	want, err := os.ReadFile("../../NOTICE")
+	want, err := os.ReadFile("../../embed/NOTICE")
 	if err != nil {
 		t.Fatal(err)
 	}
