@@ -15,7 +15,7 @@ import (
 
 // Optimistic locking: a client that changes or deletes a record may state which version of it
 // was read, by the ETag of the response, by version or by updated_at. If the record has changed
-// since, nothing is written. A route declares the record with OnRecord; every other route that
+// since, nothing is written. A route declares the record with RecordOf; every other route that
 // changes something refuses conditions instead of ignoring them.
 
 // Revised is a record with a revision.

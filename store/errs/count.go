@@ -2,7 +2,6 @@ package errs
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -26,9 +25,11 @@ func Number(n int, noun string) Message {
 // named in the code, like file_group or file group.
 func Noun(name string) Message {
 	code := strings.ReplaceAll(name, " ", "_")
-	for _, e := range append(slices.Clip(nouns), declaredNouns...) {
-		if e.code == code {
-			return Message{format: e.english}
+	for _, list := range [][]entry{nouns, declaredNouns} {
+		for _, e := range list {
+			if e.code == code {
+				return Message{format: e.english}
+			}
 		}
 	}
 	return Say("%s", name)
