@@ -25,6 +25,8 @@ func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 	in = &instance{t: t, dir: filepath.Join(at, "data"), now: time.Now()}
 	in.open(testCost)
 	t.Cleanup(in.close)
+	_, err := in.db.FilesOpened() // in the background, for which the full disk would have no room
+	must(t, err)
 	return in, func() func() {
 		ballast := filepath.Join(at, "ballast")
 		if _, err := os.Stat(ballast); err != nil {

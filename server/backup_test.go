@@ -189,6 +189,8 @@ func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
 			return err
 		})
 	}
+	_, err := in.db.FilesOpened()
+	must(t, err)
 	free, _, err := in.db.DiskFree()
 	must(t, err)
 	defer disktest.Fill(t, at, int(free)-1<<20)() // what remains is for writes, which are logged, not for a copy

@@ -250,11 +250,12 @@ func TestLiveBackup_Ends(t *testing.T) {
 
 // TestLiveBackup_DeletionNeedsItsPages deletes everything on a full disk: the backup ends so that it can.
 func TestLiveBackup_DeletionNeedsItsPages(t *testing.T) {
-	at := disktest.SmallDisk(t, "2m")
+	at := disktest.SmallDisk(t, "4m")
 	dir := filepath.Join(at, "data")
 	db := open(t, dir, Options{Schema: &office})
-	largeDepts(t, db, 60)
-	disktest.Fill(t, at, 2<<20)
+	checked(db) // the check reads, and data.db grows while a transaction reads
+	largeDepts(t, db, 120)
+	fillDisk(t, db, at, 4<<20)
 	b := mustBackUpLive(t, db)
 	remove := func(db Handle, id ID) error {
 		return db.Update(System, func(tx *Tx) error { return Depts.Delete(tx, id) })

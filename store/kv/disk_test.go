@@ -21,6 +21,16 @@ func createLarge(i int) func(*Tx) error {
 	}
 }
 
+// fillDisk uses up to n bytes of the disk of an open database. files.db is made in the background:
+// on a disk that is already full it could not be.
+func fillDisk(t *testing.T, db *DB, at string, n int) (remove func()) {
+	t.Helper()
+	if _, err := db.FilesOpened(); err != nil {
+		t.Fatal(err)
+	}
+	return disktest.Fill(t, at, n)
+}
+
 func TestFullDisk(t *testing.T) {
 	at := disktest.SmallDisk(t, "1m")
 	removed := disktest.Fill(t, at, 500<<10)
@@ -58,7 +68,7 @@ func TestBackupOnFullDisk(t *testing.T) {
 	dir := filepath.Join(at, "data")
 	db := open(t, dir, Options{Schema: zoo()})
 	update(t, db, createLarge(1))
-	removed := disktest.Fill(t, at, 1<<20)
+	removed := fillDisk(t, db, at, 1<<20)
 	before := disktest.Snapshot(t, dir)
 	for _, tmp := range []string{at, filepath.Join(elsewhere, "missing")} {
 		t.Setenv("TMPDIR", tmp)
