@@ -160,6 +160,17 @@ func (l *Log) Head() Head {
 	return Head{}
 }
 
+// CheckNewest verifies the newest segment that Head is of: pages, entries and indexes.
+func (l *Log) CheckNewest() error {
+	list, _ := l.list()
+	for _, s := range slices.Backward(list) {
+		if s.fault == nil {
+			return verifyWith(s.path, s.meta.Head)
+		}
+	}
+	return nil
+}
+
 // Write writes rows to a new segment as WriteSegment does, and makes it readable. They must
 // continue the newest segment, though a lost segment between them is no obstacle. When it has
 // returned, the rows can be deleted elsewhere.

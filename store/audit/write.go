@@ -42,6 +42,9 @@ func writeSegment(dir string, rows iter.Seq2[Row, error], checkpoint []byte, acc
 	if err == nil {
 		err = accept(m)
 	}
+	if err == nil {
+		err = verifyWith(temp, m.Head) // a segment has its name only if it can be read
+	}
 	if err != nil {
 		os.Remove(temp) // if this fails, the next start removes it
 		return "", fmt.Errorf("write a segment of the audit log: %w", err)

@@ -25,7 +25,9 @@ func (j *Journal) Remove(match func(Event) bool) (removed int, err error) {
 	for _, s := range *j.segments.Load() {
 		gone, err := s.matching(match)
 		if err != nil {
-			j.setAsideSegment(s, err)
+			if err := j.setAsideSegment(s, err); err != nil {
+				return removed, err
+			}
 			continue
 		}
 		if len(gone) == 0 {
@@ -36,7 +38,7 @@ func (j *Journal) Remove(match func(Event) bool) (removed int, err error) {
 		}
 		removed += len(gone)
 	}
-	return removed, j.removeAside()
+	return removed, errors.Join(j.removeAside(), disk.SyncDir(j.dir))
 }
 
 // matching returns the IDs of the events that match, and of the others in their groups.

@@ -189,8 +189,8 @@ func (j *Journal) removeFile(name string) error {
 }
 
 // setAside renames an unusable file for later inspection. It replaces the file that was
-// set aside before.
-func (j *Journal) setAside(path string, cause error) {
+// set aside before. It returns an error if the file keeps its name.
+func (j *Journal) setAside(path string, cause error) error {
 	err := j.removeAside()
 	if err == nil {
 		err = os.Rename(path, path+asideSuffix)
@@ -199,9 +199,11 @@ func (j *Journal) setAside(path string, cause error) {
 		j.warn("%s; it was set aside as %s", bareReason(cause), filepath.Base(path)+asideSuffix)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		j.warn("%s; and it could not be set aside: %v", bareReason(cause), err)
+		return err
 	} else {
 		j.warn("%s; it is gone", bareReason(cause))
 	}
+	return nil
 }
 
 func (j *Journal) removeAside() error {

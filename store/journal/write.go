@@ -112,12 +112,12 @@ func (j *Journal) setAsideSuspects() {
 	}
 }
 
-func (j *Journal) setAsideSegment(s *segment, cause error) {
+func (j *Journal) setAsideSegment(s *segment, cause error) error {
 	j.unlist(s)
 	if err := s.close(); err != nil {
 		cause = errors.Join(cause, err)
 	}
-	j.setAside(s.path, cause)
+	return j.setAside(s.path, cause)
 }
 
 // unlist removes a segment from the list. Running reads continue to their end.

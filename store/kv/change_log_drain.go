@@ -95,7 +95,8 @@ func (db *DB) drainLog() {
 	var failed time.Time // of the last attempt that failed
 	retention := time.NewTicker(time.Hour)
 	defer retention.Stop()
-	l.report(errors.Join(db.removeMoved(), db.drainOnce(), db.pruneLog()))
+	drained := errors.Join(db.removeMoved(), db.drainOnce())
+	l.report(errors.Join(drained, db.pruneLog()))
 	for {
 		select {
 		case <-l.stop:
@@ -104,12 +105,12 @@ func (db *DB) drainLog() {
 			if time.Since(failed) < drainRetry { // every commit wakes it until entries are moved
 				continue
 			}
-			err := errors.Join(db.removeMoved(), db.drainOnce())
-			if l.report(err); err != nil {
+			drained = errors.Join(db.removeMoved(), db.drainOnce())
+			if l.report(drained); drained != nil {
 				failed = time.Now()
 			}
 		case <-retention.C:
-			l.report(db.pruneLog())
+			l.report(errors.Join(drained, db.pruneLog()))
 		}
 	}
 }
@@ -237,6 +238,9 @@ func (db *DB) removeMoved() error {
 	})
 	if err != nil || !moved {
 		return err
+	}
+	if err := db.log.segments.CheckNewest(); err != nil {
+		return err // the only sound copy may be the one in data.db
 	}
 	return db.removeRows(last.Seq)
 }

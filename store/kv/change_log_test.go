@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -192,6 +193,40 @@ func TestEntriesInBothPlaces(t *testing.T) {
 	settled(t, db)
 	wholeLog(t, db)
 	mustVerify(t, db)
+	shut(t, db)
+}
+
+// TestEntriesInBothPlaces_SegmentIsDamaged: entries whose segment was damaged before the next start stay in data.db.
+func TestEntriesInBothPlaces_SegmentIsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	db := open(t, dir, Options{Schema: loggedOffice(), drainFrom: 1 << 30})
+	makeDepts(t, db, 120)
+	d, _, err := db.newDraining()
+	noErr(t, err)
+	info, err := db.log.segments.Write(d.rows, nil)
+	noErr(t, err)
+	shut(t, db)
+
+	raw, err := os.ReadFile(info.Path)
+	noErr(t, err)
+	raw[bytes.Index(raw, []byte(`"name":"D60"`))] ^= 1 // within an entry: the description is intact
+	noErr(t, os.WriteFile(info.Path, raw, 0o600))
+
+	db = logged(t, dir)
+	for range 3000 {
+		if db.LogProblem() != "" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if problem := db.LogProblem(); !strings.Contains(problem, info.Path) {
+		t.Errorf("the problem %q does not name %s", problem, info.Path)
+	}
+	count := 0
+	view(t, db, func(tx *Tx) error {
+		return tx.LogRows(1, func(audit.Row) bool { count++; return true })
+	})
+	disktest.Equal(t, "entries in data.db", count, 120)
 	shut(t, db)
 }
 
