@@ -50,7 +50,7 @@ func TestClientAddr(t *testing.T) {
 	}
 }
 
-func TestNetworkOfAnAddress(t *testing.T) {
+func TestNetwork(t *testing.T) {
 	for addr, want := range map[string]string{
 		"203.0.113.1": "203.0.113.1", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64",
 		"fe80::1%eth0": "fe80::/64", "::1": "::/64",

@@ -40,7 +40,7 @@ func (in *instance) tryApp(typed, password, addr string) (who store.ID, kind err
 	return in.holds(g.Token).Actor.ID, fine, compared
 }
 
-func TestAppUsersSignInWithAddressesAndNumbers(t *testing.T) {
+func TestAppUserLogin_ByEmailOrMobile(t *testing.T) {
 	in := start(t)
 	const verified = true
 	ann := in.appUser(store.AppUser{Username: "ann", Email: "Ann@Example.org", EmailVerified: verified, Mobile: "+1 (555) 010-20", Status: true}, password)
@@ -80,8 +80,8 @@ func TestAppUsersSignInWithAddressesAndNumbers(t *testing.T) {
 	}
 }
 
-// TestAnAccountHasOneLimit: whatever names an account, and together.
-func TestAnAccountHasOneLimit(t *testing.T) {
+// TestAppUserLogin_OneLimitPerAccount: whatever names an account, and together.
+func TestAppUserLogin_OneLimitPerAccount(t *testing.T) {
 	names := []string{"ann", "ann@example.org", "555 1", "5551", "(555)1"}
 	for _, c := range []struct {
 		name, addr string
@@ -115,9 +115,9 @@ func TestAnAccountHasOneLimit(t *testing.T) {
 	}
 }
 
-// TestLimitsDoNotTellWhomANameNames: after attempts with one name, another name of the same person is
+// TestAppUserLogin_LimitsRevealNoAccount: after attempts with one name, another name of the same person is
 // answered like one of nobody, also with the right password.
-func TestLimitsDoNotTellWhomANameNames(t *testing.T) {
+func TestAppUserLogin_LimitsRevealNoAccount(t *testing.T) {
 	names := []string{"ann", "ann@example.org", "5551"}
 	for _, first := range names {
 		in := start(t)
@@ -144,8 +144,8 @@ func TestLimitsDoNotTellWhomANameNames(t *testing.T) {
 	}
 }
 
-// TestOtherNamesAreNotStored: neither those of nobody, nor those of somebody in another form than the username.
-func TestOtherNamesAreNotStored(t *testing.T) {
+// TestAppUserLogin_OtherNamesNotStored: neither those of nobody, nor those of somebody in another form than the username.
+func TestAppUserLogin_OtherNamesNotStored(t *testing.T) {
 	in := start(t)
 	in.appUser(store.AppUser{Username: "ann", Email: "canary@example.org", EmailVerified: true, Mobile: "5551", Status: true}, password)
 	in.appUser(store.AppUser{Username: "bob", Email: "canary@example.net", Status: true}, password)

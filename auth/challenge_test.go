@@ -37,7 +37,7 @@ func (s solution) encode(t testing.TB) string {
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-func TestAChallengeHasTheFormatOfALTCHA(t *testing.T) {
+func TestChallenge_FormatOfALTCHA(t *testing.T) {
 	now := time.Unix(1_764_000_000, 0)
 	c := newChallenges([]byte("key")).create(now)
 	if c.Algorithm != "SHA-256" || c.MaxNumber != 100_000 || !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(c.Challenge+"") ||
@@ -109,7 +109,7 @@ func TestSolutions(t *testing.T) {
 	}
 }
 
-func TestASolutionIsUsedOnceByManyAtOnce(t *testing.T) {
+func TestChallenge_SolutionUsedOnce(t *testing.T) {
 	now := time.Unix(1_764_000_000, 0)
 	all := newChallenges([]byte("key"))
 	c := all.create(now)
@@ -128,7 +128,7 @@ func TestASolutionIsUsedOnceByManyAtOnce(t *testing.T) {
 	}
 }
 
-func TestUsedChallengesAreBounded(t *testing.T) {
+func TestChallenge_UsedBound(t *testing.T) {
 	now := time.Unix(1_764_000_000, 0)
 	all := newChallenges([]byte("key"))
 	for i := range maxUsedChallenges {
@@ -147,7 +147,7 @@ func TestUsedChallengesAreBounded(t *testing.T) {
 	}
 }
 
-func TestARegistrationRequiresASolution(t *testing.T) {
+func TestChallenge_RequiredForRegistration(t *testing.T) {
 	in := start(t)
 	in.set("app.registration", "1")
 	if _, err := in.Challenge(Attempt{Addr: home}); !errs.Is(err, errs.Denied) {
@@ -186,7 +186,7 @@ func TestARegistrationRequiresASolution(t *testing.T) {
 	}
 }
 
-func TestChallengesAreRateLimited(t *testing.T) {
+func TestChallenge_RateLimit(t *testing.T) {
 	in := start(t)
 	in.set("app.registration", "1")
 	in.set("app.registration_challenge", "1")

@@ -27,7 +27,7 @@ func (in *instance) run() (stop func()) {
 	}
 }
 
-func TestTheLastUseIsWrittenAtMostOnceAMinute(t *testing.T) {
+func TestLastUse_WrittenOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		token := in.enter("admin", password)
@@ -60,7 +60,7 @@ func TestTheLastUseIsWrittenAtMostOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestASessionThroughTheDay(t *testing.T) {
+func TestSession_ThroughTheDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		idle, busy := in.enter("admin", password), in.enter("admin", password)
@@ -82,9 +82,9 @@ func TestASessionThroughTheDay(t *testing.T) {
 	})
 }
 
-// TestARequestKeepsASessionAliveBeforeItsLastUseIsWritten checks that a last use that is only in
+// TestLastUse_UnwrittenKeepsSession checks that a last use that is only in
 // memory counts.
-func TestARequestKeepsASessionAliveBeforeItsLastUseIsWritten(t *testing.T) {
+func TestLastUse_UnwrittenKeepsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		token := in.enter("admin", password)
@@ -95,10 +95,10 @@ func TestARequestKeepsASessionAliveBeforeItsLastUseIsWritten(t *testing.T) {
 	})
 }
 
-// TestTheLoginLogIsTrimmedByAgeAndCount follows the log through days: rows older than
+// TestLoginLog_TrimmedByAgeAndCount follows the log through days: rows older than
 // the setting are deleted within a minute, newer ones stay up to the bound on their
 // number.
-func TestTheLoginLogIsTrimmedByAgeAndCount(t *testing.T) {
+func TestLoginLog_TrimmedByAgeAndCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		in.options.LoginLogDays, in.options.LoginLogRows = 2, 1000

@@ -8,7 +8,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestPasswordsOfTheContextAreRefused(t *testing.T) {
+func TestContextWords_Refused(t *testing.T) {
 	for password, refused := range map[string]bool{
 		"reeve2026": true, "Reeve-2026": true, "reevereeve": true, "ada.lovelace": true, "ADA.LOVELACE1": true, "acme2026": true, "AcmeAdmin1": true, "!widgets!!": true,
 		"reeve and the tomatoes": false, "acme 12345": false, "correct horse": false, "a widget of mine": false, "ad4.lovel4ce": false,
@@ -26,8 +26,8 @@ func TestPasswordsOfTheContextAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheManualListsTheWordsOfTheContext, as ASVS V6.1.2 requires.
-func TestTheManualListsTheWordsOfTheContext(t *testing.T) {
+// TestContextWords_ListedInManual, as ASVS V6.1.2 requires.
+func TestContextWords_ListedInManual(t *testing.T) {
 	text, err := os.ReadFile("../embed/manual/security.md")
 	must(t, err)
 	for _, word := range []string{"the username", "the words of `site.title`", "`reeve`"} {

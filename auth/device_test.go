@@ -54,7 +54,7 @@ func kindOf(err error) errs.Kind {
 	return errs.Of(err).Kind
 }
 
-func TestAKnownDeviceIsNotLimitedWithOtherClients(t *testing.T) {
+func TestDevice_KnownHasSeparateLimit(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error { return addUser(tx, "other", password) })
 	const proxy = "203.0.113.1"
@@ -91,7 +91,7 @@ func TestAKnownDeviceIsNotLimitedWithOtherClients(t *testing.T) {
 
 func firstToken() string { token, _ := newToken(tokenPrefix); return token }
 
-func TestADeviceIsStoredHashedAndBounded(t *testing.T) {
+func TestDevice_StoredHashedAndBounded(t *testing.T) {
 	in := start(t)
 	var first string
 	for i := range 20 {
@@ -121,7 +121,7 @@ func TestADeviceIsStoredHashedAndBounded(t *testing.T) {
 	}
 }
 
-func TestWhatEndsADevice(t *testing.T) {
+func TestDevice_Ends(t *testing.T) {
 	const proxy = "203.0.113.1"
 	for _, tc := range []struct {
 		name string
@@ -183,8 +183,8 @@ func TestWhatEndsADevice(t *testing.T) {
 	}
 }
 
-// TestABurstWithADeviceIsBounded checks that concurrent attempts are counted together.
-func TestABurstWithADeviceIsBounded(t *testing.T) {
+// TestDevice_BurstBound checks that concurrent attempts are counted together.
+func TestDevice_BurstBound(t *testing.T) {
 	in := start(t)
 	const proxy = "203.0.113.1"
 	device := in.device("admin", proxy)
@@ -212,7 +212,7 @@ func (in *instance) hashOf(token string) string {
 	return hash.String()
 }
 
-func TestADeletedUserLeavesNoDevice(t *testing.T) {
+func TestDevice_DeletedWithUser(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error { return addUser(tx, "other", password) })
 	in.device("other", "192.0.2.1")
@@ -222,18 +222,18 @@ func TestADeletedUserLeavesNoDevice(t *testing.T) {
 	}
 }
 
-// TestOthersAtAnAddressDoNotBlockAPasswordChange checks that a user with a session can
+// TestPasswordChange_NotBlockedByAddress checks that a user with a session can
 // change the password although the address has used up its attempts.
-func TestOthersAtAnAddressDoNotBlockAPasswordChange(t *testing.T) {
+func TestPasswordChange_NotBlockedByAddress(t *testing.T) {
 	in := start(t)
 	s := in.holds(in.enter("admin", password))
 	in.crowd(home.String())
 	must(t, in.ChangePassword(s, home, password, "another password"))
 }
 
-// TestAnAddressAtItsLimitIsReported: the server uses this to detect a reverse proxy that is
+// TestRateLimit_AddressReported: the server uses this to detect a reverse proxy that is
 // not configured as trusted.
-func TestAnAddressAtItsLimitIsReported(t *testing.T) {
+func TestRateLimit_AddressReported(t *testing.T) {
 	in := start(t)
 	told := 0
 	for i := range 5*triesPerAddress + 1 {

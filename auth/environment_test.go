@@ -12,7 +12,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestTakeVariableRemovesTheVariable(t *testing.T) {
+func TestTakeVariable_Removes(t *testing.T) {
 	const name = "REEVE_TEST_TAKEN"
 	t.Setenv(name, "a value")
 	if first, again := TakeVariable(name), TakeVariable(name); first != "a value" || again != "" {
@@ -23,8 +23,8 @@ func TestTakeVariableRemovesTheVariable(t *testing.T) {
 	}
 }
 
-// TestAPasswordIsLookedUpLast: what other rules refuse is not, and what can't be looked up is not accepted.
-func TestAPasswordIsLookedUpLast(t *testing.T) {
+// TestLeakedPassword_LookedUpLast: what other rules refuse is not, and what can't be looked up is not accepted.
+func TestLeakedPassword_LookedUpLast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "leaked")
 	must(t, os.WriteFile(path, fmt.Appendf(nil, "%X:2\n", sha1.Sum([]byte("a leaked one"))), 0o600))
 	list, err := breached.Open(path)
@@ -50,9 +50,9 @@ func TestAPasswordIsLookedUpLast(t *testing.T) {
 	}
 }
 
-// TestTheFirstPasswordMeetsThePolicy as other passwords, with the default minimum
+// TestFirstPassword_MeetsPolicy as other passwords, with the default minimum
 // length.
-func TestTheFirstPasswordMeetsThePolicy(t *testing.T) {
+func TestFirstPassword_MeetsPolicy(t *testing.T) {
 	o := Options{Common: map[string]bool{"password1": true}}
 	for password, want := range map[string]string{
 		"Password1": "too common", "The-Admin": "must not be the username", "short": "8 to 1024", strings.Repeat("é", 4): "at least 8 characters", "a good one": "",

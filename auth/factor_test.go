@@ -14,8 +14,8 @@ import (
 	"reeve/store/errs"
 )
 
-// TestCodesOfRFC6238: the vectors of appendix B for SHA-1. They have eight digits; shorter codes are their end.
-func TestCodesOfRFC6238(t *testing.T) {
+// TestTOTP_VectorsOfRFC6238: the vectors of appendix B for SHA-1. They have eight digits; shorter codes are their end.
+func TestTOTP_VectorsOfRFC6238(t *testing.T) {
 	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))
 	for at, want := range map[int64]string{
 		59: "94287082", 1111111109: "07081804", 1111111111: "14050471", 1234567890: "89005924", 2000000000: "69279037", 20000000000: "65353130",
@@ -87,7 +87,7 @@ func (in *instance) complete(token, code string) error {
 
 func wrongCodeOf(err error) bool { return errs.Of(err).Code == wrongCode }
 
-func TestASignInWithASecondFactor(t *testing.T) {
+func TestSecondFactor_Login(t *testing.T) {
 	in := start(t)
 	secret, recovery := in.withFactor()
 	if len(recovery) != recoveryCodes {
@@ -118,8 +118,8 @@ func TestASignInWithASecondFactor(t *testing.T) {
 	})
 }
 
-// TestOneCodeOpensOneSession, however many ask at once.
-func TestOneCodeOpensOneSession(t *testing.T) {
+// TestSecondFactor_CodeOpensOneSession, however many ask at once.
+func TestSecondFactor_CodeOpensOneSession(t *testing.T) {
 	for _, byApp := range []bool{true, false} {
 		in := start(t)
 		in.set("security.login_tries", "50") // so that codes are refused for themselves
@@ -150,7 +150,7 @@ func TestOneCodeOpensOneSession(t *testing.T) {
 	}
 }
 
-func TestGuessingCodes(t *testing.T) {
+func TestSecondFactor_GuessLimit(t *testing.T) {
 	in := start(t)
 	secret, _ := in.withFactor()
 	token := in.pendingToken()
@@ -176,7 +176,7 @@ func TestGuessingCodes(t *testing.T) {
 	must(t, in.complete(in.pendingToken(), in.code(secret, 1)))
 }
 
-func TestAPendingSignInIsBound(t *testing.T) {
+func TestPendingSignIn_Bound(t *testing.T) {
 	in := start(t)
 	secret, _ := in.withFactor()
 	again := func(err error) bool { return errs.Of(err).Code == "sign_in_again" }
@@ -284,8 +284,8 @@ func TestPendingSignIn_EndsWithTheSessions(t *testing.T) {
 	must(t, in.complete(token, recovery[6]))
 }
 
-// TestAHashIsRenewedAfterTheSecondStep of a sign-in.
-func TestAHashIsRenewedAfterTheSecondStep(t *testing.T) {
+// TestPendingSignIn_RenewsHash of a sign-in.
+func TestPendingSignIn_RenewsHash(t *testing.T) {
 	in := start(t)
 	secret, _ := in.withFactor()
 	in.restart(testCost + 1)
@@ -310,7 +310,7 @@ func TestAHashIsRenewedAfterTheSecondStep(t *testing.T) {
 	}
 }
 
-func TestRemovingASecondFactor(t *testing.T) {
+func TestSecondFactor_Removal(t *testing.T) {
 	in := start(t)
 	secret, recovery := in.withFactor()
 	var s *Session
@@ -340,7 +340,7 @@ func TestRemovingASecondFactor(t *testing.T) {
 	in.signIn("admin") // with the password alone
 }
 
-func TestRecoverRemovesTheSecondFactor(t *testing.T) {
+func TestRecover_RemovesSecondFactor(t *testing.T) {
 	in := start(t)
 	in.withFactor()
 	name, err := in.Recover("a recovered password")
@@ -351,8 +351,8 @@ func TestRecoverRemovesTheSecondFactor(t *testing.T) {
 	}
 }
 
-// TestNothingOfAFactorIsReadable in the records: the secret is encrypted, and recovery codes are hashed.
-func TestNothingOfAFactorIsReadable(t *testing.T) {
+// TestSecondFactor_NotReadable in the records: the secret is encrypted, and recovery codes are hashed.
+func TestSecondFactor_NotReadable(t *testing.T) {
 	in := start(t)
 	secret, recovery := in.withFactor()
 	in.view(func(tx *store.Tx) error {

@@ -10,8 +10,8 @@ import (
 	"reeve/store"
 )
 
-// TestUnknownNamesAreNotStored, since users type passwords into the username field.
-func TestUnknownNamesAreNotStored(t *testing.T) {
+// TestUnknownLoginName_NotStored, since users type passwords into the username field.
+func TestUnknownLoginName_NotStored(t *testing.T) {
 	const typed = "Hunter2-my-real-password"
 	in := start(t)
 	in.set("security.login_tries", "2")
@@ -59,9 +59,9 @@ func TestUnknownNamesAreNotStored(t *testing.T) {
 	}
 }
 
-// TestAFingerprintDependsOnTheInstallation: another installation computes a different
+// TestFingerprint_PerInstallation: another installation computes a different
 // fingerprint.
-func TestAFingerprintDependsOnTheInstallation(t *testing.T) {
+func TestFingerprint_PerInstallation(t *testing.T) {
 	one, other := start(t), start(t)
 	before := one.fingerprint("text")
 	if before == other.fingerprint("text") || before == one.fingerprint("texts") || before != one.fingerprint("TEXT") {

@@ -71,7 +71,7 @@ func (in *instance) heldLogin(fill func() func(), as Attempt) *Grant {
 	return nil
 }
 
-func TestSignInOnAFullDisk(t *testing.T) {
+func TestHeldSession_LoginOnFullDisk(t *testing.T) {
 	in, fill := onSmallDisk(t)
 	free := fill()
 	good := Attempt{Username: "admin", Password: password, Addr: home}
@@ -136,9 +136,9 @@ func TestSignInOnAFullDisk(t *testing.T) {
 	})
 }
 
-// TestHeldSessionsAreBoundedAndRevoked: the number of held sessions is bounded, and a
+// TestHeldSession_BoundedAndRevoked: the number of held sessions is bounded, and a
 // change of the user ends them.
-func TestHeldSessionsAreBoundedAndRevoked(t *testing.T) {
+func TestHeldSession_BoundedAndRevoked(t *testing.T) {
 	in, fill := onSmallDisk(t)
 	fill()
 	good := Attempt{Username: "admin", Password: password, Addr: home}

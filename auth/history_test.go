@@ -81,7 +81,7 @@ func used(t *testing.T, what, field string, err error) {
 	}
 }
 
-func TestAPasswordThatWasUsedIsRefused(t *testing.T) {
+func TestPasswordHistory_UsedRefused(t *testing.T) {
 	for _, app := range []bool{false, true} {
 		t.Run(realm(app), func(t *testing.T) {
 			in := start(t)
@@ -115,8 +115,8 @@ func TestAPasswordThatWasUsedIsRefused(t *testing.T) {
 	}
 }
 
-// TestNoPasswordIsRememberedWithoutNeed: as many as the setting says, after the next change.
-func TestNoPasswordIsRememberedWithoutNeed(t *testing.T) {
+// TestPasswordHistory_KeepsOnlyNeeded: as many as the setting says, after the next change.
+func TestPasswordHistory_KeepsOnlyNeeded(t *testing.T) {
 	in := start(t)
 	who, s := store.Account{ID: FirstUser}, in.holds(in.enter("admin", password))
 	old := password
@@ -135,8 +135,8 @@ func TestNoPasswordIsRememberedWithoutNeed(t *testing.T) {
 	must(t, in.ChangePassword(s, home, old, password)) // which is no longer compared
 }
 
-// TestALowerLimitAppliesAtOnce, although more passwords are still remembered.
-func TestALowerLimitAppliesAtOnce(t *testing.T) {
+// TestPasswordHistory_LowerLimitAtOnce, although more passwords are still remembered.
+func TestPasswordHistory_LowerLimitAtOnce(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "3")
 	s := in.holds(in.enter("admin", password))
@@ -151,9 +151,9 @@ func TestALowerLimitAppliesAtOnce(t *testing.T) {
 	must(t, in.ChangePassword(s, home, "the third one", password))
 }
 
-// TestAnAdministratorLearnsNothingOfUsedPasswords: the new password of somebody else is not compared, but the
+// TestPasswordHistory_NotRevealedToAdmin: the new password of somebody else is not compared, but the
 // user can't choose the replaced one again.
-func TestAnAdministratorLearnsNothingOfUsedPasswords(t *testing.T) {
+func TestPasswordHistory_NotRevealedToAdmin(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "5")
 	who := in.ann()
@@ -178,8 +178,8 @@ func TestAnAdministratorLearnsNothingOfUsedPasswords(t *testing.T) {
 	used(t, "the one of the administrator", "new_password", in.ChangePassword(s, home, "one of my own", given))
 }
 
-// TestARenewedHashIsNoOtherPassword: neither one of another cost nor an imported one.
-func TestARenewedHashIsNoOtherPassword(t *testing.T) {
+// TestPasswordHistory_RenewedHash: neither one of another cost nor an imported one.
+func TestPasswordHistory_RenewedHash(t *testing.T) {
 	in, _, customer := withImported(t)
 	in.set("security.password_history", "5")
 	in.restart(testCost + 1)
@@ -191,10 +191,10 @@ func TestARenewedHashIsNoOtherPassword(t *testing.T) {
 	}
 }
 
-// TestAnImportedPasswordIsRemembered, whose hash is compared in its own way.
-// TestAnImportedPasswordIsRemembered, of every kind, at the small size of every third: they are slow
-// to compare, and TestHashesOfOtherProgramsAreVerified compares all.
-func TestAnImportedPasswordIsRemembered(t *testing.T) {
+// TestPasswordHistory_ImportedPassword, whose hash is compared in its own way.
+// TestPasswordHistory_ImportedPassword, of every kind, at the small size of every third: they are slow
+// to compare, and TestImportedHash_OtherPrograms compares all.
+func TestPasswordHistory_ImportedPassword(t *testing.T) {
 	in, staff, customer := withImported(t)
 	in.set("security.password_history", "5")
 	every := disktest.Size(3, 1, 1)
@@ -228,9 +228,9 @@ func TestAnImportedPasswordIsRemembered(t *testing.T) {
 	}
 }
 
-// TestUsedPasswordsAreRateLimited: beyond the limit nothing is compared, and other accounts and addresses are
+// TestPasswordHistory_RateLimit: beyond the limit nothing is compared, and other accounts and addresses are
 // not affected.
-func TestUsedPasswordsAreRateLimited(t *testing.T) {
+func TestPasswordHistory_RateLimit(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "10")
 	who := in.ann()
@@ -258,8 +258,8 @@ func TestUsedPasswordsAreRateLimited(t *testing.T) {
 	used(t, "later", "new_password", in.ChangePassword(s, home, "the third one", password))
 }
 
-// TestAChangeMeanwhileIsNotOverwritten: the password that was compared is no longer the present one.
-func TestAChangeMeanwhileIsNotOverwritten(t *testing.T) {
+// TestPasswordHistory_ConcurrentChange: the password that was compared is no longer the present one.
+func TestPasswordHistory_ConcurrentChange(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "1")
 	who := in.ann()
@@ -275,8 +275,8 @@ func TestAChangeMeanwhileIsNotOverwritten(t *testing.T) {
 	}
 }
 
-// TestAReplacedRegistrationIsNotRemembered: it may be of somebody else, who used the same address.
-func TestAReplacedRegistrationIsNotRemembered(t *testing.T) {
+// TestPasswordHistory_ReplacedRegistration: it may be of somebody else, who used the same address.
+func TestPasswordHistory_ReplacedRegistration(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "5")
 	who := in.ann()

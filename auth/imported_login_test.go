@@ -51,7 +51,7 @@ func (in *instance) storedHash(who store.Account) (hash string) {
 	return hash
 }
 
-func TestAnImportedHashIsReplacedAtTheFirstSignIn(t *testing.T) {
+func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 	in, staff, customer := withImported(t)
 	for name, who := range map[string]store.Account{"ann": staff, "app": customer} {
 		attempt := Attempt{App: who.App, Username: name, Password: "wrong", Addr: home}
@@ -93,7 +93,7 @@ func TestAnImportedHashIsReplacedAtTheFirstSignIn(t *testing.T) {
 }
 
 // Every failed sign-in costs one comparison, with an imported hash, too.
-func TestAnImportedHashCostsOneComparison(t *testing.T) {
+func TestImportedHash_OneComparison(t *testing.T) {
 	in, _, _ := withImported(t)
 	if kind, compared, err := in.try("ann", "wrong", "192.0.2.1"); kind != errs.Unauthenticated || compared != 1 {
 		t.Errorf("%d comparisons, %v", compared, err)
@@ -101,7 +101,7 @@ func TestAnImportedHashCostsOneComparison(t *testing.T) {
 }
 
 // A session that was opened otherwise, as by a link, confirms and changes an imported password.
-func TestAnImportedPasswordIsConfirmedAndChanged(t *testing.T) {
+func TestImportedHash_ConfirmAndChange(t *testing.T) {
 	in, staff, customer := withImported(t)
 	for name, who := range map[string]store.Account{"ann": staff, "app": customer} {
 		imported := in.storedHash(who)
@@ -135,7 +135,7 @@ func TestAnImportedPasswordIsConfirmedAndChanged(t *testing.T) {
 }
 
 // The owner role accepts no imported hash, in either order, whoever sets it.
-func TestTheOwnerRoleAcceptsNoImportedHash(t *testing.T) {
+func TestImportedHash_RefusedForOwner(t *testing.T) {
 	in, staff, _ := withImported(t)
 	owner := &store.Actor{ID: FirstUser, Username: "admin", RoleIDs: []store.ID{store.OwnerRole}, Proof: store.NewProof(store.TimeOf(time.Now()))}
 	hash, err := ImportHash("password_hash", importedHashes["RuoYi's first user"].hash)
@@ -175,7 +175,7 @@ func TestTheOwnerRoleAcceptsNoImportedHash(t *testing.T) {
 }
 
 // A sealed hash opens for its user only, so that rows of a job can't be exchanged.
-func TestASealedHashIsBoundToItsUser(t *testing.T) {
+func TestImportedHash_SealedForItsUser(t *testing.T) {
 	in := start(t)
 	err := in.db.Update(store.System, func(tx *store.Tx) error {
 		u := &store.AppUser{Username: "bert", Status: true}

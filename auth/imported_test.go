@@ -42,7 +42,7 @@ func fromHex(text string) []byte {
 	return b
 }
 
-func TestHashesOfOtherProgramsAreVerified(t *testing.T) {
+func TestImportedHash_OtherPrograms(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for name, c := range importedHashes {
 		stored, err := ImportHash("password_hash", c.hash)
@@ -65,7 +65,7 @@ func TestHashesOfOtherProgramsAreVerified(t *testing.T) {
 }
 
 // The own hash of a password is not compared with the password itself, nor an imported one with its HMAC.
-func TestImportedAndOwnHashesAreKeptApart(t *testing.T) {
+func TestImportedHash_SeparateFromOwn(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	foreign, err := bcrypt.GenerateFromPassword([]byte(password), testCost)
 	must(t, err)
@@ -89,7 +89,7 @@ func TestImportedAndOwnHashesAreKeptApart(t *testing.T) {
 	}
 }
 
-func TestCostlyImportedHashesAreRefused(t *testing.T) {
+func TestImportedHash_CostlyRefused(t *testing.T) {
 	const salt, sum = "c29tZXNhbHQ", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	crypt := "$" + strings.Repeat("a", 53)
 	argon := func(parameters string) string { return "$argon2id$v=19$" + parameters + "$" + salt + "$" + sum }
@@ -130,7 +130,7 @@ func scryptHash(parameters string) string {
 	return "$scrypt$" + parameters + "$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 }
 
-func TestOtherTextsAreNoImportedHashes(t *testing.T) {
+func TestImportedHash_OtherTextsRefused(t *testing.T) {
 	const unknown, sum = "in a known form", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	good := importedHashes["Laravel's user factory"].hash
 	for hash, want := range map[string]string{
@@ -174,7 +174,7 @@ func refusedHash(t *testing.T, hash, want string) {
 }
 
 // A stored hash that cannot be parsed is an error, and not a wrong password.
-func TestADamagedImportedHashIsAnError(t *testing.T) {
+func TestImportedHash_DamagedIsError(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for _, hash := range []string{"", "x", "$2y$10$short", "$argon2id$v=19$m=4294967295,t=1,p=1$c29tZXNhbHQ$AAAA"} {
 		if same, err := h.compare(newPasswords, store.ImportedHash+hash, password); same || err == nil || hash != "" && strings.Contains(err.Error(), hash) {

@@ -8,7 +8,7 @@ import (
 	"reeve/store"
 )
 
-func TestAStaleInitialPasswordIsRemoved(t *testing.T) {
+func TestInitialPassword_StaleIsRemoved(t *testing.T) {
 	for name, test := range map[string]struct {
 		file    string // the password in it
 		prepare func(in *instance)

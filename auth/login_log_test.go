@@ -25,8 +25,8 @@ func (in *instance) logged(result string) (rows []*store.LoginLog) {
 	return rows
 }
 
-// TestThrottledAttemptsShareARow for each name, address and minute.
-func TestThrottledAttemptsShareARow(t *testing.T) {
+// TestLoginLog_ThrottledShareRow for each name, address and minute.
+func TestLoginLog_ThrottledShareRow(t *testing.T) {
 	in := start(t)
 	in.wrong(5+7, "admin", "203.0.113.1")
 	in.wrong(2, "ADMIN", "203.0.113.1")
@@ -53,8 +53,8 @@ func TestThrottledAttemptsShareARow(t *testing.T) {
 	}
 }
 
-// TestAFloodOfNamesAddsFewRows, so that a flood cannot displace the history.
-func TestAFloodOfNamesAddsFewRows(t *testing.T) {
+// TestLoginLog_FloodAddsFewRows, so that a flood cannot displace the history.
+func TestLoginLog_FloodAddsFewRows(t *testing.T) {
 	in := start(t)
 	for i := range maxThrottledRows + 50 {
 		in.throttled.count(Attempt{Username: fmt.Sprint("name", i), Addr: home})
@@ -73,7 +73,7 @@ func TestAFloodOfNamesAddsFewRows(t *testing.T) {
 	}
 }
 
-func TestTheLoginLogIsBounded(t *testing.T) {
+func TestLoginLog_Bound(t *testing.T) {
 	in := start(t)
 	in.options.LoginLogRows = 1000
 	in.update(func(tx *store.Tx) error {
@@ -104,8 +104,8 @@ func TestTheLoginLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestEveryFailedAppLoginCostsOneComparisonAndReturnsTheSameError, as in the admin realm.
-func TestEveryFailedAppLoginCostsOneComparisonAndReturnsTheSameError(t *testing.T) {
+// TestAppUserLogin_FailuresAlike, as in the admin realm.
+func TestAppUserLogin_FailuresAlike(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
 		for _, u := range []store.AppUser{{Username: "ann", Status: true}, {Username: "off"}, {Username: "bare", Status: true}} {

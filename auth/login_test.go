@@ -14,7 +14,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestEveryFailedLoginCostsOneComparisonAndReturnsTheSameError(t *testing.T) {
+func TestLogin_FailuresAlike(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
 		if err := addUser(tx, "off", password); err != nil {
@@ -40,7 +40,7 @@ func TestEveryFailedLoginCostsOneComparisonAndReturnsTheSameError(t *testing.T) 
 	}
 }
 
-func TestALoginIsRecorded(t *testing.T) {
+func TestLogin_Recorded(t *testing.T) {
 	in := start(t)
 	var updated store.Time
 	in.view(func(tx *store.Tx) error {
@@ -64,9 +64,9 @@ func TestALoginIsRecorded(t *testing.T) {
 	})
 }
 
-// TestABurstOfWrongLoginsComparesNoMoreThanTheLimit sends the attempts concurrently:
+// TestLogin_BurstComparesUpToLimit sends the attempts concurrently:
 // they must be counted before the comparison, not after it.
-func TestABurstOfWrongLoginsComparesNoMoreThanTheLimit(t *testing.T) {
+func TestLogin_BurstComparesUpToLimit(t *testing.T) {
 	in := start(t)
 	for _, c := range []struct {
 		name, username string
@@ -96,7 +96,7 @@ func TestABurstOfWrongLoginsComparesNoMoreThanTheLimit(t *testing.T) {
 	}
 }
 
-func TestAHashOfAnotherCostIsRenewedAtLogin(t *testing.T) {
+func TestLogin_RenewsHashOfOtherCost(t *testing.T) {
 	in := start(t)
 	hash := func() (h string, cost int) {
 		in.view(func(tx *store.Tx) error {
@@ -132,7 +132,7 @@ func TestAHashOfAnotherCostIsRenewedAtLogin(t *testing.T) {
 	in.holds(token) // a renewed hash is not a change of the password
 }
 
-func TestAPasswordChangeEndsOtherSessions(t *testing.T) {
+func TestPasswordChange_EndsOtherSessions(t *testing.T) {
 	in := start(t)
 	file := filepath.Join(in.dir, "initial-password")
 	must(t, os.WriteFile(file, []byte(password), 0o600))
@@ -172,7 +172,7 @@ func TestAPasswordChangeEndsOtherSessions(t *testing.T) {
 	in.enter("admin", "another one")
 }
 
-func TestAnotherUsersPasswordChangeKeepsTheInitialFile(t *testing.T) {
+func TestInitialPassword_OtherUserKeepsFile(t *testing.T) {
 	in := start(t)
 	file := filepath.Join(in.dir, "initial-password")
 	must(t, os.WriteFile(file, []byte(password), 0o600))
@@ -183,7 +183,7 @@ func TestAnotherUsersPasswordChangeKeepsTheInitialFile(t *testing.T) {
 	}
 }
 
-func TestTheOldPasswordIsThrottledLikeALogin(t *testing.T) {
+func TestPasswordChange_OldPasswordRateLimit(t *testing.T) {
 	in := start(t)
 	s := in.holds(in.enter("admin", password))
 	before := in.hasher.compared.Load()
@@ -200,7 +200,7 @@ func TestTheOldPasswordIsThrottledLikeALogin(t *testing.T) {
 	in.enter("admin", password)
 }
 
-func TestAPasswordIsChangedAnyNumberOfTimes(t *testing.T) {
+func TestPasswordChange_AnyNumberOfTimes(t *testing.T) {
 	in := start(t)
 	s := in.holds(in.enter("admin", password))
 	old := password
@@ -211,7 +211,7 @@ func TestAPasswordIsChangedAnyNumberOfTimes(t *testing.T) {
 	}
 }
 
-func TestRecoverGivesAnOwnerAccess(t *testing.T) {
+func TestRecover_OwnerAccess(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error { return addUser(tx, "second", password) })
 	in.user(FirstUser, func(u *store.User) { u.Status = false })

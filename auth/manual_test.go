@@ -10,9 +10,9 @@ import (
 	"reeve/store"
 )
 
-// TestManualHasTheLimitsOfSignIns: the security model of the manual states the limits as they
+// TestManual_LoginLimits: the security model of the manual states the limits as they
 // are declared.
-func TestManualHasTheLimitsOfSignIns(t *testing.T) {
+func TestManual_LoginLimits(t *testing.T) {
 	page, err := os.ReadFile("../embed/manual/security.md")
 	if err != nil {
 		t.Fatal(err)

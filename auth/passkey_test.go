@@ -62,7 +62,7 @@ func (in *instance) alone(p *passkeytest.Authenticator) error {
 
 func refusedPasskey(err error) bool { return errs.Of(err).Code == "wrong_passkey" }
 
-func TestSigningInWithAPasskey(t *testing.T) {
+func TestPasskey_Login(t *testing.T) {
 	in := start(t)
 	p, recovery := in.withPasskey()
 	must(t, in.alone(p))
@@ -123,7 +123,7 @@ func TestPasskey_BackupFlagsChange(t *testing.T) {
 	}
 }
 
-func TestAResponseOfAPasskeyWorksOnce(t *testing.T) {
+func TestPasskey_ResponseWorksOnce(t *testing.T) {
 	in := start(t)
 	p, _ := in.withPasskey()
 	p.NoCount, p.Count = true, 0 // so that only the challenge tells
@@ -153,7 +153,7 @@ func TestAResponseOfAPasskeyWorksOnce(t *testing.T) {
 	}
 }
 
-func TestPasskeysThatAreRefused(t *testing.T) {
+func TestPasskey_Refused(t *testing.T) {
 	in := start(t)
 	in.set("security.login_tries", "50")
 	p, _ := in.withPasskey()
@@ -199,7 +199,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 	in.signIn("admin") // with the password alone
 }
 
-func TestADisabledUserHasNoPasskey(t *testing.T) {
+func TestPasskey_DisabledUser(t *testing.T) {
 	in := start(t)
 	hash, err := in.hasher.hash(newPasswords, password)
 	must(t, err)
@@ -232,7 +232,7 @@ func TestADisabledUserHasNoPasskey(t *testing.T) {
 	})
 }
 
-func TestConfirmingWithAPasskey(t *testing.T) {
+func TestPasskey_Confirmation(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	p, recovery := in.withPasskey()
@@ -271,7 +271,7 @@ func TestConfirmingWithAPasskey(t *testing.T) {
 	must(t, err)
 }
 
-func TestBothFactors(t *testing.T) {
+func TestPasskey_WithTOTP(t *testing.T) {
 	in := start(t)
 	secret, codes := in.withFactor()
 	g, err := in.Login(Attempt{Username: "admin", Password: password, Addr: home})
@@ -301,7 +301,7 @@ func TestBothFactors(t *testing.T) {
 	})
 }
 
-func TestWherePasskeysCanBeUsed(t *testing.T) {
+func TestPasskey_Origins(t *testing.T) {
 	for url, want := range map[string]string{
 		"": "", "https://reeve.example.org": "reeve.example.org", "https://reeve.example.org:8443": "reeve.example.org", "http://reeve.example.org": "",
 		"http://localhost:8080": "localhost", "http://a.localhost": "a.localhost", "https://192.0.2.1": "", "https://[2001:db8::1]": "", "http://127.0.0.1:8080": "",
@@ -332,8 +332,8 @@ func TestWherePasskeysCanBeUsed(t *testing.T) {
 	}
 }
 
-// TestAChallengeHasOneForm, so that it works once in no other form either.
-func TestAChallengeHasOneForm(t *testing.T) {
+// TestPasskey_ChallengeHasOneForm, so that it works once in no other form either.
+func TestPasskey_ChallengeHasOneForm(t *testing.T) {
 	in := start(t)
 	challenge := in.passkeyChallenge(toSignIn, "", signInLife).String()
 	if _, err := in.checkChallenge(challenge, toSignIn, ""); err != nil {
@@ -352,8 +352,8 @@ func TestAChallengeHasOneForm(t *testing.T) {
 	}
 }
 
-// TestStrangersDontDisturbOtherFactors: whoever knows the name of a passkey can send wrong responses.
-func TestStrangersDontDisturbOtherFactors(t *testing.T) {
+// TestPasskey_StrangersDisturbNoFactor: whoever knows the name of a passkey can send wrong responses.
+func TestPasskey_StrangersDisturbNoFactor(t *testing.T) {
 	in := start(t)
 	p, recovery := in.withPasskey()
 	wrong := *p

@@ -13,7 +13,7 @@ import (
 	"reeve/store/fold"
 )
 
-func TestPasswordsOfAnyBytesAreDistinguished(t *testing.T) {
+func TestPassword_AnyBytesDistinguished(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	long := strings.Repeat("x", 72)
 	passwords := []string{
@@ -89,7 +89,7 @@ func TestLogin_EarlierForm(t *testing.T) {
 	}
 }
 
-func TestAHashOfAnotherInstallationDoesNotMatch(t *testing.T) {
+func TestHash_OtherInstallation(t *testing.T) {
 	hash, err := newHasher([]byte("one"), testCost).hash(newPasswords, password)
 	must(t, err)
 	if same, err := newHasher([]byte("two"), testCost).compare(newPasswords, hash, password); same || err != nil {
@@ -97,7 +97,7 @@ func TestAHashOfAnotherInstallationDoesNotMatch(t *testing.T) {
 	}
 }
 
-func TestAMissingHashCostsAComparison(t *testing.T) {
+func TestHash_MissingCostsComparison(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for _, given := range []string{"", password, "x"} {
 		if same, err := h.compare(newPasswords, "", given); same || err != nil {
@@ -109,7 +109,7 @@ func TestAMissingHashCostsAComparison(t *testing.T) {
 	}
 }
 
-func TestAnInvalidHashIsAnError(t *testing.T) {
+func TestHash_InvalidIsError(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for _, hash := range []string{"x", "$2a$04$short", strings.Repeat("x", 60)} {
 		if same, err := h.compare(newPasswords, hash, password); same || err == nil {
@@ -129,15 +129,15 @@ func TestPasswordLengthBounds(t *testing.T) {
 	}
 }
 
-func TestRandomPasswordsMeetThePolicyAndDiffer(t *testing.T) {
+func TestRandomPassword_MeetsPolicyAndDiffers(t *testing.T) {
 	a, b := RandomPassword(), RandomPassword()
 	if a == b || len(a) < 26 || CheckPassword("field", a) != nil {
 		t.Errorf("%q, %q", a, b)
 	}
 }
 
-// TestAFullQueueReturnsBusyAtOnce fills the queue with work that does not end.
-func TestAFullQueueReturnsBusyAtOnce(t *testing.T) {
+// TestHasher_FullQueueIsBusy fills the queue with work that does not end.
+func TestHasher_FullQueueIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHasher([]byte("key"), testCost)
 		release := make(chan struct{})
@@ -187,9 +187,9 @@ func TestAFullQueueReturnsBusyAtOnce(t *testing.T) {
 	})
 }
 
-// TestAPanicInAHashFailsOnlyItsRequest: only the request with the panic fails, and its
+// TestHasher_PanicFailsOnlyItsRequest: only the request with the panic fails, and its
 // slot is released.
-func TestAPanicInAHashFailsOnlyItsRequest(t *testing.T) {
+func TestHasher_PanicFailsOnlyItsRequest(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for range h.queue.slots + 1 {
 		if err := h.run(newPasswords, func() error { panic("x") }); err == nil || errs.Of(err).Kind != errs.Internal {

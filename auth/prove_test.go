@@ -31,7 +31,7 @@ func (in *instance) recent(s *Session) bool {
 
 func text(s string) *string { return &s }
 
-func TestConfirmingASession(t *testing.T) {
+func TestConfirmation(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	s, err := in.who(token)
@@ -71,7 +71,7 @@ func TestConfirmingASession(t *testing.T) {
 	}
 }
 
-func TestConfirmingWithTheStrongestFactor(t *testing.T) {
+func TestConfirmation_StrongestFactor(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	secret, recovery := in.withFactor()
@@ -107,7 +107,7 @@ func TestConfirmingWithTheStrongestFactor(t *testing.T) {
 	}
 }
 
-func TestConfirmingOnAFullDisk(t *testing.T) {
+func TestConfirmation_FullDisk(t *testing.T) {
 	in, fill := onSmallDisk(t)
 	token := in.enter("admin", password)
 	secret, recovery := in.withFactor()

@@ -62,7 +62,7 @@ func (w *waiters) run() {
 	w.wg.Wait()
 }
 
-func TestSlotsRotateOverNetworksAndHalfGoToKnownCallers(t *testing.T) {
+func TestHashQueue_FairSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiters(16)
 		for i := range 6 {
@@ -85,7 +85,7 @@ func TestSlotsRotateOverNetworksAndHalfGoToKnownCallers(t *testing.T) {
 	})
 }
 
-func TestAFullLineMakesRoomForOtherNetworks(t *testing.T) {
+func TestHashQueue_FullMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiters(5) // four callers can wait
 		for i := range 6 {
@@ -107,7 +107,7 @@ func TestAFullLineMakesRoomForOtherNetworks(t *testing.T) {
 	})
 }
 
-func TestAddressesOfANetworkShareAKey(t *testing.T) {
+func TestHashQueue_NetworkSharesKey(t *testing.T) {
 	for _, tc := range []struct {
 		a, b string
 		same bool

@@ -12,7 +12,7 @@ import (
 	"reeve/store"
 )
 
-func TestOnlyTheHashOfATokenIsStored(t *testing.T) {
+func TestToken_StoredAsHash(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	sum := sha256.Sum256([]byte(token))
@@ -34,7 +34,7 @@ func TestOnlyTheHashOfATokenIsStored(t *testing.T) {
 	})
 }
 
-func TestASessionEndsWhenItIsIdle(t *testing.T) {
+func TestSession_IdleTimeout(t *testing.T) {
 	for name, restart := range map[string]bool{"in memory": false, "after a restart": true} {
 		t.Run(name, func(t *testing.T) {
 			in := start(t)
@@ -60,7 +60,7 @@ func TestASessionEndsWhenItIsIdle(t *testing.T) {
 	}
 }
 
-func TestABusySessionEndsAtItsMaximumDuration(t *testing.T) {
+func TestSession_MaximumDuration(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	s := in.holds(token)
@@ -120,7 +120,7 @@ func TestSessionDurations(t *testing.T) {
 	})
 }
 
-func TestRealmsAreSeparate(t *testing.T) {
+func TestRealms_Separate(t *testing.T) {
 	in := start(t)
 	var token string
 	in.update(func(tx *store.Tx) (err error) {
@@ -150,7 +150,7 @@ func TestRealmsAreSeparate(t *testing.T) {
 	in.holds(admin) // the user with the same ID in the other realm
 }
 
-func TestWhatEndsASession(t *testing.T) {
+func TestSession_Ends(t *testing.T) {
 	for name, end := range map[string]func(in *instance, s *Session){
 		"logout":   func(in *instance, s *Session) { must(in.t, in.Logout(s)) },
 		"disabled": func(in *instance, s *Session) { in.user(2, func(u *store.User) { u.Status = false }) },
@@ -202,14 +202,14 @@ func TestAppSession_EndsWithItsUser(t *testing.T) {
 	}
 }
 
-func TestLogoutTwiceIsNoError(t *testing.T) {
+func TestLogout_TwiceIsNoError(t *testing.T) {
 	in := start(t)
 	s := in.holds(in.enter("admin", password))
 	must(t, in.Logout(s))
 	must(t, in.Logout(s))
 }
 
-func TestASessionFollowsItsUser(t *testing.T) {
+func TestSession_FollowsUser(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error { return addUser(tx, "second", password) })
 	token := in.enter("admin", password)
@@ -233,9 +233,9 @@ func (in *instance) stored(id store.ID) (used, updated store.Time) {
 	return used, updated
 }
 
-// TestTheLastUseIsNotWrittenByTheRequest and not by the request, so that a read request
+// TestLastUse_NotWrittenByRequest and not by the request, so that a read request
 // writes nothing.
-func TestTheLastUseIsNotWrittenByTheRequest(t *testing.T) {
+func TestLastUse_NotWrittenByRequest(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	id := in.holds(token).ID
@@ -258,8 +258,8 @@ func TestTheLastUseIsNotWrittenByTheRequest(t *testing.T) {
 	}
 }
 
-// TestTheLastUseIsWrittenWhenRunEnds stops Run at once.
-func TestTheLastUseIsWrittenWhenRunEnds(t *testing.T) {
+// TestLastUse_WrittenWhenRunEnds stops Run at once.
+func TestLastUse_WrittenWhenRunEnds(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	id := in.holds(token).ID
@@ -274,7 +274,7 @@ func TestTheLastUseIsWrittenWhenRunEnds(t *testing.T) {
 	}
 }
 
-func TestRunReportsErrors(t *testing.T) {
+func TestRun_ReportsErrors(t *testing.T) {
 	in := start(t)
 	must(t, in.db.Close())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -287,7 +287,7 @@ func TestRunReportsErrors(t *testing.T) {
 	in.open(testCost)
 }
 
-func TestAnIdleSessionLeavesTheCache(t *testing.T) {
+func TestSessionCache_IdleLeaves(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	s := in.holds(token)
@@ -300,9 +300,9 @@ func TestAnIdleSessionLeavesTheCache(t *testing.T) {
 	in.holds(token) // loaded from the store, where its last use is recent
 }
 
-// TestASessionLoadedBeforeACommitIsNotCachedAfterIt runs the steps of the race in
+// TestSessionCache_StaleLoadIsNotCached runs the steps of the race in
 // sequence.
-func TestASessionLoadedBeforeACommitIsNotCachedAfterIt(t *testing.T) {
+func TestSessionCache_StaleLoadIsNotCached(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	hash, _, ok := hashToken(token)

@@ -24,7 +24,7 @@ func (in *instance) notices() (all []string) {
 	return all
 }
 
-func TestASignInOnANewDeviceOrFromANewNetworkIsTold(t *testing.T) {
+func TestSignInNotice_NewDeviceOrNetwork(t *testing.T) {
 	in := start(t)
 	device := in.device("admin", "192.0.2.1")
 	signIn := func(device, addr string) string {
@@ -83,8 +83,8 @@ func TestSignInNotice_Programs(t *testing.T) {
 	}
 }
 
-// TestAFirstSignInAfterAllDevicesEndedIsTold, as after a password reset by somebody who reads the mail.
-func TestAFirstSignInAfterAllDevicesEndedIsTold(t *testing.T) {
+// TestSignInNotice_AfterAllDevicesEnded, as after a password reset by somebody who reads the mail.
+func TestSignInNotice_AfterAllDevicesEnded(t *testing.T) {
 	in := start(t)
 	in.device("admin", "192.0.2.1")
 	in.update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{ID: FirstUser}, 0) })
@@ -94,7 +94,7 @@ func TestAFirstSignInAfterAllDevicesEndedIsTold(t *testing.T) {
 	}
 }
 
-func TestASessionKnowsItsDevice(t *testing.T) {
+func TestSession_KnowsDevice(t *testing.T) {
 	in := start(t)
 	g, err := in.with("", "admin", password, "192.0.2.1")
 	must(t, err)
@@ -122,8 +122,8 @@ func TestASessionKnowsItsDevice(t *testing.T) {
 	})
 }
 
-// TestSessionsAreBoundToTheirNetwork if the setting says so; those of app users never.
-func TestSessionsAreBoundToTheirNetwork(t *testing.T) {
+// TestSession_BoundToNetwork if the setting says so; those of app users never.
+func TestSession_BoundToNetwork(t *testing.T) {
 	in := start(t)
 	in.appUser(store.AppUser{Username: "ann", Status: true}, password)
 	app, err := in.Login(Attempt{App: true, Username: "ann", Password: password, Addr: home})

@@ -19,7 +19,7 @@ func (in *instance) counted() map[string]uint64 {
 	return counted
 }
 
-func TestStatsCountSignInsByResult(t *testing.T) {
+func TestStats_LoginsByResult(t *testing.T) {
 	in := start(t)
 	in.set("security.login_tries", "2")
 	in.enter("admin", password)
@@ -37,7 +37,7 @@ func TestStatsCountSignInsByResult(t *testing.T) {
 	}
 }
 
-func TestStatsCountThrottledAttempts(t *testing.T) {
+func TestStats_ThrottledAttempts(t *testing.T) {
 	in := start(t)
 	in.set("security.login_tries", "1")
 	in.set("app.registration", "1")
@@ -58,7 +58,7 @@ func TestStatsCountThrottledAttempts(t *testing.T) {
 	}
 }
 
-func TestStatsCountSessionsInMemory(t *testing.T) {
+func TestStats_SessionsInMemory(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
 		u := &store.AppUser{Username: "customer", Status: true}

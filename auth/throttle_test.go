@@ -22,7 +22,7 @@ func (in *instance) wrong(n int, username, addr string) (compared int64) {
 	return compared
 }
 
-func TestBeyondTheLimitNothingIsCompared(t *testing.T) {
+func TestRateLimit_NoComparisonBeyond(t *testing.T) {
 	for _, username := range []string{"admin", "nobody"} {
 		in := start(t)
 		if n := in.wrong(12, username, "203.0.113.1"); n != 5 {
@@ -46,7 +46,7 @@ func TestBeyondTheLimitNothingIsCompared(t *testing.T) {
 	}
 }
 
-func TestTheLimitsAreSettings(t *testing.T) {
+func TestRateLimit_Settings(t *testing.T) {
 	in := start(t)
 	in.set("security.login_tries", "2")
 	in.set("security.login_window_minutes", "5")
@@ -59,7 +59,7 @@ func TestTheLimitsAreSettings(t *testing.T) {
 	}
 }
 
-func TestASuccessClearsTheCounters(t *testing.T) {
+func TestRateLimit_SuccessClearsCounters(t *testing.T) {
 	in := start(t)
 	for range 6 {
 		if n := in.wrong(4, "admin", "203.0.113.1"); n != 4 {
@@ -71,8 +71,8 @@ func TestASuccessClearsTheCounters(t *testing.T) {
 	}
 }
 
-// TestNobodyCanLockOutAnotherUser uses up the limit by name from many addresses.
-func TestNobodyCanLockOutAnotherUser(t *testing.T) {
+// TestRateLimit_OthersAreNotLockedOut uses up the limit by name from many addresses.
+func TestRateLimit_OthersAreNotLockedOut(t *testing.T) {
 	in := start(t)
 	in.enter("admin", password)
 	flood := func(addr string, n int) (compared int64) {
@@ -102,8 +102,8 @@ func TestNobodyCanLockOutAnotherUser(t *testing.T) {
 	}
 }
 
-// TestAnUnknownNameIsNotExempt: only a successful sign-in makes an address known.
-func TestAnUnknownNameIsNotExempt(t *testing.T) {
+// TestRateLimit_UnknownNameIsNotExempt: only a successful sign-in makes an address known.
+func TestRateLimit_UnknownNameIsNotExempt(t *testing.T) {
 	in := start(t)
 	for i := range 40 {
 		in.wrong(1, "nobody", fmt.Sprintf("198.51.100.%d", i+1))
@@ -113,7 +113,7 @@ func TestAnUnknownNameIsNotExempt(t *testing.T) {
 	}
 }
 
-func TestOneAddressIsLimitedOverAllNames(t *testing.T) {
+func TestRateLimit_AddressOverAllNames(t *testing.T) {
 	in := start(t)
 	var compared int64
 	for i := range 80 {
@@ -124,7 +124,7 @@ func TestOneAddressIsLimitedOverAllNames(t *testing.T) {
 	}
 }
 
-func TestAnIPv6SubscriberIsOneAddress(t *testing.T) {
+func TestRateLimit_IPv6Subscriber(t *testing.T) {
 	in := start(t)
 	var compared int64
 	for i := range 20 {
@@ -138,7 +138,7 @@ func TestAnIPv6SubscriberIsOneAddress(t *testing.T) {
 	}
 }
 
-func TestABusyHasherCountsNoAttempt(t *testing.T) {
+func TestRateLimit_BusyHasherNotCounted(t *testing.T) {
 	in := start(t)
 	release := in.hasher.queue.fill()
 	for range disktest.Size(8, 20, 20) { // more than wrong passwords would be allowed
@@ -152,7 +152,7 @@ func TestABusyHasherCountsNoAttempt(t *testing.T) {
 	}
 }
 
-func TestTheCountersAreBounded(t *testing.T) {
+func TestCounters_Bound(t *testing.T) {
 	now := time.Now()
 	c := newCounters(func() time.Time { return now })
 	for i := range maxCounters + 5000 {
@@ -168,7 +168,7 @@ func TestTheCountersAreBounded(t *testing.T) {
 	}
 }
 
-func TestACounterLivesForItsWindow(t *testing.T) {
+func TestCounters_Window(t *testing.T) {
 	now := time.Now()
 	c := newCounters(func() time.Time { return now })
 	step := func(d int, wait time.Duration, n int, left time.Duration) {
@@ -195,8 +195,8 @@ func TestACounterLivesForItsWindow(t *testing.T) {
 	}
 }
 
-// TestExpiredCountersAreSwept: expired counters are removed from memory.
-func TestExpiredCountersAreSwept(t *testing.T) {
+// TestCounters_ExpiredAreSwept: expired counters are removed from memory.
+func TestCounters_ExpiredAreSwept(t *testing.T) {
 	in := start(t)
 	in.wrong(1, "admin", "203.0.113.1")
 	in.now = in.now.Add(time.Hour)

@@ -27,7 +27,7 @@ func (in *instance) observe(a Attempt) (told []string) {
 	return told
 }
 
-func TestThrottlingIsReportedAsRedisCommands(t *testing.T) {
+func TestThrottleTrace_RedisCommands(t *testing.T) {
 	in := start(t)
 	in.set("security.login_tries", "1")
 	in.update(func(tx *store.Tx) error { return addUser(tx, "alice", password) })
@@ -64,7 +64,7 @@ func TestThrottlingIsReportedAsRedisCommands(t *testing.T) {
 	}
 }
 
-func TestThrottlingOfRegistrationIsReported(t *testing.T) {
+func TestThrottleTrace_Registration(t *testing.T) {
 	in := start(t)
 	in.set("app.registration", "1")
 	var told []string
@@ -77,7 +77,7 @@ func TestThrottlingOfRegistrationIsReported(t *testing.T) {
 	}
 }
 
-func TestLongNamesAreTruncatedInReports(t *testing.T) {
+func TestThrottleTrace_LongNamesTruncated(t *testing.T) {
 	for _, name := range []string{strings.Repeat("x", 1000), strings.Repeat("é", 1000), "x" + strings.Repeat("日", 1000), strings.Repeat("\xff", 1000), strings.Repeat("\x00", 1000)} {
 		for _, kind := range []string{"pair app 10.0.0.1 ", "name app ", "known password:admin 10.0.0.1 "} {
 			key := displayKey(kind + name)
@@ -88,7 +88,7 @@ func TestLongNamesAreTruncatedInReports(t *testing.T) {
 	}
 }
 
-func TestThrottlingWithoutATraceAllocatesNothing(t *testing.T) {
+func TestThrottleTrace_OffAllocatesNothing(t *testing.T) {
 	w := tracedCounters{counters: newCounters(time.Now)}
 	w.add("addr 10.0.0.1", 1, time.Hour)
 	n := testing.AllocsPerRun(100, func() {

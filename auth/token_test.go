@@ -24,8 +24,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestATokenThatLooksLikeAKey has a random part that begins like the rest of the other prefix.
-func TestATokenThatLooksLikeAKey(t *testing.T) {
+// TestToken_LooksLikeKey has a random part that begins like the rest of the other prefix.
+func TestToken_LooksLikeKey(t *testing.T) {
 	text := "k_" + strings.Repeat("A", secretText-2)
 	token := tokenPrefix + text + tokenSum(tokenPrefix, text)
 	if _, prefix, ok := hashToken(token); !ok || prefix != tokenPrefix || IsKey(token) || !plausible(token) {
@@ -33,7 +33,7 @@ func TestATokenThatLooksLikeAKey(t *testing.T) {
 	}
 }
 
-func TestJunkTokensFailTheChecksum(t *testing.T) {
+func TestToken_JunkFailsChecksum(t *testing.T) {
 	for _, prefix := range []string{tokenPrefix, keyPrefix} {
 		testJunk(t, prefix)
 	}
@@ -64,9 +64,9 @@ func testJunk(t *testing.T, prefix string) {
 	}
 }
 
-// TestJunkTokensCostNoLookup authenticates on a closed database: a lookup would fail with
+// TestToken_JunkCostsNoLookup authenticates on a closed database: a lookup would fail with
 // another error.
-func TestJunkTokensCostNoLookup(t *testing.T) {
+func TestToken_JunkCostsNoLookup(t *testing.T) {
 	in := start(t)
 	good, _ := newToken(tokenPrefix)
 	key, _ := newToken(keyPrefix)

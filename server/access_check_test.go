@@ -131,7 +131,7 @@ func TestIntrospection_ClientSecret(t *testing.T) {
 	}
 }
 
-func TestChecksOfPermissions(t *testing.T) {
+func TestPermissionCheck(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.program()
@@ -172,7 +172,7 @@ func TestChecksOfPermissions(t *testing.T) {
 }
 
 // A token that is sent in a body is not in monitoring or the logs.
-func TestCheckedTokensAreNotRecorded(t *testing.T) {
+func TestPermissionCheck_TokenIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.program()
@@ -187,9 +187,9 @@ func TestCheckedTokensAreNotRecorded(t *testing.T) {
 	}
 }
 
-// TestChecksAreWhatIsEnforced makes random changes and compares the answers of checks with those of the
+// TestPermissionCheck_MatchesEnforcement makes random changes and compares the answers of checks with those of the
 // routes, for sessions and keys.
-func TestChecksAreWhatIsEnforced(t *testing.T) {
+func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 	t.Parallel()
 	in, r := start(t), disktest.Random(t)
 	in.program()
@@ -278,9 +278,9 @@ func TestChecksAreWhatIsEnforced(t *testing.T) {
 	}
 }
 
-// TestChecksAreNeverStale asks on several connections while the permission is granted and revoked. A check that
+// TestPermissionCheck_NeverStale asks on several connections while the permission is granted and revoked. A check that
 // begins after a change was acknowledged has its result.
-func TestChecksAreNeverStale(t *testing.T) {
+func TestPermissionCheck_NeverStale(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("asker", "auth.check") // not an API key, whose rate is limited

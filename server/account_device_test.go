@@ -78,8 +78,8 @@ func TestOwnDevices(t *testing.T) {
 	in.ok("GET", "/system/session", "", "laptop").brief(200, `"device_id":`)
 }
 
-// TestNoticesOfSignIns are told to the user's other devices, and can't be dismissed by the new one.
-func TestNoticesOfSignIns(t *testing.T) {
+// TestSignInNotice are told to the user's other devices, and can't be dismissed by the new one.
+func TestSignInNotice(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.openMailbox()
@@ -151,8 +151,8 @@ func TestNoticesOfSignIns(t *testing.T) {
 	}
 }
 
-// TestMailsAboutSignInsAreLimited, so that somebody who knows the password can't flood the mailbox.
-func TestMailsAboutSignInsAreLimited(t *testing.T) {
+// TestSignInNotice_MailsAreLimited, so that somebody who knows the password can't flood the mailbox.
+func TestSignInNotice_MailsAreLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.openMailbox()
@@ -168,8 +168,8 @@ func TestMailsAboutSignInsAreLimited(t *testing.T) {
 	}
 }
 
-// TestABoundSession is refused from another network, also as a cookie.
-func TestABoundSession(t *testing.T) {
+// TestSession_BoundToNetwork is refused from another network, also as a cookie.
+func TestSession_BoundToNetwork(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.browser("laptop", "", "192.0.2.1")

@@ -30,7 +30,7 @@ func (in *instance) enter(as, username, password string) {
 	in.tokens[as] = out.Token
 }
 
-func TestEveryFailedLoginIsAnsweredAlike(t *testing.T) {
+func TestLogin_FailuresAnsweredAlike(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	off := in.clerk("off")
@@ -63,7 +63,7 @@ func TestEveryFailedLoginIsAnsweredAlike(t *testing.T) {
 	}
 }
 
-func TestLogoutEndsThisSessionAndNoOther(t *testing.T) {
+func TestLogout_EndsOnlyThisSession(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.enter("here", "admin", ownerPassword)
@@ -74,7 +74,7 @@ func TestLogoutEndsThisSessionAndNoOther(t *testing.T) {
 	in.ok("GET", "/admin/info", "", "there")
 }
 
-func TestAPasswordChange(t *testing.T) {
+func TestPasswordChange(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
@@ -103,7 +103,7 @@ func TestAPasswordChange(t *testing.T) {
 	in.login("clerk", " 🎉\x00 long x").brief(200)
 }
 
-func TestTheFirstPasswordMustBeChanged(t *testing.T) {
+func TestFirstPassword_MustBeChanged(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.must = true })
 	a := in.login("admin", ownerPassword)
@@ -116,7 +116,7 @@ func TestTheFirstPasswordMustBeChanged(t *testing.T) {
 	in.ok("GET", "/system/setting", "", "owner")
 }
 
-func TestTooManyLoginsAreRefusedAlike(t *testing.T) {
+func TestLoginRateLimit_AnsweredAlike(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
@@ -143,7 +143,7 @@ func TestTooManyLoginsAreRefusedAlike(t *testing.T) {
 	in.login("clerk", ownerPassword).brief(200)
 }
 
-func TestOnesOwnAccount(t *testing.T) {
+func TestOwnAccount(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
@@ -165,9 +165,9 @@ func TestOnesOwnAccount(t *testing.T) {
 	})
 }
 
-// TestAnotherEmailNeedsThePassword of app users, so that a stolen session is not enough. Users confirm who they are, see
-// TestWhatChangesDecidesWhetherToConfirm. Both share the rate limit with changing the password.
-func TestAnotherEmailNeedsThePassword(t *testing.T) {
+// TestEmailChange_NeedsPassword of app users, so that a stolen session is not enough. Users confirm who they are, see
+// TestConfirmation_DependsOnChange. Both share the rate limit with changing the password.
+func TestEmailChange_NeedsPassword(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.set("app.registration", "1")

@@ -38,7 +38,7 @@ func actors(t *testing.T) (in *instance, clerk store.ID) {
 	return in, in.member("clerk", 1, in.role("Clerk", nil, append(few, "system.dict.create")...))
 }
 
-func TestActingAsAUser(t *testing.T) {
+func TestImpersonation(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
 	begin := fmt.Sprintf("/admin/list/%d/act-as", clerk)
@@ -69,8 +69,8 @@ func TestActingAsAUser(t *testing.T) {
 	in.ok("DELETE", "/admin/act-as", "", "boss")
 }
 
-// TestWhoCanBeActedAs is whoever may do nothing more, at every request.
-func TestWhoCanBeActedAs(t *testing.T) {
+// TestImpersonation_AllowedTargets is whoever may do nothing more, at every request.
+func TestImpersonation_AllowedTargets(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
 	in.dept("Two", 0)
@@ -138,8 +138,8 @@ func TestWhoCanBeActedAs(t *testing.T) {
 	in.beginActing("key", clerk, 0).brief(403, "key_not_allowed")
 }
 
-// TestActingHidesCustomFields that the user sees alone, or administrators alone.
-func TestActingHidesCustomFields(t *testing.T) {
+// TestImpersonation_HidesCustomFields that the user sees alone, or administrators alone.
+func TestImpersonation_HidesCustomFields(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
 	for key, access := range map[string]string{
@@ -157,8 +157,8 @@ func TestActingHidesCustomFields(t *testing.T) {
 	}
 }
 
-// TestActingAsSomebodyElseInstead ends the former one, which the change log says.
-func TestActingAsSomebodyElseInstead(t *testing.T) {
+// TestImpersonation_SecondEndsFirst ends the former one, which the change log says.
+func TestImpersonation_SecondEndsFirst(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
 	other := in.member("other", 1)
@@ -176,8 +176,8 @@ func (in *instance) ownID(name string) store.ID {
 	return out.Info.ID
 }
 
-// TestNobodyUsesTheAccountOfSomebodyElse, not even an owner who acts as another one.
-func TestNobodyUsesTheAccountOfSomebodyElse(t *testing.T) {
+// TestImpersonation_OwnAccountIsRefused, not even an owner who acts as another one.
+func TestImpersonation_OwnAccountIsRefused(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
 	other := in.member("other", 0, store.OwnerRole)
@@ -209,8 +209,8 @@ func TestNobodyUsesTheAccountOfSomebodyElse(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestActingIsTold to the user, and everywhere with both names.
-func TestActingIsTold(t *testing.T) {
+// TestImpersonation_IsReported to the user, and everywhere with both names.
+func TestImpersonation_IsReported(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
 	boss := in.ownID("boss")
@@ -261,8 +261,8 @@ func TestActingIsTold(t *testing.T) {
 	in.ok("GET", "/system/audit?action=denied", "", "owner").brief(200, `"as":{"kind":"user"`)
 }
 
-// TestNoJobRunsForSomebodyWhoActs, since it would go on as the other user alone.
-func TestNoJobRunsForSomebodyWhoActs(t *testing.T) {
+// TestImpersonation_StartsNoJob, since it would go on as the other user alone.
+func TestImpersonation_StartsNoJob(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	other := in.member("other", 0, store.OwnerRole)
@@ -278,8 +278,8 @@ func TestNoJobRunsForSomebodyWhoActs(t *testing.T) {
 	in.lists("/system/job", "id", "owner")
 }
 
-// TestASignedLinkOfSomebodyWhoActs works like one of their own.
-func TestASignedLinkOfSomebodyWhoActs(t *testing.T) {
+// TestImpersonation_SignedLink works like one of their own.
+func TestImpersonation_SignedLink(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	other := in.member("other", 0, store.OwnerRole)
@@ -290,8 +290,8 @@ func TestASignedLinkOfSomebodyWhoActs(t *testing.T) {
 	in.ok("GET", out.URL, "", "nobody")
 }
 
-// TestAWriteEndsWithActing, also one whose body was still arriving.
-func TestAWriteEndsWithActing(t *testing.T) {
+// TestImpersonation_EndAbortsWrites, also one whose body was still arriving.
+func TestImpersonation_EndAbortsWrites(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	other := in.member("other", 0, store.OwnerRole)
@@ -320,8 +320,8 @@ func TestAWriteEndsWithActing(t *testing.T) {
 	}
 }
 
-// TestNoticesOfActingLeaveTheOthers: an administrator can't push out what the user must see.
-func TestNoticesOfActingLeaveTheOthers(t *testing.T) {
+// TestImpersonation_NoticesKeepOthers: an administrator can't push out what the user must see.
+func TestImpersonation_NoticesKeepOthers(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
 	in.update(func(tx *store.Tx) error {

@@ -13,7 +13,7 @@ import (
 	"reeve/server/web"
 )
 
-func TestClientAddressOfASignIn(t *testing.T) {
+func TestClientAddress_OfLogin(t *testing.T) {
 	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestClientAddressOfASignIn(t *testing.T) {
 	}
 }
 
-func TestPlainTextBeyondLoopbackIsDetected(t *testing.T) {
+func TestPlainHTTP_BeyondLoopbackIsDetected(t *testing.T) {
 	t.Parallel()
 	for listen, plain := range map[string]bool{
 		"127.0.0.1:8080": false, "127.9.9.9:1": false, "[::1]:8080": false, "localhost:8080": false,
@@ -84,7 +84,7 @@ func (in *instance) run() (base string, stop func()) {
 	}
 }
 
-func TestServingOverANetwork(t *testing.T) {
+func TestServer_OverNetwork(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.Listen = "127.0.0.1:0" })
 	base, stop := in.run()
@@ -123,7 +123,7 @@ func TestServingOverANetwork(t *testing.T) {
 	}
 }
 
-func TestAnUnusableListenAddress(t *testing.T) {
+func TestListenAddress_Unusable(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.Listen = "127.0.0.1:0" })
 	base, stop := in.run()

@@ -45,7 +45,7 @@ func (in *instance) appFirstStep(name, device string) string {
 	return out.LoginToken
 }
 
-func TestAppUsersHaveASecondFactorIfASettingLetsThem(t *testing.T) {
+func TestAppUserSecondFactor_BySetting(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.appUser("ann")
@@ -89,7 +89,7 @@ func TestAppUsersHaveASecondFactorIfASettingLetsThem(t *testing.T) {
 	in.ok("GET", "/api/user/totp", "", "ann").brief(200, `"enabled":0`, `"recovery_codes":0`, `"allowed":0`)
 }
 
-func TestAnAdministratorRemovesTheSecondFactorOfAnAppUser(t *testing.T) {
+func TestAppUserSecondFactor_RemovedByAdmin(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.withAppFactors("ann")
@@ -111,7 +111,7 @@ func TestAnAdministratorRemovesTheSecondFactorOfAnAppUser(t *testing.T) {
 	}
 }
 
-func TestWrongCodesOfAnAppUserAreLimited(t *testing.T) {
+func TestAppUserSecondFactor_WrongCodesLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"security.login_tries":3}}`, "owner")
@@ -136,7 +136,7 @@ func shownCodes(page *reply) (codes []string) {
 	return codes
 }
 
-func TestSecondFactorOnThePages(t *testing.T) {
+func TestHostedPages_SecondFactor(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
@@ -215,8 +215,8 @@ func TestSecondFactorOnThePages(t *testing.T) {
 	v.get(pages.AuthenticatorPath).brief(200, "<h1>身份验证器</h1>")
 }
 
-// TestWrongCodesOnThePageEndTheSignIn after five.
-func TestWrongCodesOnThePageEndTheSignIn(t *testing.T) {
+// TestHostedPages_WrongCodesEndLogin after five.
+func TestHostedPages_WrongCodesEndLogin(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()

@@ -79,7 +79,7 @@ func TestPasswordPage(t *testing.T) {
 	in.guestBrowser().post(pages.SignInPath, "username", "ann", "password", newSecret).leads(pages.AccountPath)
 }
 
-func TestPasswordPageIsRateLimited(t *testing.T) {
+func TestPasswordPage_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"security.login_tries":3`)
@@ -92,8 +92,8 @@ func TestPasswordPageIsRateLimited(t *testing.T) {
 	v.post(pages.DeletionPath, "password", ownerPassword).brief(429)
 }
 
-// TestAPasswordThatMustBeChanged lets the person see nothing else before.
-func TestAPasswordThatMustBeChanged(t *testing.T) {
+// TestHostedPages_PasswordMustBeChanged lets the person see nothing else before.
+func TestHostedPages_PasswordMustBeChanged(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
@@ -149,8 +149,8 @@ func TestSessionsPage(t *testing.T) {
 	v.get(pages.SessionsPath + "?done=session").leads(pages.SignInPath)
 }
 
-// TestASessionThatEndsMeanwhile: no form has an effect, and the browser is sent to the sign-in page.
-func TestASessionThatEndsMeanwhile(t *testing.T) {
+// TestHostedPages_SessionEndsMeanwhile: no form has an effect, and the browser is sent to the sign-in page.
+func TestHostedPages_SessionEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()

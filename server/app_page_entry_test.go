@@ -54,7 +54,7 @@ func TestSignInPage(t *testing.T) {
 	v.post(pages.SignInPath, "username", "ann", "password", "hunter2hunter2").brief(422, "用户名或密码错误")
 }
 
-func TestSignInPageIsRateLimitedLikeTheOperation(t *testing.T) {
+func TestSignInPage_RateLimitOfLogin(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"security.login_tries":3`)
@@ -100,7 +100,7 @@ func TestRegistrationPage(t *testing.T) {
 	in.ok("GET", "/user/list/2", "", "owner").brief(200, `"nickname":"Bob"`, `"email":"bob@example.org"`, `"email_verified":0`)
 }
 
-func TestRegistrationPageWithAConfirmation(t *testing.T) {
+func TestRegistrationPage_Confirmation(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.confirmed(`"app.registration_domains":"example.org"`)
@@ -129,7 +129,7 @@ func TestRegistrationPageWithAConfirmation(t *testing.T) {
 	v.register("cat", "cat@example.org").brief(403, "This server does not send mail")
 }
 
-func TestRegistrationPageWithAChallenge(t *testing.T) {
+func TestRegistrationPage_Challenge(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"app.registration":1`, `"app.registration_challenge":1`)
@@ -145,7 +145,7 @@ func TestRegistrationPageWithAChallenge(t *testing.T) {
 	}
 }
 
-func TestRegistrationPageIsRateLimited(t *testing.T) {
+func TestRegistrationPage_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"app.registration":1`, `"security.login_tries":3`)
@@ -191,7 +191,7 @@ func TestForgotPage(t *testing.T) {
 	v.post(pages.SignInPath, "username", "ann", "password", newSecret).leads(pages.AccountPath)
 }
 
-func TestForgotPageIsRateLimited(t *testing.T) {
+func TestForgotPage_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"security.login_tries":3`)
@@ -203,8 +203,8 @@ func TestForgotPageIsRateLimited(t *testing.T) {
 	v.post(pages.ForgotPath, "username", "ann").brief(429, "Too many attempts", `value="ann"`)
 }
 
-// TestLinkPagesLeadToTheSignInPage only if it is there.
-func TestLinkPagesLeadToTheSignInPage(t *testing.T) {
+// TestLinkPage_LeadsToSignIn only if it is there.
+func TestLinkPage_LeadsToSignIn(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("ann")

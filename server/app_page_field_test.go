@@ -19,8 +19,8 @@ func (in *instance) declare(fields ...string) {
 	}
 }
 
-// TestCustomFieldsOnPages registers, and changes a profile, with a field of every type.
-func TestCustomFieldsOnPages(t *testing.T) {
+// TestHostedPages_CustomFields registers, and changes a profile, with a field of every type.
+func TestHostedPages_CustomFields(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
@@ -63,8 +63,8 @@ func TestCustomFieldsOnPages(t *testing.T) {
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"company":"Other"`)
 }
 
-// TestLargeCustomFieldsOnPages: Chinese characters take nine bytes each in a form.
-func TestLargeCustomFieldsOnPages(t *testing.T) {
+// TestHostedPages_LargeCustomFields: Chinese characters take nine bytes each in a form.
+func TestHostedPages_LargeCustomFields(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
@@ -77,8 +77,8 @@ func TestLargeCustomFieldsOnPages(t *testing.T) {
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"about":"`+long+`\n中"`, `"more":"`+long+`"`)
 }
 
-// TestFormsOfPagesLimitTheirBody to exactly the number of bytes of their routes.
-func TestFormsOfPagesLimitTheirBody(t *testing.T) {
+// TestHostedPages_BodyLimit to exactly the number of bytes of their routes.
+func TestHostedPages_BodyLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"app.registration":1`)
@@ -104,8 +104,8 @@ func TestFormsOfPagesLimitTheirBody(t *testing.T) {
 	}
 }
 
-// TestAnOptionThatIsGoneRemains sends the form of a profile back whose value is no option any more.
-func TestAnOptionThatIsGoneRemains(t *testing.T) {
+// TestProfilePage_RemovedOptionRemains sends the form of a profile back whose value is no option any more.
+func TestProfilePage_RemovedOptionRemains(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()

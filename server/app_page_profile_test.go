@@ -18,8 +18,8 @@ func (a *reply) profileVersion() string {
 	return found[1]
 }
 
-// TestProfilePageDoesNotOverwriteNewerChanges of an administrator, with a form that was opened before.
-func TestProfilePageDoesNotOverwriteNewerChanges(t *testing.T) {
+// TestProfilePage_KeepsNewerChanges of an administrator, with a form that was opened before.
+func TestProfilePage_KeepsNewerChanges(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
@@ -47,8 +47,8 @@ func TestProfilePageDoesNotOverwriteNewerChanges(t *testing.T) {
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"nickname":"Mine"`, `"email":"new@example.org"`, `"tier":"g"`)
 }
 
-// TestProfilePageKeepsItsVersion when the form is shown again, so that it does not become current by a mistake.
-func TestProfilePageKeepsItsVersion(t *testing.T) {
+// TestProfilePage_KeepsVersion when the form is shown again, so that it does not become current by a mistake.
+func TestProfilePage_KeepsVersion(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()

@@ -96,7 +96,7 @@ func (in *instance) signedIn(name string) *guestBrowser {
 	return v
 }
 
-func TestHostedPagesAreOffAtFirst(t *testing.T) {
+func TestHostedPages_OffByDefault(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("ann")
@@ -124,8 +124,8 @@ func TestHostedPagesAreOffAtFirst(t *testing.T) {
 	v.do(in.request("PUT", pages.AccountPath, "", "nobody")).brief(405)
 }
 
-// TestHostedPagesNeedASession: browsers are sent to the sign-in page, programs get an error.
-func TestHostedPagesNeedASession(t *testing.T) {
+// TestHostedPages_NeedSession: browsers are sent to the sign-in page, programs get an error.
+func TestHostedPages_NeedSession(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
@@ -150,8 +150,8 @@ func TestHostedPagesNeedASession(t *testing.T) {
 	in.call("GET", pages.AccountPath, "", "nobody").brief(401, `"errorCode":"unauthenticated"`)
 }
 
-// TestFormsOfOtherOriginsAreRejected with and without a cookie.
-func TestFormsOfOtherOriginsAreRejected(t *testing.T) {
+// TestHostedPages_OtherOriginsRejected with and without a cookie.
+func TestHostedPages_OtherOriginsRejected(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"app.registration":1`, `"security.login_tries":50`)
@@ -184,7 +184,7 @@ func TestFormsOfOtherOriginsAreRejected(t *testing.T) {
 	v.do(r).leads(pages.AccountPath + "?done=profile")
 }
 
-func TestFormsThatCantBeRead(t *testing.T) {
+func TestHostedPages_MalformedForms(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
@@ -223,8 +223,8 @@ func TestFormsThatCantBeRead(t *testing.T) {
 	v.get(pages.AccountPath).brief(200, "<dd>Not set</dd>")
 }
 
-// TestPagesEscapeWhatUsersAndAdministratorsWrite in texts and in attributes.
-func TestPagesEscapeWhatUsersAndAdministratorsWrite(t *testing.T) {
+// TestHostedPages_EscapeInput in texts and in attributes.
+func TestHostedPages_EscapeInput(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	const evil = `"><script>alert(1)</script>{content}`
@@ -253,8 +253,8 @@ func TestPagesEscapeWhatUsersAndAdministratorsWrite(t *testing.T) {
 	answers[1].brief(422, "Username: must be 3 to 32 characters", `value="&#34;&gt;&lt;script&gt;`)
 }
 
-// TestPagesKeepNoSecrets in the log, in monitoring and in the logs of sign-ins and changes.
-func TestPagesKeepNoSecrets(t *testing.T) {
+// TestHostedPages_SecretsAreNotRecorded in the log, in monitoring and in the logs of sign-ins and changes.
+func TestHostedPages_SecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
@@ -287,8 +287,8 @@ func TestPagesKeepNoSecrets(t *testing.T) {
 	}
 }
 
-// TestTextsOfPages has every text in both languages.
-func TestTextsOfPages(t *testing.T) {
+// TestHostedPages_Texts has every text in both languages.
+func TestHostedPages_Texts(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	all := in.server.pages.Texts

@@ -28,7 +28,7 @@ func (in *instance) checked(want ...string) {
 	}
 }
 
-func TestAppUsersHaveRoles(t *testing.T) {
+func TestAppRoles(t *testing.T) {
 	t.Parallel()
 	in := shop(t)
 	in.checked(`"active":true`, `"app.order.refund":false`, `"app.order.refund":"no_role"`)
@@ -73,7 +73,7 @@ func TestAppUsersHaveRoles(t *testing.T) {
 }
 
 // The realms never mix: not by the key of a permission, and not by the ID of a role.
-func TestRealmsHavePermissionsOfTheirOwn(t *testing.T) {
+func TestRealms_SeparatePermissions(t *testing.T) {
 	t.Parallel()
 	in := shop(t)
 	in.ok("PUT", "/user/list/1", `{"role_ids":[1]}`, "owner") // app role 1 is not the owner role
@@ -94,7 +94,7 @@ func TestRealmsHavePermissionsOfTheirOwn(t *testing.T) {
 }
 
 // Roles of app users are given by those who have the permission to, on every path.
-func TestGivingAppRolesNeedsAPermission(t *testing.T) {
+func TestAppRoles_AssignmentNeedsPermission(t *testing.T) {
 	t.Parallel()
 	in := shop(t)
 	in.clerk("support", "user.list.query", "user.list.create", "user.list.update", "user.list.delete", "system.audit.query", "system.audit.undo")
@@ -112,7 +112,7 @@ func TestGivingAppRolesNeedsAPermission(t *testing.T) {
 }
 
 // Who may change roles, but neither what they grant nor who has them, can't do so on another path.
-func TestAppRolesAreNotWidenedOnOtherPaths(t *testing.T) {
+func TestAppRoles_NotWidenedOnOtherPaths(t *testing.T) {
 	t.Parallel()
 	in := shop(t)
 	in.clerk("clerk", "user.role.query", "user.role.create", "user.role.update", "system.audit.query", "system.audit.undo")
@@ -130,7 +130,7 @@ func TestAppRolesAreNotWidenedOnOtherPaths(t *testing.T) {
 	in.ok("PUT", "/user/role/1", `{"default":1,"sort":4}`, "clerk")
 }
 
-func TestRegistrationGivesTheDefaultRoles(t *testing.T) {
+func TestRegistration_DefaultRoles(t *testing.T) {
 	t.Parallel()
 	in := shop(t)
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":1}}`, "owner")
@@ -149,7 +149,7 @@ func TestRegistrationGivesTheDefaultRoles(t *testing.T) {
 	in.ok("PUT", "/user/role/1", `{"default":1,"sort":9}`, "owner") // it is one of the twenty
 }
 
-func TestExplainAtForAppUsers(t *testing.T) {
+func TestExplainAt_AppUsers(t *testing.T) {
 	t.Parallel()
 	in := shop(t)
 	var before []string
@@ -173,7 +173,7 @@ func TestExplainAtForAppUsers(t *testing.T) {
 	in.ok("GET", "/user/permission/explain?user_id=1&key=app.order&at=2001-01-01", "", "owner").brief(200, `"reason":"unknown"`)
 }
 
-func TestFlagsOfAppRoles(t *testing.T) {
+func TestFlag_AppRoles(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.createAppRole()

@@ -8,7 +8,7 @@ import (
 	"reeve/store"
 )
 
-func TestTheSessionsOfAnAppUser(t *testing.T) {
+func TestAppUserSessions(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	ann := in.appUser("ann")
@@ -35,7 +35,7 @@ func TestTheSessionsOfAnAppUser(t *testing.T) {
 	in.ok("GET", "/api/user", "", "bob")
 }
 
-func TestDeletingTheOwnAccount(t *testing.T) {
+func TestAccountDeletion(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	ann := in.appUser("ann")
@@ -71,8 +71,8 @@ func TestDeletingTheOwnAccount(t *testing.T) {
 	}
 }
 
-// TestDeletingTheOwnAccountIsThrottled, since it compares the password.
-func TestDeletingTheOwnAccountIsThrottled(t *testing.T) {
+// TestAccountDeletion_RateLimit, since it compares the password.
+func TestAccountDeletion_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("ann")
@@ -86,8 +86,8 @@ func TestDeletingTheOwnAccountIsThrottled(t *testing.T) {
 	in.ok("GET", "/api/user", "", "ann")
 }
 
-// TestDeletingTheOwnAccountEndsTheCookie, and is refused for pages of other origins.
-func TestDeletingTheOwnAccountEndsTheCookie(t *testing.T) {
+// TestAccountDeletion_EndsCookie, and is refused for pages of other origins.
+func TestAccountDeletion_EndsCookie(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("ann")

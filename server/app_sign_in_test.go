@@ -8,7 +8,7 @@ import (
 	"reeve/store"
 )
 
-func TestAppUsersSignInInThreeWays(t *testing.T) {
+func TestAppUserLogin_ByNameEmailOrMobile(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("ann")

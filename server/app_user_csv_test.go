@@ -9,7 +9,7 @@ import (
 	"reeve/store"
 )
 
-func TestAppUsersAreImported(t *testing.T) {
+func TestAppUserImport(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("taken")
@@ -61,7 +61,7 @@ func TestAppUsersAreImported(t *testing.T) {
 }
 
 // An export has the users that the list selects, and can be imported elsewhere.
-func TestAppUsersAreExported(t *testing.T) {
+func TestAppUserExport(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	roles := func(in *instance) {

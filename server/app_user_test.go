@@ -17,9 +17,9 @@ func (in *instance) openRegistration() {
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")
 }
 
-// TestHomeTellsWhereTheFirstPasswordIs checks that first_sign_in is absent after the
+// TestHome_FirstSignIn checks that first_sign_in is absent after the
 // password has changed.
-func TestHomeTellsWhereTheFirstPasswordIs(t *testing.T) {
+func TestHome_FirstSignIn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "initial-password")
 	must(t, auth.WriteInitial(path, "admin", ownerPassword))
@@ -93,7 +93,7 @@ func TestRegistration(t *testing.T) {
 	in.call("POST", "/api/register", `{"username":"later","password":"long enough it is"}`, "nobody").brief(403, "registration_closed")
 }
 
-func TestRegistrationIsThrottledByAddress(t *testing.T) {
+func TestRegistration_RateLimitByAddress(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.openRegistration()
@@ -115,7 +115,7 @@ func TestRegistrationIsThrottledByAddress(t *testing.T) {
 	register(10, "203.0.113.2").brief(200)
 }
 
-func TestAppUsersAreManaged(t *testing.T) {
+func TestAppUsers(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("taken")
@@ -173,8 +173,8 @@ func TestAppUsersAreManaged(t *testing.T) {
 	in.ok("GET", "/system/loginlog?realm=app", "", "owner").brief(200, `"username":"ann"`)
 }
 
-// TestHomeTellsWhatIsPublic checks that private settings are not returned.
-func TestHomeTellsWhatIsPublic(t *testing.T) {
+// TestHome_PublicSettingsOnly checks that private settings are not returned.
+func TestHome_PublicSettingsOnly(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Mine"}}`, "owner")

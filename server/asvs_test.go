@@ -22,10 +22,10 @@ const asvsRequirements = 253
 var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../auth", "breached": "../auth/breached", "store": "../store",
 	"redact": "redact", "redis": "redis", "webhook": "webhook", "picture": "picture", "disk": "../store/disk", "journal": "../store/journal", "kv": "../store/kv", "audit": "../store/audit"}
 
-// TestEveryRequirementOfASVSIsShown checks that every requirement or chapter is a row
+// TestASVS_EveryRequirementHasTests checks that every requirement or chapter is a row
 // of the table, and that each is shown by existing tests, does not apply, or is listed
 // in the manual as not met.
-func TestEveryRequirementOfASVSIsShown(t *testing.T) {
+func TestASVS_EveryRequirementHasTests(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/asvs.csv")
 	must(t, err)
@@ -80,8 +80,8 @@ func allTests(t *testing.T) map[string]bool {
 	return tests
 }
 
-// TestChosenRequirementsOfLevel3AreShown by existing tests, and named in the manual.
-func TestChosenRequirementsOfLevel3AreShown(t *testing.T) {
+// TestASVS_ChosenLevel3HasTests by existing tests, and named in the manual.
+func TestASVS_ChosenLevel3HasTests(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/asvs_level3.csv")
 	must(t, err)
@@ -139,10 +139,10 @@ func unmetInManual(t *testing.T) (ids []string) {
 	return ids
 }
 
-// TestCryptographyIsOfKnownLibraries: only the standard library, bcrypt, age and, for
+// TestCryptography_KnownLibrariesOnly: only the standard library, bcrypt, age and, for
 // imported password hashes, argon2 and scrypt are used, no broken algorithms and no predictable random numbers. SHA-1
 // is only what the published list of leaked passwords is sorted by.
-func TestCryptographyIsOfKnownLibraries(t *testing.T) {
+func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 	t.Parallel()
 	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic", "crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512", "crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/argon2", "golang.org/x/crypto/bcrypt", "golang.org/x/crypto/scrypt"}
 	found := map[string]bool{}
@@ -175,9 +175,9 @@ func TestCryptographyIsOfKnownLibraries(t *testing.T) {
 	}
 }
 
-// TestThePasswordFieldsOfTheConsole are masked until their user shows them, filled by password managers, and can be
+// TestPasswordFields_MaskedAndPasteable are masked until their user shows them, filled by password managers, and can be
 // pasted into.
-func TestThePasswordFieldsOfTheConsole(t *testing.T) {
+func TestPasswordFields_MaskedAndPasteable(t *testing.T) {
 	t.Parallel()
 	fields := 0
 	must(t, filepath.WalkDir("../embed/console/src", func(path string, d fs.DirEntry, err error) error {

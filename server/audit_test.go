@@ -38,7 +38,7 @@ func (in *instance) found(query, as string) (seqs []uint64) {
 	}
 }
 
-func TestTheChangeLogIsFiltered(t *testing.T) {
+func TestChangeLog_Filters(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	seqs := map[string]uint64{}
@@ -107,7 +107,7 @@ func TestTheChangeLogIsFiltered(t *testing.T) {
 	}
 }
 
-func TestEntriesSayWhatChanged(t *testing.T) {
+func TestChangeLog_ChangedFields(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/admin/dept", `{"name":"Sales"}`)
@@ -140,7 +140,7 @@ func TestEntriesSayWhatChanged(t *testing.T) {
 
 // A caller sees what users in the data scope did and what was done to them, and of other records
 // what the permissions allow.
-func TestTheChangeLogFollowsScopeAndPermissions(t *testing.T) {
+func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	near, far := in.dept("Near", 0), in.dept("Far", 0)
@@ -219,7 +219,7 @@ func TestTheChangeLogFollowsScopeAndPermissions(t *testing.T) {
 	}
 }
 
-func TestHistoryOfARecord(t *testing.T) {
+func TestRecordHistory(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"a","name":"A"}`)
@@ -244,7 +244,7 @@ func TestHistoryOfARecord(t *testing.T) {
 }
 
 // Names of somebody who was erased cannot be read, and what was done remains.
-func TestErasedPeopleInTheChangeLog(t *testing.T) {
+func TestChangeLog_ErasedPeople(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/admin/list", `{"username":"ann.canary","nickname":"Ann Canary","password":"long enough it is"}`)
@@ -266,7 +266,7 @@ func TestErasedPeopleInTheChangeLog(t *testing.T) {
 }
 
 // An export is the chain as it is stored, which can be verified.
-func TestTheExportedChangeLogIsAChain(t *testing.T) {
+func TestChangeLogExport_Verifiable(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for i := range 20 {
@@ -295,7 +295,7 @@ func TestTheExportedChangeLogIsAChain(t *testing.T) {
 
 // The log has every collection whose changes are logged, and everything that the permissions of
 // undoing name.
-func TestEveryLoggedCollectionHasPermissions(t *testing.T) {
+func TestChangeLog_CollectionsHavePermissions(t *testing.T) {
 	keys := map[string]bool{}
 	for _, rt := range routes() {
 		keys[rt.Access] = true
@@ -322,7 +322,7 @@ func TestEveryLoggedCollectionHasPermissions(t *testing.T) {
 }
 
 // Pages do not overlap and have no gaps while entries are added.
-func TestPagesOfAGrowingChangeLog(t *testing.T) {
+func TestChangeLog_PagesWhileGrowing(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for i := range 30 {

@@ -41,7 +41,7 @@ func withFile(t *testing.T) (in *instance, data []byte) {
 	return in, data
 }
 
-func TestABackupHasTheFiles(t *testing.T) {
+func TestBackup_HasFiles(t *testing.T) {
 	in, data := withFile(t)
 	in.ok("GET", "/system/info", "", "owner").brief(200, `"last_backup_at":null`)
 	archive, promised, err := in.download("/system/backup", "clerk", nil)
@@ -75,8 +75,8 @@ func TestABackupHasTheFiles(t *testing.T) {
 	})
 }
 
-// TestABackupIsCompleteIfItsTimeCannotBeStored, for example on a full disk.
-func TestABackupIsCompleteIfItsTimeCannotBeStored(t *testing.T) {
+// TestBackup_CompleteIfTimeNotStored, for example on a full disk.
+func TestBackup_CompleteIfTimeNotStored(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	must(t, os.MkdirAll(filepath.Join(in.dir, "last-backup.new", "in the way"), 0o700))
@@ -88,8 +88,8 @@ func TestABackupIsCompleteIfItsTimeCannotBeStored(t *testing.T) {
 	in.ok("GET", "/system/info", "", "owner").brief(200, `"last_backup_at":null`)
 }
 
-// TestAFailedBackupIsAborted, so that the client cannot take it for complete.
-func TestAFailedBackupIsAborted(t *testing.T) {
+// TestBackup_FailureAborts, so that the client cannot take it for complete.
+func TestBackup_FailureAborts(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(t *testing.T, in *instance){
 		"the permission is taken away": func(_ *testing.T, in *instance) { in.switchPermission("system.backup", "status", 0) },
@@ -141,9 +141,9 @@ func (p *patient) Write(b []byte) (int, error) {
 	return p.ResponseRecorder.Write(b)
 }
 
-// TestASlowBackupContinuesAtTheMinimumRate: a backup may take any time at the minimum rate.
+// TestBackup_MinimumRate: a backup may take any time at the minimum rate.
 // Its deadline is extended after every PaceBytes, and not after fewer.
-func TestASlowBackupContinuesAtTheMinimumRate(t *testing.T) {
+func TestBackup_MinimumRate(t *testing.T) {
 	t.Parallel()
 	in, data := withFile(t)
 	w := &patient{ResponseRecorder: httptest.NewRecorder()}
@@ -161,10 +161,10 @@ func TestASlowBackupContinuesAtTheMinimumRate(t *testing.T) {
 	}
 }
 
-// TestAnUnreadBackupIsAborted checks that a client that does not read is disconnected
+// TestBackup_UnreadIsAborted checks that a client that does not read is disconnected
 // and releases what its backup held. Until then a second backup is rejected for the
 // same user, but not for another.
-func TestAnUnreadBackupIsAborted(t *testing.T) {
+func TestBackup_UnreadIsAborted(t *testing.T) {
 	t.Parallel()
 	in, _ := withFile(t)
 	in.keep("owner", "large.bin", strings.Repeat("0123456789abcdef", 1<<20)) // more than the connection buffers

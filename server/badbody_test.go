@@ -84,9 +84,9 @@ func TestTooLargeBodies(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestBodiesOfUnauthorizedRequestsAreNotRead: unauthorized clients cannot make the server read
+// TestUnauthorizedRequest_BodyIsNotRead: unauthorized clients cannot make the server read
 // a body.
-func TestBodiesOfUnauthorizedRequestsAreNotRead(t *testing.T) {
+func TestUnauthorizedRequest_BodyIsNotRead(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.showPages()
@@ -113,7 +113,7 @@ func (f forbiddenReader) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-func TestAnAbortedBody(t *testing.T) {
+func TestAbortedBody(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	before := in.dump()
@@ -148,7 +148,7 @@ func TestMediaTypes(t *testing.T) {
 	in.send(r).brief(200)
 }
 
-func TestTheAuthorizationSchemeIgnoresCase(t *testing.T) {
+func TestAuthorizationScheme_IgnoresCase(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, scheme := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer  "} {
@@ -158,8 +158,8 @@ func TestTheAuthorizationSchemeIgnoresCase(t *testing.T) {
 	}
 }
 
-// TestResponsesAreNotCachedByProxies checks the headers of every kind of response.
-func TestResponsesAreNotCachedByProxies(t *testing.T) {
+// TestCacheControl_NotCachedByProxies checks the headers of every kind of response.
+func TestCacheControl_NotCachedByProxies(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for url, want := range map[string]string{

@@ -62,7 +62,7 @@ func TestMalformedQueries(t *testing.T) {
 		names(400, "sorter", "page", "pageSize", "a", "filter", "group_id")
 }
 
-func TestQueriesThatAreNotUTF8(t *testing.T) {
+func TestQuery_NotUTF8(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.call("GET", "/system/setting?keywordSearch=%ff%fe", "", "owner").brief(400, `"errorCode":"malformed"`)
@@ -70,7 +70,7 @@ func TestQueriesThatAreNotUTF8(t *testing.T) {
 	in.call("GET", "/system/setting?%ff=1", "", "owner").brief(400, `"errorCode":"malformed"`)
 }
 
-func TestPagesAtTheirLimits(t *testing.T) {
+func TestPagination_Limits(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	total := fmt.Sprintf(`"total":%d,`, len(store.Builtins))
@@ -94,7 +94,7 @@ func TestPagesAtTheirLimits(t *testing.T) {
 	}
 }
 
-func TestAllPagesTogetherAreTheList(t *testing.T) {
+func TestPagination_PagesCoverList(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	group := in.create("/system/setting-group", `{"key":"many","title":"Many"}`)

@@ -28,7 +28,7 @@ func deletesOne(rt *web.Route) bool {
 	return rt.Method == "DELETE" && strings.HasPrefix(rt.Path[strings.LastIndex(rt.Path, "/")+1:], ":")
 }
 
-func TestEveryDeleteByIDHasADeleteByIDs(t *testing.T) {
+func TestBulkDelete_ExistsForEveryDelete(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	eachRoute(t, in, deletesOne, func(in *instance, rt *web.Route) {
@@ -146,9 +146,9 @@ func (in *instance) sessionsOf(user store.ID) (ids []store.ID) {
 	return ids
 }
 
-// TestDeletingSeveralIsAllOrNothing also checks that parents are deleted after their
+// TestBulkDelete_AllOrNothing also checks that parents are deleted after their
 // children, whatever the order of the IDs.
-func TestDeletingSeveralIsAllOrNothing(t *testing.T) {
+func TestBulkDelete_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	for _, rt := range routes() {
 		if !deletesOne(&rt) {
@@ -197,7 +197,7 @@ func (in *instance) entries(path string) int {
 	return strings.Count(body, `"created_at"`)
 }
 
-func TestDeletingSeveralChecksEach(t *testing.T) {
+func TestBulkDelete_ChecksEach(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"one","name":"One"}`)
@@ -229,10 +229,10 @@ func TestDeletingSeveralChecksEach(t *testing.T) {
 	})
 }
 
-// TestDeletingSeveralCountsDependentRecords: dependent records count, since
+// TestBulkDelete_CountsDependentRecords: dependent records count, since
 // all other writes wait for the transaction. A single record is deleted however many
 // depend on it.
-func TestDeletingSeveralCountsDependentRecords(t *testing.T) {
+func TestBulkDelete_CountsDependentRecords(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var users, sessions []store.ID // each user with 22 records: a hash, and 10 sessions with their tokens

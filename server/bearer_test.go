@@ -69,8 +69,8 @@ func TestForeignAuthorization_DoesNotHideTheToken(t *testing.T) {
 	}
 }
 
-// TestForeignAuthorization_CookieStillNeedsItsOrigin: the header of a proxy does not make a request of another site harmless.
-func TestForeignAuthorization_CookieStillNeedsItsOrigin(t *testing.T) {
+// TestForeignAuthorization_CookieNeedsOrigin: the header of a proxy does not make a request of another site harmless.
+func TestForeignAuthorization_CookieNeedsOrigin(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	r := pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, "https://evil.example", &http.Cookie{Name: sessionCookie(false, false), Value: in.signIn(auth.FirstUser)})

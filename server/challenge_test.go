@@ -25,7 +25,7 @@ func (in *instance) solvedChallenge() string {
 	return ""
 }
 
-func TestChallengesOfRegistrations(t *testing.T) {
+func TestRegistration_Challenge(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.call("GET", "/api/challenge", "", "nobody").brief(403, `"errorCode":"challenge_off"`)

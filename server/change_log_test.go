@@ -42,7 +42,7 @@ func (in *instance) opened(v audit.Value) (text string) {
 }
 
 // Each operation that matters has one entry, which says who did it, from where and in which session.
-func TestWhoDidWhatIsLogged(t *testing.T) {
+func TestChangeLog_EntryPerAction(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	file := in.keep("owner", "a.txt", "text")
@@ -84,7 +84,7 @@ func TestWhoDidWhatIsLogged(t *testing.T) {
 }
 
 // A sign-in is an entry of the user who signs in, with the new session.
-func TestSignInsAndSignOutsAreLogged(t *testing.T) {
+func TestChangeLog_LoginAndLogout(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	clerk := in.clerk("clerk")
@@ -105,7 +105,7 @@ func TestSignInsAndSignOutsAreLogged(t *testing.T) {
 	}
 }
 
-func TestReasonsAreLogged(t *testing.T) {
+func TestChangeLog_Reasons(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for sent, want := range map[string]string{
@@ -135,7 +135,7 @@ func TestReasonsAreLogged(t *testing.T) {
 }
 
 // Refused requests and failed sign-ins of known users are counted for one entry each a minute.
-func TestDenialsAreLoggedTogether(t *testing.T) {
+func TestChangeLog_DenialsAreGrouped(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	clerk := in.clerk("clerk")

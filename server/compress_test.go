@@ -18,8 +18,8 @@ func unzipped(t testing.TB, r io.Reader) string {
 	return string(body)
 }
 
-// TestLargeResponsesAreCompressed, with the same content and a weak ETag.
-func TestLargeResponsesAreCompressed(t *testing.T) {
+// TestCompression_LargeResponses, with the same content and a weak ETag.
+func TestCompression_LargeResponses(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for i := range 60 {

@@ -74,8 +74,8 @@ func expected(groups []string, backend, key bool, has func(permission string) bo
 	return c
 }
 
-// TestWhoReadsWhichConfiguration compares random callers and selections with an independent answer.
-func TestWhoReadsWhichConfiguration(t *testing.T) {
+// TestConfigRead_Readers compares random callers and selections with an independent answer.
+func TestConfigRead_Readers(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.tokens["app"] = in.appSignIn(in.customer("app").ID)
@@ -140,7 +140,7 @@ func TestWhoReadsWhichConfiguration(t *testing.T) {
 	}
 }
 
-func TestDictionariesOfAConfiguration(t *testing.T) {
+func TestConfigRead_Dictionaries(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.clerk("clerk")
@@ -199,8 +199,8 @@ func (in *instance) tagOf(url, as string) string {
 	return in.ok("GET", url, "", as).Header.Get("ETag")
 }
 
-// TestTheTagOfAConfiguration changes exactly when the response does, also over a start.
-func TestTheTagOfAConfiguration(t *testing.T) {
+// TestConfigRead_ETag changes exactly when the response does, also over a start.
+func TestConfigRead_ETag(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()
@@ -250,7 +250,7 @@ func TestTheTagOfAConfiguration(t *testing.T) {
 	}
 }
 
-func TestHeadersOfAConfiguration(t *testing.T) {
+func TestConfigRead_Headers(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()
@@ -267,8 +267,8 @@ func TestHeadersOfAConfiguration(t *testing.T) {
 	}
 }
 
-// TestSecretsOfAConfigurationLeaveNoTrace: they are in the response and nowhere else.
-func TestSecretsOfAConfigurationLeaveNoTrace(t *testing.T) {
+// TestConfigRead_SecretsLeaveNoTrace: they are in the response and nowhere else.
+func TestConfigRead_SecretsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	log := &bytes.Buffer{}
 	in := readable(t, func(su *setup) { su.log = log })
@@ -300,7 +300,7 @@ func TestSecretsOfAConfigurationLeaveNoTrace(t *testing.T) {
 	}
 }
 
-func TestTheGroupsOfAKeyFollowItsRights(t *testing.T) {
+func TestConfigRead_KeyRights(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()
@@ -331,8 +331,8 @@ func (in *instance) groupID(key string) (id store.ID) {
 	return id
 }
 
-// TestASecretIsNotMovedToOtherReaders: who reads one group and changes settings could read all secrets.
-func TestASecretIsNotMovedToOtherReaders(t *testing.T) {
+// TestConfigRead_SecretKeepsItsReaders: who reads one group and changes settings could read all secrets.
+func TestConfigRead_SecretKeepsItsReaders(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	u := in.clerk("mover", "system.setting.update", "system.setting.query", "system.setting.read.a", "system.setting.secret.a")
@@ -351,8 +351,8 @@ func TestASecretIsNotMovedToOtherReaders(t *testing.T) {
 	in.ok("GET", "/config?groups=a", "", "key").brief(200, `"moved":"entered again"`)
 }
 
-// TestAReadFromAnotherNetworkHasAnEntry, so that a stolen key shows.
-func TestAReadFromAnotherNetworkHasAnEntry(t *testing.T) {
+// TestConfigRead_OtherNetworkIsLogged, so that a stolen key shows.
+func TestConfigRead_OtherNetworkIsLogged(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()
@@ -373,8 +373,8 @@ func TestAReadFromAnotherNetworkHasAnEntry(t *testing.T) {
 	}
 }
 
-// TestAnOldPermissionIsNotAdopted by a group that is created later.
-func TestAnOldPermissionIsNotAdopted(t *testing.T) {
+// TestConfigRead_OldPermissionIsNotReused by a group that is created later.
+func TestConfigRead_OldPermissionIsNotReused(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var own store.ID
@@ -391,8 +391,8 @@ func TestAnOldPermissionIsNotAdopted(t *testing.T) {
 	in.call("GET", "/config?groups=later", "", "reader").brief(403)
 }
 
-// TestEventsHaveNoNamesOfWhatIsTakenAway from those who read it before.
-func TestEventsHaveNoNamesOfWhatIsTakenAway(t *testing.T) {
+// TestConfigRead_EventsOmitHiddenNames from those who read it before.
+func TestConfigRead_EventsOmitHiddenNames(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.tokens["app"] = in.appSignIn(in.customer("app").ID)
@@ -410,8 +410,8 @@ func TestEventsHaveNoNamesOfWhatIsTakenAway(t *testing.T) {
 	}
 }
 
-// TestWaitsWithoutATokenLeaveStreamsFree, from however many networks they come.
-func TestWaitsWithoutATokenLeaveStreamsFree(t *testing.T) {
+// TestConfigWait_AnonymousLeaveStreamsFree, from however many networks they come.
+func TestConfigWait_AnonymousLeaveStreamsFree(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.server.streams.Ended = make(chan struct{}) // waits are not over at once

@@ -84,7 +84,7 @@ func (w *waiting) waits() {
 	}
 }
 
-func TestAWaitEndsWithTheChange(t *testing.T) {
+func TestConfigWait_EndsWithChange(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()
@@ -128,9 +128,9 @@ func (in *instance) dictID(code string) (id store.ID) {
 	return id
 }
 
-// TestAWaitEndsWithItsRights: a caller who may not read any more is told at once, and one who may read
+// TestConfigWait_EndsWithRights: a caller who may not read any more is told at once, and one who may read
 // less or more gets that.
-func TestAWaitEndsWithItsRights(t *testing.T) {
+func TestConfigWait_EndsWithRights(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.server.streams.Second = time.Hour // only the change can end a wait
@@ -177,7 +177,7 @@ func TestAWaitEndsWithItsRights(t *testing.T) {
 	}
 }
 
-func TestWaitsAreLimited(t *testing.T) {
+func TestConfigWait_Limit(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	url := in.live()
@@ -207,8 +207,8 @@ func TestWaitsAreLimited(t *testing.T) {
 	}
 }
 
-// TestAChangeArrivesAtAllWhoWait while others write something else, each once and with the last value.
-func TestAChangeArrivesAtAllWhoWait(t *testing.T) {
+// TestConfigWait_AllReceiveChange while others write something else, each once and with the last value.
+func TestConfigWait_AllReceiveChange(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	url := in.live()
@@ -238,8 +238,8 @@ func TestAChangeArrivesAtAllWhoWait(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAWaitIsNotSlow: monitoring and metrics have the time until the request waits.
-func TestAWaitIsNotSlow(t *testing.T) {
+// TestConfigWait_NotCountedAsSlow: monitoring and metrics have the time until the request waits.
+func TestConfigWait_NotCountedAsSlow(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.flush()

@@ -25,7 +25,7 @@ func (in *instance) ask(method, url, accepted string) *httptest.ResponseRecorder
 	return w
 }
 
-func TestTheConsolePageHasANewNonce(t *testing.T) {
+func TestConsolePage_NewNonce(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
 	nonces := map[string]bool{}
@@ -43,7 +43,7 @@ func TestTheConsolePageHasANewNonce(t *testing.T) {
 	}
 }
 
-func TestTheConsolesAssets(t *testing.T) {
+func TestConsoleAssets(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
 	asset := regexp.MustCompile(`src="(/console/assets/[^"]+\.js)"`).FindStringSubmatch(in.ask("GET", "/console/", "br").Body.String())[1]
@@ -62,7 +62,7 @@ func TestTheConsolesAssets(t *testing.T) {
 	}
 }
 
-func TestTheRootRedirectsToTheConsole(t *testing.T) {
+func TestRoot_RedirectsToConsole(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
 	for url, to := range map[string]string{"/": "/console/", "/console": "/console/", "/console?span=7d&x=%2F": "/console/?span=7d&x=%2F"} {
@@ -73,8 +73,8 @@ func TestTheRootRedirectsToTheConsole(t *testing.T) {
 	start(t).call("GET", "/", "", "nobody").brief(404) // without a console
 }
 
-// TestTheConsoleIsSmall: it adds less than 2 MiB to the program.
-func TestTheConsoleIsSmall(t *testing.T) {
+// TestConsoleAssets_Size: it adds less than 2 MiB to the program.
+func TestConsoleAssets_Size(t *testing.T) {
 	t.Parallel()
 	var bytes int64
 	must(t, fs.WalkDir(embed.Console, ".", func(_ string, entry fs.DirEntry, err error) error {

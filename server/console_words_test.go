@@ -108,7 +108,7 @@ func all(t *testing.T, areas map[string]map[string]string) map[string]string {
 	return words
 }
 
-func TestWordsAreReadAsTheyStand(t *testing.T) {
+func TestConsoleWords_Parser(t *testing.T) {
 	t.Parallel()
 	words, err := wordsOf("// of a page\nexport const page = {\n  'a.b': 'It\\'s',\n  plain: \"it's {n}\", // why\n  'long': 'one ' +\n    'two',\n} as const\n")
 	want := map[string]string{"a.b": `It\'s`, "plain": "it's {n}", "long": "one two"}
@@ -124,7 +124,7 @@ func TestWordsAreReadAsTheyStand(t *testing.T) {
 	}
 }
 
-func TestBothLanguagesSayTheSame(t *testing.T) {
+func TestConsoleWords_LanguagesMatch(t *testing.T) {
 	t.Parallel()
 	en, zh := consoleWords(t, "en"), consoleWords(t, "zh")
 	all(t, en)
@@ -154,7 +154,7 @@ var ofTheConsole = []string{"offline", "unreachable"}
 
 // The server's message is in the user's language and more specific than its code; the console
 // has words for few codes.
-func TestWordsAreForErrorCodes(t *testing.T) {
+func TestConsoleWords_ErrorCodes(t *testing.T) {
 	t.Parallel()
 	areas := consoleWords(t, "en")
 	known := maps.Clone(areas["errors"])
@@ -273,7 +273,7 @@ func TestConsoleWords_EveryPartOfHealth(t *testing.T) {
 	}
 }
 
-func TestEveryMenuHasWords(t *testing.T) {
+func TestConsoleWords_EveryMenu(t *testing.T) {
 	t.Parallel()
 	words := all(t, consoleWords(t, "en"))
 	keys := menuWords(t)
@@ -287,8 +287,8 @@ func TestEveryMenuHasWords(t *testing.T) {
 	}
 }
 
-// TestEveryPageOfTheSeedIsInTheConsole: a page that the console does not know is in no menu.
-func TestEveryPageOfTheSeedIsInTheConsole(t *testing.T) {
+// TestSeed_PagesExistInConsole: a page that the console does not know is in no menu.
+func TestSeed_PagesExistInConsole(t *testing.T) {
 	pages, err := os.ReadFile(filepath.Join(consoleSource, "app", "pages.ts"))
 	must(t, err)
 	icons, err := os.ReadFile(filepath.Join(consoleSource, "ui", "icon-set.ts"))
@@ -423,7 +423,7 @@ var formerTexts = []string{
 	"Whether the dashboard of administrators lists what is left to set up",
 }
 
-func TestEveryGivenTextHasChineseWords(t *testing.T) {
+func TestConsoleWords_GivenTextsInChinese(t *testing.T) {
 	t.Parallel()
 	for area, texts := range givenTexts {
 		source, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "zh", area+".ts"))
@@ -457,9 +457,9 @@ var anywhere = []string{
 	"all", "create", "delete", "deleted", "describe", "disabled", "edit", "enabled", "more", "no", "sort", "updated_at", "yes",
 }
 
-// TestNoWordsAreLeftOver: a text is used where its key stands in the sources, or
+// TestConsoleWords_NoneUnused: a text is used where its key stands in the sources, or
 // where keys are made that it is one of.
-func TestNoWordsAreLeftOver(t *testing.T) {
+func TestConsoleWords_NoneUnused(t *testing.T) {
 	t.Parallel()
 	var sources strings.Builder
 	err := filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
@@ -510,9 +510,9 @@ var elsewhere = map[string][]string{
 	"rights":    {"ui/tree/", "pages/people/Access.tsx", "ui/topics.ts"}, // role.created is also a type of event
 }
 
-// TestWordsAreLoadedWhereTheyAreUsed: words that do not come with the frame are used
+// TestConsoleWords_LoadedWhereUsed: words that do not come with the frame are used
 // by the pages that load them alone.
-func TestWordsAreLoadedWhereTheyAreUsed(t *testing.T) {
+func TestConsoleWords_LoadedWhereUsed(t *testing.T) {
 	t.Parallel()
 	index, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "en", "index.ts"))
 	must(t, err)

@@ -41,7 +41,7 @@ func (in *instance) from(origin, method, url string, preflight bool) *reply {
 	return in.send(r)
 }
 
-func TestNoOriginIsAllowedByDefault(t *testing.T) {
+func TestCORS_NoOriginByDefault(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, a := range []*reply{
@@ -55,7 +55,7 @@ func TestNoOriginIsAllowedByDefault(t *testing.T) {
 	in.from(friend, "PUT", "/system/setting", true).brief(405)
 }
 
-func TestOnlyTheConfiguredOriginsAreAllowed(t *testing.T) {
+func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend, "http://localhost:8000"} })
 	for origin, ok := range map[string]bool{
@@ -93,7 +93,7 @@ func TestOnlyTheConfiguredOriginsAreAllowed(t *testing.T) {
 	}
 }
 
-func TestAllowedOriginsCanReadErrors(t *testing.T) {
+func TestCORS_ErrorsReadable(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })
 	r := in.request("GET", "/system/setting", "", "nobody")
@@ -105,9 +105,9 @@ func TestAllowedOriginsCanReadErrors(t *testing.T) {
 	}
 }
 
-// TestAPreflightAllowsTheHeadersThatClientsSend, ignoring case, but not those in which
+// TestCORS_PreflightHeaders, ignoring case, but not those in which
 // proxies name their clients.
-func TestAPreflightAllowsTheHeadersThatClientsSend(t *testing.T) {
+func TestCORS_PreflightHeaders(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })
 	ask := func(headers ...string) []string {
@@ -152,9 +152,9 @@ func TestAPreflightAllowsTheHeadersThatClientsSend(t *testing.T) {
 	}
 }
 
-// TestAllowedOriginsCanReadEveryNeededHeader: all response headers except those for
+// TestCORS_ExposedHeaders: all response headers except those for
 // the browser itself.
-func TestAllowedOriginsCanReadEveryNeededHeader(t *testing.T) {
+func TestCORS_ExposedHeaders(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })
 	in.keep("owner", "a.txt", "some text")

@@ -11,7 +11,7 @@ import (
 	"reeve/store"
 )
 
-func TestEventsOfTheOwnRecordHideCustomFields(t *testing.T) {
+func TestCustomField_HiddenInOwnEvents(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.create("/system/field", `{"realm":"admin","key":"risk","title":"Risk","type":"input"}`)
@@ -30,7 +30,7 @@ func TestEventsOfTheOwnRecordHideCustomFields(t *testing.T) {
 	}
 }
 
-func TestConflictsOfUndoHideCustomFields(t *testing.T) {
+func TestCustomField_HiddenInUndoConflicts(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.update(func(tx *store.Tx) error {
@@ -61,7 +61,7 @@ func TestConflictsOfUndoHideCustomFields(t *testing.T) {
 	a.lacks("points")
 }
 
-func TestUndoOfCustomFields(t *testing.T) {
+func TestCustomField_Undo(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	undo := func() *reply {
@@ -118,7 +118,7 @@ func (in *instance) applyFields() {
 	}
 }
 
-func TestAFieldThatIsFoundCannotBeHidden(t *testing.T) {
+func TestCustomField_SearchableStaysVisible(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.ok("PUT", "/admin/list/1", `{"fields":{"badge":"Z-77"}}`, "owner")
@@ -130,7 +130,7 @@ func TestAFieldThatIsFoundCannotBeHidden(t *testing.T) {
 	in.ok("GET", "/admin/list?keywordSearch=z-7", "", "owner").brief(200, `"total":0`)
 }
 
-func TestBoundsOfCustomFields(t *testing.T) {
+func TestCustomField_Bounds(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.create("/system/field", `{"realm":"app","key":"more","title":"More","type":"textarea"}`)
@@ -174,7 +174,7 @@ func TestBoundsOfCustomFields(t *testing.T) {
 	}
 }
 
-func TestAnImportWithUniqueCustomFields(t *testing.T) {
+func TestCustomField_UniqueInImport(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.upload("/admin/list-import?dry_run=1", "username,nickname,fields.badge\neve,Eve,B-1\ndan,Dan,b-1\n", "owner").brief(200, `"failed":1`, `"fields.badge":"is the same as on line 2"`)
@@ -182,8 +182,8 @@ func TestAnImportWithUniqueCustomFields(t *testing.T) {
 	in.upload("/admin/list-import?dry_run=1", "username,nickname,fields.number\neve,Eve,51\ndan,Dan,51.0\n", "owner").brief(200, `"failed":1`, `"fields.number":"is the same as on line 2"`)
 }
 
-// TestAnExportOmitsAFieldWhoseAccessIsWithdrawn while the client reads.
-func TestAnExportOmitsAFieldWhoseAccessIsWithdrawn(t *testing.T) {
+// TestCustomField_WithdrawnDuringExport while the client reads.
+func TestCustomField_WithdrawnDuringExport(t *testing.T) {
 	t.Parallel()
 	in, clerk, _ := withManyUsers(t)
 	in.create("/system/field", `{"realm":"admin","key":"badge","title":"Badge","type":"input"}`)
@@ -196,7 +196,7 @@ func TestAnExportOmitsAFieldWhoseAccessIsWithdrawn(t *testing.T) {
 	}
 }
 
-func TestDeclarationsThatCannotWork(t *testing.T) {
+func TestCustomField_InvalidDeclarations(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for body, field := range map[string]string{
@@ -210,7 +210,7 @@ func TestDeclarationsThatCannotWork(t *testing.T) {
 	}
 }
 
-func TestOwnChangesAreLimited(t *testing.T) {
+func TestOwnProfile_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := shop(t)
 	in.ok("PUT", "/api/user", `{"nickname":"N"}`, "customer")
@@ -224,7 +224,7 @@ func TestOwnChangesAreLimited(t *testing.T) {
 	}
 }
 
-func TestMonitoringHidesCustomFields(t *testing.T) {
+func TestCustomField_HiddenInMonitoring(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.ok("PUT", "/api/user", `{"nickname":"Cus Tomer","fields":{"birthday":"1987-06-05"}}`, "customer")
@@ -237,7 +237,7 @@ func TestMonitoringHidesCustomFields(t *testing.T) {
 	}
 }
 
-func TestDownloadedPersonalDataNamesCustomFields(t *testing.T) {
+func TestCustomField_NamedInPersonalData(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.ok("DELETE", "/system/field/1", "", "owner")

@@ -25,7 +25,7 @@ func withShopFields(t *testing.T) *instance {
 	return in
 }
 
-func TestCustomFieldsHaveAudiences(t *testing.T) {
+func TestCustomField_Audiences(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.ok("GET", "/api/user", "", "customer").brief(200, `"fields":{"tier":"gold"}`)
@@ -86,7 +86,7 @@ func (a *reply) lacks(texts ...string) {
 	}
 }
 
-func TestListsAreFilteredByCustomFields(t *testing.T) {
+func TestCustomField_ListFilter(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.ok("POST", "/user/list", `{"username":"ben","fields":{"tier":"silver"}}`, "owner")
@@ -125,7 +125,7 @@ func TestListsAreFilteredByCustomFields(t *testing.T) {
 	in.call("POST", "/admin/list", `{"username":"new","fields":{"badge":"z-77"}}`, "owner").names(409, "fields.badge")
 }
 
-func TestCustomFieldsInFilesLogsAndExports(t *testing.T) {
+func TestCustomField_LogUndoCSV(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.ok("PUT", "/user/list/1", `{"fields":{"tier":"silver"}}`, "owner")

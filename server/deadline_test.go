@@ -45,7 +45,7 @@ func waitRead(conn net.Conn) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-func TestADeadlineEndsAReadWithinATick(t *testing.T) {
+func TestDeadline_EndsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _ := dial(t)
 		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
@@ -56,7 +56,7 @@ func TestADeadlineEndsAReadWithinATick(t *testing.T) {
 	})
 }
 
-func TestADeadlineEndsAnUnreadWrite(t *testing.T) {
+func TestDeadline_EndsUnreadWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _ := dial(t)
 		conn.SetDeadline(time.Now().Add(5 * time.Second))
@@ -66,7 +66,7 @@ func TestADeadlineEndsAnUnreadWrite(t *testing.T) {
 	})
 }
 
-func TestAMovedDeadlineApplies(t *testing.T) {
+func TestDeadline_Moved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, client := dial(t)
 		conn.SetReadDeadline(time.Now().Add(2 * time.Second))
@@ -81,7 +81,7 @@ func TestAMovedDeadlineApplies(t *testing.T) {
 	})
 }
 
-func TestADeadlineInThePastFiresAtOnceAndCanBeCleared(t *testing.T) {
+func TestDeadline_PastFiresAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, client := dial(t)
 		go func() {
@@ -99,7 +99,7 @@ func TestADeadlineInThePastFiresAtOnceAndCanBeCleared(t *testing.T) {
 	})
 }
 
-func TestAClosedConnectionIsRemoved(t *testing.T) {
+func TestDeadline_ClosedConnectionIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _ := dial(t)
 		owner := conn.(*web.TimedConn).Owner

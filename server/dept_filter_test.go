@@ -9,9 +9,9 @@ import (
 	"reeve/store"
 )
 
-// TestADepartmentNamedOftenIsLookedUpOnce: each department includes all below it, so a short
+// TestDeptFilter_RepeatedLookedUpOnce: each department includes all below it, so a short
 // request with repeated departments must not become an expensive query.
-func TestADepartmentNamedOftenIsLookedUpOnce(t *testing.T) {
+func TestDeptFilter_RepeatedLookedUpOnce(t *testing.T) {
 	in := start(t)
 	top := in.dept("Top", 0)
 	in.update(func(tx *store.Tx) error {

@@ -51,7 +51,7 @@ func (r *reply) cookieOf() *http.Cookie {
 	return all[0]
 }
 
-func TestADeviceTokenIsSentInACookieAndInTheBody(t *testing.T) {
+func TestDeviceToken_InCookieAndBody(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	body := fmt.Sprintf(`{"username":"admin","password":%q}`, ownerPassword)
@@ -70,9 +70,9 @@ func TestADeviceTokenIsSentInACookieAndInTheBody(t *testing.T) {
 	}
 }
 
-// TestAnUnconfiguredProxyDoesNotLockOutKnownDevices makes 50 failed sign-ins through a
+// TestUnconfiguredProxy_KnownDevicesStay makes 50 failed sign-ins through a
 // proxy that the configuration does not name.
-func TestAnUnconfiguredProxyDoesNotLockOutKnownDevices(t *testing.T) {
+func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
@@ -128,8 +128,8 @@ func TestAnUnconfiguredProxyDoesNotLockOutKnownDevices(t *testing.T) {
 	}
 }
 
-// TestClientsThatAreNotProxies has clients without any sign of a proxy.
-func TestClientsThatAreNotProxies(t *testing.T) {
+// TestUnconfiguredProxy_NotSuspected has clients without any sign of a proxy.
+func TestUnconfiguredProxy_NotSuspected(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) {
@@ -143,7 +143,7 @@ func TestClientsThatAreNotProxies(t *testing.T) {
 	}
 }
 
-func TestSuspectsAreBoundedAndExpire(t *testing.T) {
+func TestProxySuspects_BoundedAndExpire(t *testing.T) {
 	t.Parallel()
 	var s web.Suspects
 	now := time.Now()
@@ -168,8 +168,8 @@ func TestSuspectsAreBoundedAndExpire(t *testing.T) {
 	}
 }
 
-// TestRoutesThatEndDevices covers every path.
-func TestRoutesThatEndDevices(t *testing.T) {
+// TestDeviceToken_EndedByEachRoute covers every path.
+func TestDeviceToken_EndedByEachRoute(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for i, tc := range []struct {

@@ -22,7 +22,7 @@ const openOnes = `{"empty":{"name":"Empty","type":"default","items":[]},` +
 	`"sex":{"name":"Sex","type":"tag","items":[{"label":"Unknown","value":"0","status":"default"},` +
 	`{"label":"Male","value":"1","status":"processing"},{"label":"Female","value":"2","status":"success"}]}}`
 
-func TestWhoeverIsSignedInReadsWhatIsEnabled(t *testing.T) {
+func TestDictRead_EnabledForSignedIn(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk")
@@ -42,7 +42,7 @@ func TestWhoeverIsSignedInReadsWhatIsEnabled(t *testing.T) {
 	}
 }
 
-func TestTheTagOfTheDictionariesChangesExactlyWhenTheyDo(t *testing.T) {
+func TestDictRead_ETag(t *testing.T) {
 	t.Parallel()
 	in := withDicts(t)
 	read := func(match string) *reply {
@@ -98,9 +98,9 @@ func TestTheTagOfTheDictionariesChangesExactlyWhenTheyDo(t *testing.T) {
 	}
 }
 
-// TestDictionariesFollowEveryWriteAtOnce has several concurrent writers. Each reads its own
+// TestDictRead_FollowsWritesAtOnce has several concurrent writers. Each reads its own
 // acknowledged writes.
-func TestDictionariesFollowEveryWriteAtOnce(t *testing.T) {
+func TestDictRead_FollowsWritesAtOnce(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"busy","name":"Busy"}`)

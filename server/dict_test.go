@@ -28,7 +28,7 @@ func withDicts(t *testing.T) *instance {
 	return in
 }
 
-func TestADictionaryAsItIsAnswered(t *testing.T) {
+func TestDict_Responses(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	const stamps = `,"created_at":` + someMoment + `,"updated_at":` + someMoment + `,"version":1}`
@@ -49,7 +49,7 @@ func TestADictionaryAsItIsAnswered(t *testing.T) {
 	}
 }
 
-func TestDictionariesThatAreRefused(t *testing.T) {
+func TestDict_InvalidInput(t *testing.T) {
 	t.Parallel()
 	in := withDicts(t)
 	all := func(method, url string) func(name, body string, status int, has ...string) apiCase {
@@ -99,7 +99,7 @@ func TestDictionariesThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestDictionariesThatAreAccepted(t *testing.T) {
+func TestDict_ValidInput(t *testing.T) {
 	t.Parallel()
 	in := withDicts(t)
 	runCases(t, in, []apiCase{
@@ -116,7 +116,7 @@ func TestDictionariesThatAreAccepted(t *testing.T) {
 	})
 }
 
-func TestTheListsOfDictionariesSearchFilterAndSort(t *testing.T) {
+func TestDict_Lists(t *testing.T) {
 	t.Parallel()
 	in := withDicts(t)
 	filter := func(text string) string { return url.Values{"filter": {text}}.Encode() }

@@ -92,7 +92,7 @@ func TestEraseRoutes(t *testing.T) {
 	}
 }
 
-func TestErasureIsContinued(t *testing.T) {
+func TestErasure_IsContinued(t *testing.T) {
 	t.Parallel()
 	in, id := withLeaver(t)
 	_, _, err := store.Erase(in.db.WithRecorder(nil), store.System, store.Account{ID: id}, "leaver")
@@ -123,7 +123,7 @@ func (in *instance) filesOf(url, as string) map[string]string {
 	return files
 }
 
-func TestPersonDataHasEverythingButSecrets(t *testing.T) {
+func TestPersonData_EverythingButSecrets(t *testing.T) {
 	t.Parallel()
 	in, id := withLeaver(t)
 	in.clerk("reader", "admin.list.data")
@@ -221,7 +221,7 @@ func TestPersonDataHasEverythingButSecrets(t *testing.T) {
 	}
 }
 
-func TestPersonDataOfAppUsers(t *testing.T) {
+func TestPersonData_AppUsers(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.appUser("shopper")
@@ -235,7 +235,7 @@ func TestPersonDataOfAppUsers(t *testing.T) {
 	}
 }
 
-func TestPersonDataIsForThoseWhoMayReadThePerson(t *testing.T) {
+func TestPersonData_NeedsReadPermission(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)
 	role := in.role("Scoped", func(r *store.Role) { r.DataScope = store.ScopeTree }, "admin.list.data", "admin.list.erase")
@@ -258,7 +258,7 @@ func TestPersonDataIsForThoseWhoMayReadThePerson(t *testing.T) {
 	in.call("GET", "/user/list/1/data", "", "owner").brief(404)
 }
 
-func TestErasureRemovesEventsOfMonitoring(t *testing.T) {
+func TestErasure_MonitoringEvents(t *testing.T) {
 	t.Parallel()
 	in, id := withLeaver(t)
 	in.flush()
@@ -281,8 +281,8 @@ func TestErasureRemovesEventsOfMonitoring(t *testing.T) {
 	}
 }
 
-// TestErasureRemovesEventsOfActing, of whichever of the two is erased.
-func TestErasureRemovesEventsOfActing(t *testing.T) {
+// TestErasure_ImpersonationEvents, of whichever of the two is erased.
+func TestErasure_ImpersonationEvents(t *testing.T) {
 	t.Parallel()
 	for _, erased := range []string{"boss", "clerk"} {
 		t.Run(erased, func(t *testing.T) {

@@ -50,7 +50,7 @@ func TestExplainAt(t *testing.T) {
 }
 
 // The data scope is the caller's present one, and is compared with the user as it is now.
-func TestExplainAtIsScoped(t *testing.T) {
+func TestExplainAt_DataScope(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	near, far := in.dept("Near", 0), in.dept("Far", 0)
@@ -66,7 +66,7 @@ func TestExplainAtIsScoped(t *testing.T) {
 	}
 }
 
-func TestExplainAtParsesTimes(t *testing.T) {
+func TestExplainAt_Times(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	ask := func(query string) *reply {

@@ -127,8 +127,8 @@ func TestEffectivePermissions(t *testing.T) {
 	ask("owner", ann, `{"keys":[],"all":0,"depts":[],"dept_count":0}`)
 }
 
-// TestUsersByName filters users by name: the whole name, ignoring case.
-func TestUsersByName(t *testing.T) {
+// TestUserList_ByName filters users by name: the whole name, ignoring case.
+func TestUserList_ByName(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	dept := in.dept("Sales", 0)

@@ -83,9 +83,9 @@ func withManyUsers(t *testing.T) (in *instance, clerk, role store.ID) {
 	return in, clerk, role
 }
 
-// TestAnExportIsReauthorized checks that every chunk is authorized again, and that the
+// TestUserExport_Reauthorized checks that every chunk is authorized again, and that the
 // client cannot take a partial export for complete.
-func TestAnExportIsReauthorized(t *testing.T) {
+func TestUserExport_Reauthorized(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(in *instance, clerk, role store.ID){
 		"the permission is taken away": func(in *instance, _, role store.ID) {
@@ -118,9 +118,9 @@ func TestAnExportIsReauthorized(t *testing.T) {
 	}
 }
 
-// TestAnExportFollowsTheData: users who are deleted or leave the scope are not in the
+// TestUserExport_FollowsData: users who are deleted or leave the scope are not in the
 // chunks sent afterwards.
-func TestAnExportFollowsTheData(t *testing.T) {
+func TestUserExport_FollowsData(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		then func(in *instance, clerk, role store.ID)

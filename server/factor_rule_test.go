@@ -42,7 +42,7 @@ func (in *instance) overdue(name string) {
 	})
 }
 
-func TestARoleRequiresASecondFactor(t *testing.T) {
+func TestSecondFactor_RequiredByRole(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	role := in.role("Staff", nil, "admin.role.query")
@@ -102,8 +102,8 @@ func TestARoleRequiresASecondFactor(t *testing.T) {
 	in.ok("GET", "/admin/role", "", "ada") // at once, too
 }
 
-// TestARemovedFactorHasToBeReplaced at once, if one is required.
-func TestARemovedFactorHasToBeReplaced(t *testing.T) {
+// TestSecondFactor_RemovedMustBeReplaced at once, if one is required.
+func TestSecondFactor_RemovedMustBeReplaced(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	role := in.role("Staff", func(r *store.Role) { r.RequireFactor = true }, "admin.role.query")
@@ -117,7 +117,7 @@ func TestARemovedFactorHasToBeReplaced(t *testing.T) {
 	in.ok("GET", "/admin/role", "", "again")
 }
 
-func TestASettingRequiresASecondFactor(t *testing.T) {
+func TestSecondFactor_RequiredBySetting(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.member("bob", 0)
@@ -138,8 +138,8 @@ func TestASettingRequiresASecondFactor(t *testing.T) {
 	}
 }
 
-// TestAUserIsToldOfARemovedFactor at the next sign-in and by mail, unless the user has removed it.
-func TestAUserIsToldOfARemovedFactor(t *testing.T) {
+// TestSecondFactor_RemovalNotice at the next sign-in and by mail, unless the user has removed it.
+func TestSecondFactor_RemovalNotice(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.openMailbox()

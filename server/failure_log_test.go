@@ -13,7 +13,7 @@ import (
 	"reeve/server/web"
 )
 
-func TestRepeatedFailuresAreLoggedOnceAMinuteWithACount(t *testing.T) {
+func TestFailureLog_OncePerMinute(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := zerolog.New(&out)

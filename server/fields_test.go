@@ -119,7 +119,7 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 const blockedEvent = "aaaaaaaaaa-1"
 
 // hasGoodBody reports whether a route takes a body and has one in goodBodies. Only
-// TestGoodBodiesAreAccepted fails for a route that has none.
+// TestBody_ValidFields fails for a route that has none.
 func hasGoodBody(rt *web.Route) bool {
 	_, has := goodBodies()[rt.Name()]
 	return takesBody(rt) && has
@@ -218,7 +218,7 @@ func (in *instance) withCode(rt *web.Route, body string) string {
 	return body
 }
 
-func TestValidBodiesAreAccepted(t *testing.T) {
+func TestBody_ValidFields(t *testing.T) {
 	t.Parallel()
 	unused := maps.Clone(goodBodies())
 	for _, rt := range routes() {
@@ -263,8 +263,8 @@ func eachField(t *testing.T, test func(in *instance, rt *web.Route, f *web.Field
 	in.unchanged(before)
 }
 
-// TestNullForEveryField: null empties fields that can be empty, and is rejected for others.
-func TestNullForEveryField(t *testing.T) {
+// TestField_Null: null empties fields that can be empty, and is rejected for others.
+func TestField_Null(t *testing.T) {
 	t.Parallel()
 	needed := []string{
 		"POST /system/setting values", "PUT /system/setting/:id values", // of the type of the valid body
@@ -317,8 +317,8 @@ func TestDescription_IsAnotherNameOfDescribe(t *testing.T) {
 	}
 }
 
-// TestNumbersMayBeStrings: numbers and flags may be numeric strings, in arrays too.
-func TestNumbersMayBeStrings(t *testing.T) {
+// TestField_NumericStrings: numbers and flags may be numeric strings, in arrays too.
+func TestField_NumericStrings(t *testing.T) {
 	t.Parallel()
 	for _, rt := range bodied() {
 		good := goodBodies()[rt.Name()]
@@ -363,7 +363,7 @@ func TestNumbersMayBeStrings(t *testing.T) {
 	}
 }
 
-func TestEveryFieldRejectsTheWrongType(t *testing.T) {
+func TestField_WrongType(t *testing.T) {
 	t.Parallel()
 	all := map[string]string{"text": `"x"`, "number": `7`, "fraction": `0.5`, "big": `1e400`, "true": `true`, "array": `[]`, "object": `{}`}
 	fits := func(f *web.Field) []string {
@@ -395,7 +395,7 @@ func TestEveryFieldRejectsTheWrongType(t *testing.T) {
 	})
 }
 
-func TestEveryFieldIsBounded(t *testing.T) {
+func TestField_Bounds(t *testing.T) {
 	t.Parallel()
 	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
 		var values []string
@@ -420,7 +420,7 @@ func TestEveryFieldIsBounded(t *testing.T) {
 	})
 }
 
-func TestNamesRejectDeceptiveCharacters(t *testing.T) {
+func TestName_RejectsDeceptiveCharacters(t *testing.T) {
 	t.Parallel()
 	deceiving := map[string]string{
 		"NUL": "a\x00b", "bell": "a\ab", "escape": "a\x1bb", "delete": "a\x7fb", "next line": "a\u0085b", "line separator": "a\u2028b",
@@ -449,7 +449,7 @@ func TestNamesRejectDeceptiveCharacters(t *testing.T) {
 }
 
 // Every text of one line in a record is a name, except those that people do not read.
-func TestNamesRejectInvisibleCharacters(t *testing.T) {
+func TestName_RejectsInvisibleCharacters(t *testing.T) {
 	t.Parallel()
 	exempt := []string{"icon", "local", "url", "event"}
 	checked := map[string]bool{}
@@ -477,7 +477,7 @@ func TestNamesRejectInvisibleCharacters(t *testing.T) {
 	})
 }
 
-func TestAllMissingFieldsAreReported(t *testing.T) {
+func TestField_AllMissingReported(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
 	before := in.dump()

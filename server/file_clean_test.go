@@ -19,9 +19,9 @@ func scaled(t testing.TB, data []byte) string {
 	return fmt.Sprint(img.Bounds(), img)
 }
 
-// TestPublicPicturesTellNothing checks that public pictures have no metadata (place, time,
+// TestPublicPicture_NoMetadata checks that public pictures have no metadata (place, time,
 // author) in any kind of response, and that their owner still gets the unmodified file.
-func TestPublicPicturesTellNothing(t *testing.T) {
+func TestPublicPicture_NoMetadata(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for name, data := range picturetest.WithMetadata(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White), picturetest.LossyWebP) {
@@ -56,9 +56,9 @@ func TestPublicPicturesTellNothing(t *testing.T) {
 	}
 }
 
-// TestPicturesThatCantBeCleanedStayPrivate: HEIC and TIFF can have metadata that is not
+// TestPublicPicture_UncleanableStaysPrivate: HEIC and TIFF can have metadata that is not
 // removed.
-func TestPicturesThatCantBeCleanedStayPrivate(t *testing.T) {
+func TestPublicPicture_UncleanableStaysPrivate(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	tiff := "II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00GPS"

@@ -114,9 +114,9 @@ func TestDownload_RangeOfAnEmptyFile(t *testing.T) {
 	}
 }
 
-// TestDownloadsOfSeveralParts: a few ranges are sent as parts. For too many the whole file is
+// TestDownload_MultipleRanges: a few ranges are sent as parts. For too many the whole file is
 // sent, since each range could require reading another chunk.
-func TestDownloadsOfSeveralParts(t *testing.T) {
+func TestDownload_MultipleRanges(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	body := pattern(chunk + 1000)
@@ -146,7 +146,7 @@ func TestDownloadsOfSeveralParts(t *testing.T) {
 	}
 }
 
-func TestAnEmptyFileIsDownloaded(t *testing.T) {
+func TestDownload_EmptyFile(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "empty", "")
@@ -201,9 +201,9 @@ func TestThumbs(t *testing.T) {
 	}
 }
 
-// TestADownloadThatIsOvertakenByTheDeletion: a download whose file is deleted meanwhile gets
+// TestDownload_FileDeletedMeanwhile: a download whose file is deleted meanwhile gets
 // 404, and is not reported as damage of the disk.
-func TestADownloadThatIsOvertakenByTheDeletion(t *testing.T) {
+func TestDownload_FileDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })

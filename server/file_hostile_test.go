@@ -25,9 +25,9 @@ func (a *reply) safe(inline bool) {
 	}
 }
 
-// TestHostileFilesAreNeverShown, whatever name they have and by whichever route they are
+// TestDownload_HostileFilesNotRendered, whatever name they have and by whichever route they are
 // downloaded.
-func TestHostileFilesAreNeverShown(t *testing.T) {
+func TestDownload_HostileFilesNotRendered(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	picture := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
@@ -83,8 +83,8 @@ func TestHostileFilesAreNeverShown(t *testing.T) {
 	}
 }
 
-// TestSmallPicturesDoNotTellWhere they were taken; the unmodified file keeps that.
-func TestSmallPicturesDoNotTellWhere(t *testing.T) {
+// TestThumbnail_NoLocation they were taken; the unmodified file keeps that.
+func TestThumbnail_NoLocation(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for name, data := range picturetest.WithMetadata(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White), picturetest.LossyWebP) {
@@ -105,9 +105,9 @@ func TestSmallPicturesDoNotTellWhere(t *testing.T) {
 	}
 }
 
-// TestPixelBombsAreRefusedAtOnce: one can be uploaded as a file, but is never decoded, for which
+// TestPixelBomb_RefusedAtOnce: one can be uploaded as a file, but is never decoded, for which
 // the smallest of them takes a gigabyte.
-func TestPixelBombsAreRefusedAtOnce(t *testing.T) {
+func TestPixelBomb_RefusedAtOnce(t *testing.T) {
 	in := start(t)
 	small := picturetest.JPEG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))
 	for name, data := range map[string][]byte{

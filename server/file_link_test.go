@@ -35,7 +35,7 @@ func (in *instance) dead(name, link string) {
 	}
 }
 
-func TestLinksNeedNoToken(t *testing.T) {
+func TestFileLink_NeedsNoToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "file.list.download")
@@ -57,8 +57,8 @@ func TestLinksNeedNoToken(t *testing.T) {
 	in.call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").brief(404)
 }
 
-// TestChangedLinksAreDead, whichever part of the URL is changed.
-func TestChangedLinksAreDead(t *testing.T) {
+// TestFileLink_AnyChangeInvalidates, whichever part of the URL is changed.
+func TestFileLink_AnyChangeInvalidates(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	f, other := in.keep("owner", "x", "one"), in.keep("owner", "y", "two")
@@ -103,8 +103,8 @@ func TestChangedLinksAreDead(t *testing.T) {
 	in.ok("GET", signed, "", "nobody")
 }
 
-// TestLinksEndWithWhatAllowedThem: the session, the permission, the scope or the file.
-func TestLinksEndWithWhatAllowedThem(t *testing.T) {
+// TestFileLink_EndsWithAccess: the session, the permission, the scope or the file.
+func TestFileLink_EndsWithAccess(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(in *instance, u, role, session store.ID){
 		"logout": func(in *instance, _, _, _ store.ID) { in.ok("POST", "/admin/logout", "", "clerk") },
@@ -164,9 +164,9 @@ func TestLinksEndWithWhatAllowedThem(t *testing.T) {
 	}
 }
 
-// TestLinksEndInTime, at the latest with the session. Changing the password keeps the links
+// TestFileLink_Expiry, at the latest with the session. Changing the password keeps the links
 // of the session that changes it.
-func TestLinksEndInTime(t *testing.T) {
+func TestFileLink_Expiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		f := in.keep("owner", "x", "signed for")
@@ -194,9 +194,9 @@ func TestLinksEndInTime(t *testing.T) {
 	})
 }
 
-// TestNothingStoredMakesALink: links can't be forged from a backup, which has all records
+// TestFileLink_NotForgeableFromBackup: links can't be forged from a backup, which has all records
 // and, if encrypted, secret.key.
-func TestNothingStoredMakesALink(t *testing.T) {
+func TestFileLink_NotForgeableFromBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)

@@ -147,9 +147,9 @@ func (s *fileModel) order(trash bool, query url.Values) func(a, b *store.File) i
 	return func(a, b *store.File) int { return -by[name](a, b) }
 }
 
-// TestFileListsAnswerWhatLookingAtAllFinds compares lists with brute force, for a caller who
+// TestFileList_MatchesBruteForce compares lists with brute force, for a caller who
 // sees everything and for one who sees the files of a few users.
-func TestFileListsAnswerWhatLookingAtAllFinds(t *testing.T) {
+func TestFileList_MatchesBruteForce(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, name := range []string{"A", "B", "C"} {

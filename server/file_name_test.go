@@ -11,9 +11,9 @@ import (
 	"reeve/server/openapi"
 )
 
-// TestNamesOfFiles uploads files with unusual and hostile names, and checks the name in the
+// TestFileName_Upload uploads files with unusual and hostile names, and checks the name in the
 // record and in the download.
-func TestNamesOfFiles(t *testing.T) {
+func TestFileName_Upload(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	raw := func(disposition string) formPart {
@@ -103,7 +103,7 @@ func (in *instance) saves(url, name string) {
 	}
 }
 
-func TestNewNamesOfFiles(t *testing.T) {
+func TestFileName_Rename(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "old.txt", "words")

@@ -19,9 +19,9 @@ func (in *instance) publicURL(id store.ID) string {
 	return ""
 }
 
-// TestPublicAddresses: a public URL needs no token, works as long as the file has it, can be
+// TestPublicURL: a public URL needs no token, works as long as the file has it, can be
 // cached, and is never used again.
-func TestPublicAddresses(t *testing.T) {
+func TestPublicURL(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "open.txt", "for everybody")
@@ -114,8 +114,8 @@ func TestAvatars(t *testing.T) {
 	in.swept(1)
 }
 
-// TestPicturesThatAreNoAvatar are rejected and keep the previous avatar.
-func TestPicturesThatAreNoAvatar(t *testing.T) {
+// TestAvatar_InvalidPictures are rejected and keep the previous avatar.
+func TestAvatar_InvalidPictures(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))

@@ -25,8 +25,8 @@ func (in *instance) quietly(method, url, body string) *httptest.ResponseRecorder
 	return w
 }
 
-// TestTheSameBytesFromManyAtOnce: each upload gets a record; the content is stored once.
-func TestTheSameBytesFromManyAtOnce(t *testing.T) {
+// TestUpload_SameContentConcurrently: each upload gets a record; the content is stored once.
+func TestUpload_SameContentConcurrently(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	words := pattern(chunk + 5000)
@@ -54,9 +54,9 @@ func TestTheSameBytesFromManyAtOnce(t *testing.T) {
 	in.swept(0)
 }
 
-// TestUploadsAndDeletionsAtOnce: concurrent clients upload the same content, read it back and
+// TestUpload_ConcurrentDeletion: concurrent clients upload the same content, read it back and
 // delete it. None loses content because another client deleted its own file.
-func TestUploadsAndDeletionsAtOnce(t *testing.T) {
+func TestUpload_ConcurrentDeletion(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var wg sync.WaitGroup
@@ -88,8 +88,8 @@ func TestUploadsAndDeletionsAtOnce(t *testing.T) {
 	in.swept(0)
 }
 
-// TestAvatarsChangeWhileTheyAreRead: a concurrent read gets the avatar or 404.
-func TestAvatarsChangeWhileTheyAreRead(t *testing.T) {
+// TestAvatar_ReplacedWhileRead: a concurrent read gets the avatar or 404.
+func TestAvatar_ReplacedWhileRead(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var address atomic.Value

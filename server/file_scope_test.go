@@ -11,9 +11,9 @@ import (
 // fileKeys are the permissions for files.
 var fileKeys = []string{"file.list.query", "file.list.create", "file.list.update", "file.list.delete", "file.list.download", "file.trash.query", "file.trash.restore", "file.trash.delete"}
 
-// TestFilesInTheDataScope: on every route, files of uploaders outside the data scope are not
+// TestFile_DataScope: on every route, files of uploaders outside the data scope are not
 // found and not changed.
-func TestFilesInTheDataScope(t *testing.T) {
+func TestFile_DataScope(t *testing.T) {
 	t.Parallel()
 	for _, c := range inScope {
 		t.Run(fmt.Sprint(c.scope, c.depts), func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"reeve/server/files"
 )
 
-// TestTheTrash moves a file to the trash, restores it, and deletes it permanently.
-func TestTheTrash(t *testing.T) {
+// TestTrash moves a file to the trash, restores it, and deletes it permanently.
+func TestTrash(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/file/group", `{"name":"Papers"}`)
@@ -55,8 +55,8 @@ func TestTheTrash(t *testing.T) {
 	in.swept(0)
 }
 
-// TestManyFilesAtOnce: batches are all or nothing, and repeated IDs count once.
-func TestManyFilesAtOnce(t *testing.T) {
+// TestFile_Batch: batches are all or nothing, and repeated IDs count once.
+func TestFile_Batch(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/file/group", `{"name":"Papers"}`)
@@ -97,8 +97,8 @@ func TestManyFilesAtOnce(t *testing.T) {
 	in.swept(4)
 }
 
-// TestStaleChangesOfFiles: a change does not overwrite one that the client has not read.
-func TestStaleChangesOfFiles(t *testing.T) {
+// TestFile_StaleChange: a change does not overwrite one that the client has not read.
+func TestFile_StaleChange(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "x", "x")
@@ -112,8 +112,8 @@ func TestStaleChangesOfFiles(t *testing.T) {
 	}
 }
 
-// TestFilesStayWithTheNameOfWhoHasGone: files of a deleted user keep the uploader's name.
-func TestFilesStayWithTheNameOfWhoHasGone(t *testing.T) {
+// TestFile_KeepsNameOfDeletedUploader: files of a deleted user keep the uploader's name.
+func TestFile_KeepsNameOfDeletedUploader(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.clerk("clerk", "file.list.create")

@@ -32,9 +32,9 @@ func (in *instance) sendForm(url string, parts ...formPart) *reply {
 	return in.send(in.multipart(url, strings.NewReader(multipartBody(parts...)), "owner"))
 }
 
-// TestEveryFormRejectsUnknownFields before and after the file, and accepts its own fields in
+// TestForm_RejectsUnknownFields before and after the file, and accepts its own fields in
 // both places.
-func TestEveryFormRejectsUnknownFields(t *testing.T) {
+func TestForm_RejectsUnknownFields(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	eachRoute(t, in, takesForm, func(in *instance, rt *web.Route) {
@@ -88,9 +88,9 @@ func documented(t *testing.T, rt *web.Route) openapi.Object {
 	return schema["properties"].(openapi.Object)
 }
 
-// TestADryRunNeverChangesAnything: however dry_run is sent, a dry run must never
+// TestImport_DryRunChangesNothing: however dry_run is sent, a dry run must never
 // change anything.
-func TestADryRunNeverChangesAnything(t *testing.T) {
+func TestImport_DryRunChangesNothing(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	file := filePart("a.csv", "username\nnew\n")
@@ -212,8 +212,8 @@ func TestSpreadsheetFormats(t *testing.T) {
 	}
 }
 
-// TestADuplicateNameInAFileIsReportedAsSuch, not as taken by another user.
-func TestADuplicateNameInAFileIsReportedAsSuch(t *testing.T) {
+// TestImport_DuplicateNameInFile, not as taken by another user.
+func TestImport_DuplicateNameInFile(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	file := "username;email\nann;a@example.org\nbert;b@example.org\ncleo;B@example.org\n\"BERT\";c@example.org\nadmin;\nAdmin;\n"

@@ -75,8 +75,8 @@ func TestForwardSignIn_BackButton(t *testing.T) {
 	v.ends("after signing out", callback, "owner", "/orders?page=2")
 }
 
-// TestForwardSignIn_StateLastsAsLongAsTheBrowser: the sign-in page can be open for hours.
-func TestForwardSignIn_StateLastsAsLongAsTheBrowser(t *testing.T) {
+// TestForwardSignIn_StateLastsForBrowserSession: the sign-in page can be open for hours.
+func TestForwardSignIn_StateLastsForBrowserSession(t *testing.T) {
 	t.Parallel()
 	v := newVisitor(start(t))
 	c := cookieNamed(v.visit("/", "/auth/verify").Result().Cookies(), "__Host-reeve-state")

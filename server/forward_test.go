@@ -94,8 +94,8 @@ func TestForwardAuthentication(t *testing.T) {
 	}
 }
 
-// TestAForwardTokenIsGoodForNothingElse: the program behind the proxy sees it with every request.
-func TestAForwardTokenIsGoodForNothingElse(t *testing.T) {
+// TestForwardToken_ValidNowhereElse: the program behind the proxy sees it with every request.
+func TestForwardToken_ValidNowhereElse(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.showPages()
@@ -123,7 +123,7 @@ func TestAForwardTokenIsGoodForNothingElse(t *testing.T) {
 	}
 }
 
-func TestForwardingEndsWithTheSession(t *testing.T) {
+func TestForward_EndsWithSession(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.clerk("ada", "system.info")
@@ -154,8 +154,8 @@ func TestForwardingEndsWithTheSession(t *testing.T) {
 	}
 }
 
-// TestForwardCodesAreBound to one use, one origin and one browser.
-func TestForwardCodesAreBound(t *testing.T) {
+// TestForwardCode_BoundToUseOriginBrowser to one use, one origin and one browser.
+func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("mallory")
@@ -193,8 +193,8 @@ func TestForwardCodesAreBound(t *testing.T) {
 	}
 }
 
-// TestForwardingLeadsNowhereElse than to the configured origins.
-func TestForwardingLeadsNowhereElse(t *testing.T) {
+// TestForward_ConfiguredOriginsOnly than to the configured origins.
+func TestForward_ConfiguredOriginsOnly(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, to := range []string{"//evil.example", "https://evil.example", "/\\evil.example", "\\/evil.example", "javascript:alert(1)", "/a\r\nSet-Cookie: x=y", "/\tx", ""} {
@@ -220,8 +220,8 @@ func must1(t *testing.T) func(*url.URL, error) *url.URL {
 	}
 }
 
-// TestForwardTokensAreReplacedAfterARestart, without a password.
-func TestForwardTokensAreReplacedAfterARestart(t *testing.T) {
+// TestForwardToken_ReplacedAfterRestart, without a password.
+func TestForwardToken_ReplacedAfterRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
@@ -240,7 +240,7 @@ func TestForwardTokensAreReplacedAfterARestart(t *testing.T) {
 	}
 }
 
-func TestForwardCodesAreLimited(t *testing.T) {
+func TestForwardCode_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	body := `{"origin":"` + appOrigin + `","state":"` + strings.Repeat("a", 64) + `"}`
@@ -260,8 +260,8 @@ func TestForwardCodesAreLimited(t *testing.T) {
 	}
 }
 
-// TestJunkForwardCookies are like none.
-func TestJunkForwardCookies(t *testing.T) {
+// TestForward_JunkCookies are like none.
+func TestForward_JunkCookies(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	v := &visitor{in, appOrigin, map[string]string{}}
@@ -287,8 +287,8 @@ func TestJunkForwardCookies(t *testing.T) {
 	}
 }
 
-// TestForwardingLeavesNoSecrets in monitoring.
-func TestForwardingLeavesNoSecrets(t *testing.T) {
+// TestForward_SecretsAreNotRecorded in monitoring.
+func TestForward_SecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	v := &visitor{in, appOrigin, map[string]string{}}
@@ -309,8 +309,8 @@ func TestForwardingLeavesNoSecrets(t *testing.T) {
 	}
 }
 
-// TestAnEmptyNeedIsRefused: it is a variable of the proxy that is empty by mistake.
-func TestAnEmptyNeedIsRefused(t *testing.T) {
+// TestForward_EmptyNeedIsRefused: it is a variable of the proxy that is empty by mistake.
+func TestForward_EmptyNeedIsRefused(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("ada", "system.info")
@@ -327,7 +327,7 @@ func TestAnEmptyNeedIsRefused(t *testing.T) {
 	}
 }
 
-func TestProgramsOnTheHostNameOfTheServerAreFound(t *testing.T) {
+func TestForward_ProgramsOnSameHost(t *testing.T) {
 	t.Parallel()
 	f := web.Forward{URL: "https://reeve.example.org:8443", Origins: []string{"https://shop.example.org", "https://Reeve.example.org", "http://reeve.example.org:3000", "https://example.org"}}
 	if got := forward.Exposed(&f); !slices.Equal(got, []string{"https://Reeve.example.org", "http://reeve.example.org:3000"}) {

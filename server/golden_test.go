@@ -44,7 +44,7 @@ func golden(t *testing.T, name, text string) {
 	}
 }
 
-func TestOpenAPIDocumentIsTheGoldenOne(t *testing.T) {
+func TestOpenAPIDocument_Golden(t *testing.T) {
 	t.Parallel()
 	golden(t, "openapi", start(t).ok("GET", "/openapi.json", "", "nobody").Body)
 }

@@ -30,9 +30,9 @@ func (in *instance) counts(method, path string) (classes [len(web.StatusClasses)
 	return classes
 }
 
-// TestAnAbandonedThumbnailIsNoFailure: a user leaves a page while its
+// TestClientGone_ThumbnailIsNoFailure: a user leaves a page while its
 // thumbnails are being made.
-func TestAnAbandonedThumbnailIsNoFailure(t *testing.T) {
+func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
@@ -102,8 +102,8 @@ func (d *deaf) Write(p []byte) (int, error) {
 	return d.ResponseRecorder.Write(p)
 }
 
-// TestADownloadAbortedByTheClientIsNoFailure, for each kind of raw response.
-func TestADownloadAbortedByTheClientIsNoFailure(t *testing.T) {
+// TestClientGone_DownloadIsNoFailure, for each kind of raw response.
+func TestClientGone_DownloadIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for path, as := range map[string]string{"/admin/list-export": "owner", "/system/backup": "owner", "/metrics": "metrics"} {
 		for _, left := range []int{0, 1} {
@@ -129,9 +129,9 @@ func TestADownloadAbortedByTheClientIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestAFailureCountsAfterTheClientHasGone: only errors caused by the disconnection are
+// TestClientGone_FailureStillCounts: only errors caused by the disconnection are
 // ignored.
-func TestAFailureCountsAfterTheClientHasGone(t *testing.T) {
+func TestClientGone_FailureStillCounts(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = zerolog.SyncWriter(&log) })
@@ -145,9 +145,9 @@ func TestAFailureCountsAfterTheClientHasGone(t *testing.T) {
 	}
 }
 
-// TestPicturesDoNotQueueForever fills all slots for pictures that are being scaled or are
+// TestPictureQueue_Bounded fills all slots for pictures that are being scaled or are
 // waiting.
-func TestPicturesDoNotQueueForever(t *testing.T) {
+func TestPictureQueue_Bounded(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	f := in.keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))

@@ -102,9 +102,9 @@ func (a *reply) checkHeaders(r *http.Request) {
 	}
 }
 
-// TestEveryRouteSendsTheHeaders for every route and class of status; call and send
+// TestSecurityHeaders_EveryRoute for every route and class of status; call and send
 // check them, in all other tests too.
-func TestEveryRouteSendsTheHeaders(t *testing.T) {
+func TestSecurityHeaders_EveryRoute(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	eachRoute(t, in, nil, func(in *instance, rt *web.Route) {
@@ -126,7 +126,7 @@ func TestEveryRouteSendsTheHeaders(t *testing.T) {
 	})
 }
 
-func TestEveryClassOfStatusSendsTheHeaders(t *testing.T) {
+func TestSecurityHeaders_EveryStatusClass(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
 	codes := map[int]bool{}
@@ -169,8 +169,8 @@ func TestEveryClassOfStatusSendsTheHeaders(t *testing.T) {
 	in.call("POST", "/admin/logout", "", "owner").brief(401)
 }
 
-// TestTheConsoleSendsTheHeaders, with its own content security policy.
-func TestTheConsoleSendsTheHeaders(t *testing.T) {
+// TestSecurityHeaders_Console, with its own content security policy.
+func TestSecurityHeaders_Console(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
 	for url, policy := range map[string]string{
@@ -195,8 +195,8 @@ func TestTheConsoleSendsTheHeaders(t *testing.T) {
 	}
 }
 
-// TestAnErrorSendsTheHeaders, including a panic and an aborted response.
-func TestAnErrorSendsTheHeaders(t *testing.T) {
+// TestSecurityHeaders_Errors, including a panic and an aborted response.
+func TestSecurityHeaders_Errors(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	handler := in.server.Headers(in.server.Cors(in.server.Router(failingRoutes())))
@@ -211,8 +211,8 @@ func TestAnErrorSendsTheHeaders(t *testing.T) {
 	}
 }
 
-// TestStrictTransportSecurityNeedsTLS only.
-func TestStrictTransportSecurityNeedsTLS(t *testing.T) {
+// TestSecurityHeaders_HSTSNeedsTLS only.
+func TestSecurityHeaders_HSTSNeedsTLS(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for tlsOn, srv := range map[bool]*httptest.Server{false: httptest.NewServer(in.server.Handler()), true: httptest.NewTLSServer(in.server.Handler())} {

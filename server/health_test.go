@@ -35,7 +35,7 @@ func (in *instance) age() {
 	in.server.ops.Cached.Store(&last)
 }
 
-func TestHealthIsCachedForASecond(t *testing.T) {
+func TestHealth_CachedForASecond(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/health", "", "nobody")
@@ -53,7 +53,7 @@ func TestHealthIsCachedForASecond(t *testing.T) {
 	}
 }
 
-func TestSystemHealthOfAClosedDatabase(t *testing.T) {
+func TestSystemHealth_ClosedDatabase(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	if _, parts := in.healthParts(); parts["database"].State != web.Healthy || parts["database"].Figures["writable"] != 1 || parts["clock"].State != web.Healthy {
@@ -74,7 +74,7 @@ func TestSystemHealthOfAClosedDatabase(t *testing.T) {
 	}
 }
 
-func TestSystemHealthOfFilesThatCannotBeOpened(t *testing.T) {
+func TestSystemHealth_UnopenableFiles(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	if _, err := in.db.FilesOpened(); err != nil {
@@ -99,7 +99,7 @@ func TestSystemHealthOfFilesThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-func TestSystemHealthIsTheWorstOfItsParts(t *testing.T) {
+func TestSystemHealth_WorstPart(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	state := func(s string) func() web.Part {
@@ -138,7 +138,7 @@ func TestHealthComponents(t *testing.T) {
 	}
 }
 
-func TestDiskHealthFollowsFreeSpace(t *testing.T) {
+func TestDiskHealth_FreeSpace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
@@ -155,7 +155,7 @@ func TestDiskHealthFollowsFreeSpace(t *testing.T) {
 	}
 }
 
-func TestTheFloorOfTheDiskIsASetting(t *testing.T) {
+func TestDiskHealth_FloorSetting(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	if _, known, _ := in.db.DiskFree(); !known {
@@ -234,8 +234,8 @@ func TestSystemInfo(t *testing.T) {
 	})
 }
 
-// TestLostCommitsAreShownUntilAcknowledged by a user with the permission.
-func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
+// TestLostCommits_ShownUntilAcknowledged by a user with the permission.
+func TestLostCommits_ShownUntilAcknowledged(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	if _, parts := in.healthParts(); parts["database"].State != web.Healthy || parts["database"].Figures["lost_commits"] != 0 {
@@ -285,9 +285,9 @@ func TestLostCommitsAreShownUntilAcknowledged(t *testing.T) {
 	}
 }
 
-// TestSystemHealthOfASearchIndexThatCannotBeMade: it needs an administrator, but
+// TestSystemHealth_SearchIndexFailure: it needs an administrator, but
 // searches still work.
-func TestSystemHealthOfASearchIndexThatCannotBeMade(t *testing.T) {
+func TestSystemHealth_SearchIndexFailure(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	must(t, os.WriteFile(filepath.Join(in.dir, "search"), []byte("in the way"), 0o600))
@@ -314,8 +314,8 @@ func TestSystemHealthOfASearchIndexThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// TestSystemHealthIsTheWorstState of all components.
-func TestSystemHealthIsTheWorstState(t *testing.T) {
+// TestSystemHealth_WorstState of all components.
+func TestSystemHealth_WorstState(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, test := range []struct {

@@ -21,7 +21,7 @@ func (in *instance) repeatable(key, method, url, body, as string) *reply {
 	return in.send(r)
 }
 
-func TestARepeatedRequestIsCarriedOutOnce(t *testing.T) {
+func TestIdempotency_CarriedOutOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
@@ -53,7 +53,7 @@ func TestARepeatedRequestIsCarriedOutOnce(t *testing.T) {
 	same(in.repeatable("k-1", "POST", "/admin/role", body, "owner"))
 }
 
-func TestAFailedRequestCanBeRepeated(t *testing.T) {
+func TestIdempotency_FailedCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.repeatable("k", "POST", "/admin/dept", `{"name":"","parent_id":77}`, "owner").brief(422)
@@ -68,8 +68,8 @@ func TestAFailedRequestCanBeRepeated(t *testing.T) {
 	})
 }
 
-// TestConcurrentRepetitions are carried out once, too.
-func TestConcurrentRepetitions(t *testing.T) {
+// TestIdempotency_Concurrent are carried out once, too.
+func TestIdempotency_Concurrent(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var wg sync.WaitGroup
@@ -99,8 +99,8 @@ func TestConcurrentRepetitions(t *testing.T) {
 	})
 }
 
-// TestEveryPostIsCarriedOutOnce sends a valid request to every route twice.
-func TestEveryPostIsCarriedOutOnce(t *testing.T) {
+// TestIdempotency_EveryPost sends a valid request to every route twice.
+func TestIdempotency_EveryPost(t *testing.T) {
 	t.Parallel()
 	replayed, refused := 0, 0
 	for _, rt := range routes() {
@@ -143,8 +143,8 @@ func TestEveryPostIsCarriedOutOnce(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotReplayed, nor stored.
-func TestSecretsAreNotReplayed(t *testing.T) {
+// TestIdempotency_SecretsNotReplayed, nor stored.
+func TestIdempotency_SecretsNotReplayed(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	body := `{"name":"shop","role_ids":[` + fmt.Sprint(in.clerk("clerk").RoleIDs[0]) + `]}`
@@ -163,8 +163,8 @@ func TestSecretsAreNotReplayed(t *testing.T) {
 	})
 }
 
-// TestAResponseIsStoredEncrypted with the Idempotency-Key, so that erased data does not stay in it.
-func TestAResponseIsStoredEncrypted(t *testing.T) {
+// TestIdempotency_ResponseEncrypted with the Idempotency-Key, so that erased data does not stay in it.
+func TestIdempotency_ResponseEncrypted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.repeatable("k", "POST", "/admin/dept", `{"name":"Sales","leader":"Lea Lund"}`, "owner").brief(200)
@@ -178,7 +178,7 @@ func TestAResponseIsStoredEncrypted(t *testing.T) {
 	})
 }
 
-func TestAReplayNeedsThePermission(t *testing.T) {
+func TestIdempotency_ReplayNeedsPermission(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.clerk("clerk", "admin.dept.create")
@@ -187,8 +187,8 @@ func TestAReplayNeedsThePermission(t *testing.T) {
 	in.repeatable("k", "POST", "/admin/dept", `{"name":"Sales"}`, "clerk").brief(403, `"errorCode":"denied"`)
 }
 
-// TestAnUploadIsRepeatedWithAnotherBoundary, as clients do.
-func TestAnUploadIsRepeatedWithAnotherBoundary(t *testing.T) {
+// TestIdempotency_UploadOtherBoundary, as clients do.
+func TestIdempotency_UploadOtherBoundary(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	send := func(boundary, content string) *reply {
@@ -228,7 +228,7 @@ func TestBadIdempotencyKeys(t *testing.T) {
 	in.repeatable("", http.MethodPut, "/admin/info", `{"nickname":"n"}`, "owner").brief(200)
 }
 
-func TestACallerHasALimitOfCompletedRequests(t *testing.T) {
+func TestIdempotency_LimitPerCaller(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	add := func(n int, caller string) {
@@ -255,8 +255,8 @@ func TestACallerHasALimitOfCompletedRequests(t *testing.T) {
 	})
 }
 
-// TestAReplayNeedsTheSameScope: the response may have records outside of the present one.
-func TestAReplayNeedsTheSameScope(t *testing.T) {
+// TestIdempotency_ReplayNeedsSameScope: the response may have records outside of the present one.
+func TestIdempotency_ReplayNeedsSameScope(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.clerk("clerk", "admin.dept.create")
@@ -268,8 +268,8 @@ func TestAReplayNeedsTheSameScope(t *testing.T) {
 	in.repeatable("k", "POST", "/admin/dept", `{"name":"Plans"}`, "clerk").brief(409, `"errorCode":"already_done"`)
 }
 
-// TestFilesOfAFormAreToldApart, also if the bytes of all of them are the same.
-func TestFilesOfAFormAreToldApart(t *testing.T) {
+// TestIdempotency_FilesDistinguished, also if the bytes of all of them are the same.
+func TestIdempotency_FilesDistinguished(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	send := func(parts ...formPart) *reply {
@@ -285,8 +285,8 @@ func TestFilesOfAFormAreToldApart(t *testing.T) {
 	}
 }
 
-// TestAReplayIsConfirmed: a write of the same commit has seen a completed request, and the commit has failed.
-func TestAReplayIsConfirmed(t *testing.T) {
+// TestIdempotency_ReplayAfterFailedCommit: a write of the same commit has seen a completed request, and the commit has failed.
+func TestIdempotency_ReplayAfterFailedCommit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.repeatable("k", "POST", "/admin/dept", `{"name":"Sales"}`, "owner").brief(200)

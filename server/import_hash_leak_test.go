@@ -53,7 +53,7 @@ func (in *instance) everyText() map[string]string {
 
 // A hash is nowhere but in its record: not in the steps of the job, the change log, monitoring, answers, or files
 // other than the database.
-func TestImportedHashesAreNowhereElse(t *testing.T) {
+func TestImportedHash_StaysInRecord(t *testing.T) {
 	t.Parallel()
 	const secret = "92IXUNpkjO0rOQ5byMi"
 	var log bytes.Buffer

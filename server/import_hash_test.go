@@ -60,7 +60,7 @@ func accountNamed(tx *store.Tx, app bool, name string) (store.Account, error) {
 }
 
 // Imported users sign in with the password that they had, in both realms.
-func TestUsersSignInWithImportedPasswords(t *testing.T) {
+func TestImportedHash_Login(t *testing.T) {
 	t.Parallel()
 	for name, c := range importRealms {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestUsersSignInWithImportedPasswords(t *testing.T) {
 }
 
 // Whoever imports hashes must be allowed to set passwords, also when the job runs.
-func TestImportedHashesNeedThePasswordPermission(t *testing.T) {
+func TestImportedHash_NeedsPasswordPermission(t *testing.T) {
 	t.Parallel()
 	for name, c := range importRealms {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestImportedHashesNeedThePasswordPermission(t *testing.T) {
 }
 
 // The owner role accepts no imported hash.
-func TestNoHashIsImportedForAnOwner(t *testing.T) {
+func TestImportedHash_RefusedForOwner(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	file := "username,roles,password_hash\nann,Plain," + laravelHash + "\nboss,plain;Owner," + ryHash + "\n"
@@ -141,7 +141,7 @@ func TestNoHashIsImportedForAnOwner(t *testing.T) {
 	promote().brief(200)
 }
 
-func TestFaultsOfImportedHashes(t *testing.T) {
+func TestImportedHash_Faults(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	const secret = "92IXUNpkjO0rOQ5byMi"
@@ -178,7 +178,7 @@ func TestFaultsOfImportedHashes(t *testing.T) {
 }
 
 // A step that was applied keeps nothing of its rows, until its job has ended.
-func TestAppliedStepsOfAnImportForgetTheirRows(t *testing.T) {
+func TestImportedHash_AppliedStepsForgetRows(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
@@ -194,7 +194,7 @@ func TestAppliedStepsOfAnImportForgetTheirRows(t *testing.T) {
 }
 
 // Users with a password hash are not invited, the others are; steps stay within the limit of a write.
-func TestUsersWithAnImportedHashAreNotInvited(t *testing.T) {
+func TestImportedHash_NoInvitation(t *testing.T) {
 	t.Parallel()
 	for name, c := range importRealms {
 		t.Run(name, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestUsersWithAnImportedHashAreNotInvited(t *testing.T) {
 }
 
 // An import is undone as one, with the hashes, and can be undone after users have signed in.
-func TestAnImportWithHashesIsUndone(t *testing.T) {
+func TestImportedHash_Undo(t *testing.T) {
 	t.Parallel()
 	for name, c := range importRealms {
 		t.Run(name, func(t *testing.T) {

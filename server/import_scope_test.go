@@ -9,10 +9,10 @@ import (
 	"reeve/store"
 )
 
-// TestAnImportStaysWithinTheScope of a user who sees department 10 and below. Each row outside
+// TestUserImport_DataScope of a user who sees department 10 and below. Each row outside
 // of it, and each that grants too much, has its own result; one such row makes the whole
 // import fail.
-func TestAnImportStaysWithinTheScope(t *testing.T) {
+func TestUserImport_DataScope(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)
 	in.role("Low", nil, "admin.list.query")
@@ -81,9 +81,9 @@ func TestAnImportStaysWithinTheScope(t *testing.T) {
 	in.lists("/admin/list?keywordSearch=row", "dept_name", "clerk", "D10", "D101", "D100")
 }
 
-// TestHiddenDepartmentsDoNotMakeAPathAmbiguous: departments outside the scope do
+// TestUserImport_HiddenDeptNotAmbiguous: departments outside the scope do
 // not make a path ambiguous.
-func TestHiddenDepartmentsDoNotMakeAPathAmbiguous(t *testing.T) {
+func TestUserImport_HiddenDeptNotAmbiguous(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	seen := in.dept("Twin", 0)

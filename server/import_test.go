@@ -53,8 +53,8 @@ func (l *late) Read(b []byte) (int, error) {
 	return l.Reader.Read(b)
 }
 
-// TestAnImportIsReauthorizedAfterTheUpload, since an upload can take long.
-func TestAnImportIsReauthorizedAfterTheUpload(t *testing.T) {
+// TestUserImport_ReauthorizedAfterUpload, since an upload can take long.
+func TestUserImport_ReauthorizedAfterUpload(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		then   func(in *instance, clerk *store.User)
@@ -111,7 +111,7 @@ func withOffice(t testing.TB, more func(in *instance)) *instance {
 	return in
 }
 
-func TestImportErrorsByRow(t *testing.T) {
+func TestUserImport_ErrorsByRow(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	in.ok("PUT", "/admin/info", `{"email":"boss@example.org"}`, "owner")
@@ -145,7 +145,7 @@ func TestImportErrorsByRow(t *testing.T) {
 }
 
 // A refused import lists many faults, and not as many as the client likes.
-func TestErrorsOfAnImportAreBounded(t *testing.T) {
+func TestUserImport_ErrorsBounded(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	for _, n := range []int{errs.MaxRowFaults - 100, errs.MaxRowFaults + 100} {
@@ -188,8 +188,8 @@ func TestInvalidImportFiles(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestAnImportIsAllOrNothing, and imported users have no password.
-func TestAnImportIsAllOrNothing(t *testing.T) {
+// TestUserImport_AllOrNothing, and imported users have no password.
+func TestUserImport_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	const good = "Status,username,roles,department,mobile,sex\n" +
@@ -215,9 +215,9 @@ func TestAnImportIsAllOrNothing(t *testing.T) {
 	in.login("ann", out.Password).brief(200, `"must_change_password":1`)
 }
 
-// TestAnImportStaysWithinTheCeiling: importing users cannot grant more than the caller
+// TestUserImport_Ceiling: importing users cannot grant more than the caller
 // may grant.
-func TestAnImportStaysWithinTheCeiling(t *testing.T) {
+func TestUserImport_Ceiling(t *testing.T) {
 	t.Parallel()
 	in := withCeilings(t)
 	in.role("Importer", func(r *store.Role) { r.DataScope, r.GrantRoleIDs = "all", []store.ID{2} }, "admin.list.import")
@@ -230,7 +230,7 @@ func TestAnImportStaysWithinTheCeiling(t *testing.T) {
 	in.upload("/admin/list-import", "username,roles\none,Editor\n", "importer").brief(200)
 }
 
-func TestAnExportEqualsTheListAndIsSafe(t *testing.T) {
+func TestUserExport_EqualsListAndSafe(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	in.ok("PUT", "/admin/info", `{"nickname":"=HYPERLINK(\"x\")","mobile":"+49 1234"}`, "owner")
@@ -252,9 +252,9 @@ func TestAnExportEqualsTheListAndIsSafe(t *testing.T) {
 	in.call("GET", `/admin/list-export?sorter={"email":"ascend"}`, "", "owner").brief(400)
 }
 
-// TestAnExportCanBeImported: more than a chunk of exported users can be imported
+// TestUserExport_CanBeImported: more than a chunk of exported users can be imported
 // into another instance.
-func TestAnExportCanBeImported(t *testing.T) {
+func TestUserExport_CanBeImported(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, func(in *instance) {
 		in.create("/admin/list", `{"username":"-ann","nickname":"'=1+1","email":"+x@example.org","mobile":"+49 1","dept_id":2,"role_ids":[2,3],"sex":2,"status":0}`)

@@ -165,7 +165,7 @@ func isWithin(path, root string) bool {
 	return path == root || strings.HasPrefix(path, root+"/")
 }
 
-func TestImportsNeverPointBack(t *testing.T) {
+func TestPackageImports_AllowedDirections(t *testing.T) {
 	t.Parallel()
 	all := imports(t)
 	for pkg := range mayImport {

@@ -68,9 +68,9 @@ func TestTimeInput(t *testing.T) {
 	}
 }
 
-// TestInputTypesThatCannotBeDecoded declares inputs that would otherwise fail at the
+// TestInput_UndecodableTypes declares inputs that would otherwise fail at the
 // first request.
-func TestInputTypesThatCannotBeDecoded(t *testing.T) {
+func TestInput_UndecodableTypes(t *testing.T) {
 	t.Parallel()
 	for _, in := range []any{
 		struct {

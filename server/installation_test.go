@@ -11,9 +11,9 @@ import (
 	"reeve/server/web"
 )
 
-// TestFilesReadableByOthersAreReported at the start and in /system/health, until they are
+// TestFilePermissions_ReadableReported at the start and in /system/health, until they are
 // private.
-func TestFilesReadableByOthersAreReported(t *testing.T) {
+func TestFilePermissions_ReadableReported(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no such permissions")
@@ -46,8 +46,8 @@ func TestFilesReadableByOthersAreReported(t *testing.T) {
 	check()
 }
 
-// TestTheProgramsOwnFilesArePrivate, whatever the umask.
-func TestTheProgramsOwnFilesArePrivate(t *testing.T) {
+// TestFilePermissions_OwnFilesPrivate, whatever the umask.
+func TestFilePermissions_OwnFilesPrivate(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.keep("owner", "a.txt", "a")
@@ -57,7 +57,7 @@ func TestTheProgramsOwnFilesArePrivate(t *testing.T) {
 	}
 }
 
-func TestRunningAsRootIsReported(t *testing.T) {
+func TestInstallation_RootReported(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(s *setup) { s.config.Root = true })
 	if _, parts := in.healthParts(); parts["permissions"].State != web.Healthy || parts["permissions"].Figures["root"] != 1 || !strings.Contains(parts["permissions"].Text, "running as root") {
@@ -68,7 +68,7 @@ func TestRunningAsRootIsReported(t *testing.T) {
 	}
 }
 
-func TestContainersAreDetected(t *testing.T) {
+func TestInstallation_ContainerDetected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		file, text, env string

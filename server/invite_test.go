@@ -38,7 +38,7 @@ func (in *instance) linkFor(id store.ID, as string) string {
 	return tokenIn(in.t, out.URL)
 }
 
-func TestAnInvitedUserSetsAPassword(t *testing.T) {
+func TestInvitation_SetsPassword(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var made struct {
@@ -63,7 +63,7 @@ func TestAnInvitedUserSetsAPassword(t *testing.T) {
 	in.ok("GET", fmt.Sprintf("/admin/list/%d", made.ID), "", "owner").brief(200, `"email_verified":0`)
 }
 
-func TestThreeCopiesOfALinkAreValid(t *testing.T) {
+func TestInvitation_ThreeValidCopies(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	id := in.guest("ann", "")
@@ -86,9 +86,9 @@ func TestThreeCopiesOfALinkAreValid(t *testing.T) {
 	}
 }
 
-// TestALinkThatWasCopiedNeedsTheRightsOfWhoCopiedIt: a clerk who has copied the link of a user must not
+// TestInvitation_NeedsRightsOfCopier: a clerk who has copied the link of a user must not
 // get the rights that the user has been given since.
-func TestALinkThatWasCopiedNeedsTheRightsOfWhoCopiedIt(t *testing.T) {
+func TestInvitation_NeedsRightsOfCopier(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(in *instance, clerk *store.User, id store.ID){
 		"the user becomes an owner": func(in *instance, _ *store.User, id store.ID) {
@@ -136,8 +136,8 @@ func TestALinkThatWasCopiedNeedsTheRightsOfWhoCopiedIt(t *testing.T) {
 	}
 }
 
-// TestLinksForOthersObeyTheCeilingAndTheScope on every operation that makes, lists or revokes one.
-func TestLinksForOthersObeyTheCeilingAndTheScope(t *testing.T) {
+// TestInvitation_CeilingAndScope on every operation that makes, lists or revokes one.
+func TestInvitation_CeilingAndScope(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.turnMailOn()
@@ -183,8 +183,8 @@ func TestLinksForOthersObeyTheCeilingAndTheScope(t *testing.T) {
 	in.call("POST", "/admin/list/1/reset-link", `{}`, "local").brief(404)
 }
 
-// TestAKeyCannotCopyLinks, since whoever has the key could sign in as the user.
-func TestAKeyCannotCopyLinks(t *testing.T) {
+// TestInvitation_APIKeyCannotCopy, since whoever has the key could sign in as the user.
+func TestInvitation_APIKeyCannotCopy(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.turnMailOn()
@@ -196,9 +196,9 @@ func TestAKeyCannotCopyLinks(t *testing.T) {
 	in.ok("POST", fmt.Sprintf("/admin/invite?ids=%d", id), `{"send":1}`, "key").brief(200, `"count":1`)
 }
 
-// TestTheInvitationsOfAnImport is the whole way of many people: imported and invited, most of them accept
+// TestInvitation_OfImport is the whole way of many people: imported and invited, most of them accept
 // at once from several addresses, some links expire, some are revoked, some are used twice.
-func TestTheInvitationsOfAnImport(t *testing.T) {
+func TestInvitation_OfImport(t *testing.T) {
 	t.Parallel()
 	const people, expired, revoked, twice, accepting, addresses = 200, 10, 10, 5, 150, 20
 	in := start(t)
@@ -315,9 +315,9 @@ func (in *instance) acceptancesAreLogged(want int) {
 	}
 }
 
-// TestMailedLinksEndWithTheAddress: who can read the mails of an address that the user has no more must
+// TestMailLink_EndsWithAddress: who can read the mails of an address that the user has no more must
 // not get the account.
-func TestMailedLinksEndWithTheAddress(t *testing.T) {
+func TestMailLink_EndsWithAddress(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.openMailbox()
@@ -334,7 +334,7 @@ func TestMailedLinksEndWithTheAddress(t *testing.T) {
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d", id), `{"email":"third@example.org"}`, "owner").brief(200, `"email_verified":0`)
 }
 
-func TestPeopleConfirmTheirAddress(t *testing.T) {
+func TestEmailVerification(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, info, email, verify, as string }{
 		{"users", "/admin/info", "/admin/email", "/admin/verify", "member"},
@@ -383,8 +383,8 @@ func TestPeopleConfirmTheirAddress(t *testing.T) {
 	}
 }
 
-// TestAnUnknownLinkIsRateLimited by address, and a good one is not.
-func TestAnUnknownLinkIsRateLimited(t *testing.T) {
+// TestMailLink_UnknownIsRateLimited by address, and a good one is not.
+func TestMailLink_UnknownIsRateLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	id := in.guest("ann", "")
@@ -403,7 +403,7 @@ func TestAnUnknownLinkIsRateLimited(t *testing.T) {
 	in.useLink("/admin/password/link", token, "a good password", "192.0.2.7").brief(200)
 }
 
-func TestTheRestoreOfABackupEndsLinks(t *testing.T) {
+func TestMailLink_EndedByRestore(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.turnMailOn()
@@ -450,8 +450,8 @@ func (in *instance) stored() string {
 	return all.String()
 }
 
-// TestTheLogOfLinksFollowsPermissionAndScope: links of app users need the permission for those.
-func TestTheLogOfLinksFollowsPermissionAndScope(t *testing.T) {
+// TestMailLinkLog_PermissionAndScope: links of app users need the permission for those.
+func TestMailLinkLog_PermissionAndScope(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	here := in.dept("Here", 0)

@@ -43,7 +43,7 @@ func (in *instance) userCount() (n int) {
 	return n
 }
 
-func TestAnImportIsAppliedInBoundedSteps(t *testing.T) {
+func TestImportJob_BoundedSteps(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	commits := in.db.Stats().Commits
@@ -74,9 +74,9 @@ func TestAnImportIsAppliedInBoundedSteps(t *testing.T) {
 	})
 }
 
-// TestCheckingAnImportLeavesTheWriterFree: validation runs outside the writer, so a dry
+// TestImportJob_CheckLeavesWriterFree: validation runs outside the writer, so a dry
 // run writes nothing and others can write meanwhile.
-func TestCheckingAnImportLeavesTheWriterFree(t *testing.T) {
+func TestImportJob_CheckLeavesWriterFree(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	before := in.db.Stats()
@@ -86,7 +86,7 @@ func TestCheckingAnImportLeavesTheWriterFree(t *testing.T) {
 	}
 }
 
-func TestCellsOfAnImportAreBounded(t *testing.T) {
+func TestImportJob_CellBounds(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	for name, c := range map[string]struct{ file, field string }{
@@ -108,7 +108,7 @@ func TestCellsOfAnImportAreBounded(t *testing.T) {
 	}
 }
 
-func TestADuplicateWithinTheFileIsReportedAsSuch(t *testing.T) {
+func TestImportJob_DuplicateInFile(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	_, failed, rows := in.imported("username,email\nann,a@example.org\nANN,b@example.org\nbob,A@example.org\n")
@@ -144,8 +144,8 @@ func (in *instance) heldUpload(url, file, as string, then func()) *reply {
 	return answer
 }
 
-// TestAFailedImportIsUndone completely.
-func TestAFailedImportIsUndone(t *testing.T) {
+// TestImportJob_FailureIsUndone completely.
+func TestImportJob_FailureIsUndone(t *testing.T) {
 	t.Parallel()
 	const n = 2*jobs.JobStepRecords + 50
 	for name, c := range map[string]struct {
@@ -207,10 +207,10 @@ func (in *instance) roleNamed(name string) (id store.ID) {
 	return id
 }
 
-// TestAJobIsContinuedAfterACrash: a job interrupted after any of its commits is
+// TestJob_ContinuedAfterCrash: a job interrupted after any of its commits is
 // completed, or undone, by the next start. A crash is simulated by a copy of the data
 // directory after a commit.
-func TestAJobIsContinuedAfterACrash(t *testing.T) {
+func TestJob_ContinuedAfterCrash(t *testing.T) {
 	t.Parallel()
 	const n = jobs.JobStepRecords + 20
 	for name, taken := range map[string]bool{"done": false, "undone": true} {
@@ -254,9 +254,9 @@ func TestAJobIsContinuedAfterACrash(t *testing.T) {
 	}
 }
 
-// TestAJobThatWasNotPreparedIsGivenUp if its steps were not all stored when the process
+// TestJob_UnpreparedIsGivenUp if its steps were not all stored when the process
 // ended.
-func TestAJobThatWasNotPreparedIsGivenUp(t *testing.T) {
+func TestJob_UnpreparedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
@@ -288,7 +288,7 @@ func (in *instance) continueJobs() {
 	in.server.jobs.Running.Wait()
 }
 
-func TestTooManyJobsAreRefused(t *testing.T) {
+func TestJob_Limit(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	add := func(n int, user store.ID) {
@@ -310,9 +310,9 @@ func TestTooManyJobsAreRefused(t *testing.T) {
 	in.upload("/admin/list-import", manyPeople(1), "clerk").brief(200)
 }
 
-// TestVisibilityOfJobs: users see their own jobs, and with the permission those of users
+// TestJob_Visibility: users see their own jobs, and with the permission those of users
 // in their data scope.
-func TestVisibilityOfJobs(t *testing.T) {
+func TestJob_Visibility(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)
 	in.clerk("clerk", "admin.list.import")
@@ -339,8 +339,8 @@ func copyData(t testing.TB, from string) string {
 	return to
 }
 
-// TestJobsAreContinuedEveryMinute while the program runs.
-func TestJobsAreContinuedEveryMinute(t *testing.T) {
+// TestJob_ContinuedEveryMinute while the program runs.
+func TestJob_ContinuedEveryMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		ctx, cancel := context.WithCancel(context.Background())

@@ -92,11 +92,11 @@ func perByte(body string, fn func(body []byte)) float64 {
 	return least
 }
 
-// TestDecodingIsLinear: no shape of a body costs more per byte when it is longer, or
+// TestJSON_LinearDecoding: no shape of a body costs more per byte when it is longer, or
 // much more than an ordinary body. The number of values is unlimited here, since a
 // limit would hide what a larger one reveals. A body 32 times as long would cost 32 times as much per byte if the time
 // were quadratic; memory that no longer fits a cache costs up to 4 times as much.
-func TestDecodingIsLinear(t *testing.T) {
+func TestJSON_LinearDecoding(t *testing.T) {
 	small, large := 32<<10, size(256<<10, 1<<20, 1<<20)
 	parse := func(b []byte) { web.ParseJSON(context.Background(), b, math.MaxInt) } // whether it is valid does not matter
 	redact := func(b []byte) { (&redact.Redactor{}).Body("application/json", b, true, redact.Fields{Usernames: true}) }
@@ -165,7 +165,7 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
-func TestJSONErrorsNameThePath(t *testing.T) {
+func TestJSON_ErrorPath(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("k", 100_000)
 	for body, want := range map[string]string{
@@ -182,7 +182,7 @@ func TestJSONErrorsNameThePath(t *testing.T) {
 	}
 }
 
-func TestTheNumberOfValuesIsLimited(t *testing.T) {
+func TestJSON_ValueLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	array := func(n int) string { return `{"rule_ids":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}` }
@@ -191,9 +191,9 @@ func TestTheNumberOfValuesIsLimited(t *testing.T) {
 	in.call("PUT", "/admin/info", objectOf(400_000, func(i int) string { return fmt.Sprintf(`"%d":[]`, i) }), "owner").brief(400, "at most 20000 values")
 }
 
-// TestQuotedInputIsTruncated: input that is quoted in an error is truncated, wherever it was
+// TestJSON_QuotedInputTruncated: input that is quoted in an error is truncated, wherever it was
 // wrong.
-func TestQuotedInputIsTruncated(t *testing.T) {
+func TestJSON_QuotedInputTruncated(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	long := strings.Repeat("k", 40_000)
@@ -249,8 +249,8 @@ func withMedia(in *instance, media string) *reply {
 	return in.send(r)
 }
 
-// TestDecodingEndsWithTheClient: decoding stops once the client has disconnected.
-func TestDecodingEndsWithTheClient(t *testing.T) {
+// TestJSON_DecodingEndsWithClient: decoding stops once the client has disconnected.
+func TestJSON_DecodingEndsWithClient(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancelCause(context.Background())
 	leave(io.ErrClosedPipe)
@@ -265,7 +265,7 @@ func TestDecodingEndsWithTheClient(t *testing.T) {
 	}
 }
 
-func TestMemoryForBodiesIsBounded(t *testing.T) {
+func TestBodyMemory_Bound(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	body := `{"nickname":"` + strings.Repeat("x", 100_000) + `"}`
@@ -287,9 +287,9 @@ func TestMemoryForBodiesIsBounded(t *testing.T) {
 	}
 }
 
-// TestMemoryForFormsIsBounded: files kept in memory, for an import or an avatar, share
+// TestFormMemory_Bound: files kept in memory, for an import or an avatar, share
 // the budget.
-func TestMemoryForFormsIsBounded(t *testing.T) {
+func TestFormMemory_Bound(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	memory := in.server.Limits.BodyMemory
@@ -324,9 +324,9 @@ func formField(in *instance, name, value string) *http.Request {
 	return r
 }
 
-// TestHeadersOfFormPartsAreLimited: the headers of every part are limited like those
+// TestFormPart_HeaderLimit: the headers of every part are limited like those
 // of a request.
-func TestHeadersOfFormPartsAreLimited(t *testing.T) {
+func TestFormPart_HeaderLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	const before = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\na file\r\n"

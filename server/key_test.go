@@ -39,7 +39,7 @@ func (in *instance) roleIDs(user string) []store.ID {
 	return ids
 }
 
-func TestAKeyIsShownOnce(t *testing.T) {
+func TestAPIKey_ShownOnce(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("holder", "system.dict.query")
@@ -65,7 +65,7 @@ func TestAKeyIsShownOnce(t *testing.T) {
 	in.call("GET", "/system/dict", "", "key").brief(401, `"errorCode":"unknown_key"`)
 }
 
-func TestInvalidKeysAreRejected(t *testing.T) {
+func TestAPIKey_InvalidRejected(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("holder", "system.dict.query")
@@ -86,8 +86,8 @@ func TestInvalidKeysAreRejected(t *testing.T) {
 	}
 }
 
-// TestAServiceKeyIsWithinItsOwner: what the owner may not grant any more, the key does not have.
-func TestAServiceKeyIsWithinItsOwner(t *testing.T) {
+// TestServiceKey_WithinOwnerRights: what the owner may not grant any more, the key does not have.
+func TestServiceKey_WithinOwnerRights(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	dicts := in.role("Dicts", nil, "system.dict.query", "system.dict.create")
@@ -135,7 +135,7 @@ func TestAServiceKeyIsWithinItsOwner(t *testing.T) {
 	in.ok("GET", "/system/dict", "", "key")
 }
 
-func TestAPersonalKeyHasThePermissionsOfItsOwner(t *testing.T) {
+func TestPersonalKey_OwnerPermissions(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	dicts, files := in.role("Dicts", nil, "system.dict.query"), in.role("Files", nil, "file.list.query")
@@ -164,8 +164,8 @@ func TestAPersonalKeyHasThePermissionsOfItsOwner(t *testing.T) {
 	in.lists("/admin/key", "id", "owner")
 }
 
-// TestOthersCanOnlyDisableAPersonalKey, also an owner: whoever knows its secret is its user.
-func TestOthersCanOnlyDisableAPersonalKey(t *testing.T) {
+// TestPersonalKey_OthersOnlyDisable, also an owner: whoever knows its secret is its user.
+func TestPersonalKey_OthersOnlyDisable(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.dict.query")
@@ -194,7 +194,7 @@ func TestOthersCanOnlyDisableAPersonalKey(t *testing.T) {
 	in.call("GET", "/system/dict", "", "key").brief(401)
 }
 
-func TestTwoKeysAreValidDuringARotation(t *testing.T) {
+func TestAPIKey_RotationOverlap(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("holder", "system.dict.query")
@@ -223,9 +223,9 @@ func TestTwoKeysAreValidDuringARotation(t *testing.T) {
 	in.ok("GET", "/system/audit?action=rotate_key", "", "owner").brief(200, `"details":{"key":1}`)
 }
 
-// TestAKeyNeverBecomesAPerson: with the key of somebody, even of an owner, nobody gets a session, a
+// TestAPIKey_NeverBecomesUser: with the key of somebody, even of an owner, nobody gets a session, a
 // password, another key or the owner role.
-func TestAKeyNeverBecomesAPerson(t *testing.T) {
+func TestAPIKey_NeverBecomesUser(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.turnMailOn()
@@ -265,7 +265,7 @@ func TestAKeyNeverBecomesAPerson(t *testing.T) {
 	}
 }
 
-func TestAKeyIsUsedFromItsNetworks(t *testing.T) {
+func TestAPIKey_AllowedNetworks(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")} })
 	in.newKey("key", "/admin/account/key", `{"name":"x","networks":["10.0.0.0/8","2001:db8::/32"]}`, "owner")
@@ -278,7 +278,7 @@ func TestAKeyIsUsedFromItsNetworks(t *testing.T) {
 	}
 }
 
-func TestTheRateLimitOfAKey(t *testing.T) {
+func TestAPIKey_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.newKey("key", "/admin/account/key", `{"name":"x","rate_limit":3}`, "owner")
@@ -308,8 +308,8 @@ func TestTheRateLimitOfAKey(t *testing.T) {
 	}
 }
 
-// TestWhatAKeyDoesIsInTheLogs with the key as the actor.
-func TestWhatAKeyDoesIsInTheLogs(t *testing.T) {
+// TestAPIKey_ActorInLogs with the key as the actor.
+func TestAPIKey_ActorInLogs(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.newKey("key", "/admin/account/key", `{"name":"laptop"}`, "owner")
@@ -343,8 +343,8 @@ func TestWhatAKeyDoesIsInTheLogs(t *testing.T) {
 	}
 }
 
-// TestAJobOfAKeyHasItsRights, not those of its owner.
-func TestAJobOfAKeyHasItsRights(t *testing.T) {
+// TestAPIKey_JobHasKeyRights, not those of its owner.
+func TestAPIKey_JobHasKeyRights(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	manager := in.role("Manager", func(r *store.Role) { r.DataScope = store.ScopeAll }, "admin.list.import", "admin.list.create")
@@ -367,7 +367,7 @@ func TestAJobOfAKeyHasItsRights(t *testing.T) {
 	}
 }
 
-func TestKeysDownloadBackups(t *testing.T) {
+func TestAPIKey_DownloadsBackup(t *testing.T) {
 	t.Parallel()
 	identity, err := age.GenerateX25519Identity()
 	must(t, err)
@@ -393,8 +393,8 @@ func TestKeysDownloadBackups(t *testing.T) {
 	}
 }
 
-// TestLinksEndWithTheKey that made them.
-func TestLinksEndWithTheKey(t *testing.T) {
+// TestAPIKey_LinksEndWithKey that made them.
+func TestAPIKey_LinksEndWithKey(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.upload("/file/list", "a text", "owner")
@@ -406,9 +406,9 @@ func TestLinksEndWithTheKey(t *testing.T) {
 	in.call("GET", link.URL, "", "nobody").brief(404, `"errorCode":"link_expired"`)
 }
 
-// TestAKeyDoesNotReadWhatItsOwnerReceives: a webhook sends what its owner may read, which a key of the
+// TestAPIKey_OwnerWebhookIsHidden: a webhook sends what its owner may read, which a key of the
 // owner may not.
-func TestAKeyDoesNotReadWhatItsOwnerReceives(t *testing.T) {
+func TestAPIKey_OwnerWebhookIsHidden(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/webhook", `{"url":"https://example.org/secret","types":["*"],"status":0}`)
@@ -427,9 +427,9 @@ func TestAKeyDoesNotReadWhatItsOwnerReceives(t *testing.T) {
 	}
 }
 
-// TestPermissionsThatNoKeyHas are those of operations that refuse keys, so that a check says what is
+// TestAPIKey_ExcludedPermissions are those of operations that refuse keys, so that a check says what is
 // enforced.
-func TestPermissionsThatNoKeyHas(t *testing.T) {
+func TestAPIKey_ExcludedPermissions(t *testing.T) {
 	t.Parallel()
 	usable := map[string]bool{}
 	for _, rt := range routes() {
@@ -452,8 +452,8 @@ func TestPermissionsThatNoKeyHas(t *testing.T) {
 		`"allowed":{"admin.key.create":false,"system.backup":false,"system.info":true}`, `"admin.key.create":"not_for_keys"`)
 }
 
-// TestAKeyDoesNotGetTheEventsOfAPerson with the same roles.
-func TestAKeyDoesNotGetTheEventsOfAPerson(t *testing.T) {
+// TestAPIKey_NoPersonalEvents with the same roles.
+func TestAPIKey_NoPersonalEvents(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	all := func(r *store.Role) { r.DataScope = store.ScopeAll }
@@ -478,8 +478,8 @@ func TestAKeyDoesNotGetTheEventsOfAPerson(t *testing.T) {
 	}
 }
 
-// TestPersonalKeysHaveALimitOfTheirOwn: those of users do not use up the room for service keys.
-func TestPersonalKeysHaveALimitOfTheirOwn(t *testing.T) {
+// TestPersonalKey_SeparateLimit: those of users do not use up the room for service keys.
+func TestPersonalKey_SeparateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.dict.query")
@@ -501,7 +501,7 @@ func TestPersonalKeysHaveALimitOfTheirOwn(t *testing.T) {
 	in.lists("/admin/key?personal=1&user_id=1", "name", "owner", "x")
 }
 
-func TestStatesOfKeys(t *testing.T) {
+func TestAPIKey_States(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {

@@ -10,9 +10,9 @@ import (
 	"reeve/server/openapi"
 )
 
-// TestSecretsAreNeitherLoggedNorSentBack sends a password, a token and a secret to
+// TestSecret_NeitherLoggedNorReturned sends a password, a token and a secret to
 // every route in every place where a client could put them by mistake.
-func TestSecretsAreNeitherLoggedNorSentBack(t *testing.T) {
+func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
@@ -80,8 +80,8 @@ func TestSecretsAreNeitherLoggedNorSentBack(t *testing.T) {
 	}
 }
 
-// TestNoRouteReturnsAHash searches every response that a route sends to the owner.
-func TestNoRouteReturnsAHash(t *testing.T) {
+// TestSecret_HashIsNeverReturned searches every response that a route sends to the owner.
+func TestSecret_HashIsNeverReturned(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.setting.query")

@@ -16,7 +16,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestALimitIsSharedByClients(t *testing.T) {
+func TestLimit_SharedByClients(t *testing.T) {
 	t.Parallel()
 	l := web.NewLimit("test", 10, errs.Say("too many requests at once"))
 	a, b := web.Share{Client: "a", Most: 6}, web.Share{Client: "b", Most: 6}
@@ -40,7 +40,7 @@ func TestALimitIsSharedByClients(t *testing.T) {
 	}
 }
 
-func TestMaxConnectionsLeaveDescriptors(t *testing.T) {
+func TestMaxConnections_LeaveDescriptors(t *testing.T) {
 	t.Parallel()
 	files, known := web.Descriptors()
 	if !known {
@@ -69,7 +69,7 @@ func gated(t *testing.T, in *instance, most int, exempt ...netip.Prefix) *httpte
 	return srv
 }
 
-func TestConnectionsAreLimited(t *testing.T) {
+func TestMaxConnections_Limit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		exempt []netip.Prefix
@@ -117,8 +117,8 @@ func (in *instance) over(srv *httptest.Server) *reply {
 	return &reply{in.t, resp.StatusCode, resp.Header, string(body), "GET /health", len(body)}
 }
 
-// TestUploadsAndBodiesAreLimited by user and by address, and places are released.
-func TestUploadsAndBodiesAreLimited(t *testing.T) {
+// TestUploadLimit_ByUserAndAddress by user and by address, and places are released.
+func TestUploadLimit_ByUserAndAddress(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "file.list.create")
@@ -154,8 +154,8 @@ func TestUploadsAndBodiesAreLimited(t *testing.T) {
 	}
 }
 
-// TestASlowUploadIsAborted even if data keeps arriving.
-func TestASlowUploadIsAborted(t *testing.T) {
+// TestSlowUpload_Aborted even if data keeps arriving.
+func TestSlowUpload_Aborted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.server.Grace = 500 * time.Millisecond

@@ -12,9 +12,9 @@ import (
 	"reeve/store"
 )
 
-// TestANewPasswordEndsAPendingChangeOfTheAddress: somebody who had the session for a moment must not get the
+// TestEmailChange_EndedByNewPassword: somebody who had the session for a moment must not get the
 // account back by a link to an address of theirs.
-func TestANewPasswordEndsAPendingChangeOfTheAddress(t *testing.T) {
+func TestEmailChange_EndedByNewPassword(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(in *instance, id store.ID){
 		"the user changes the password": func(in *instance, _ store.ID) {
@@ -51,8 +51,8 @@ func TestANewPasswordEndsAPendingChangeOfTheAddress(t *testing.T) {
 	}
 }
 
-// TestAnotherAddressNeedsThePermissionOfPasswords while new passwords are mailed there.
-func TestAnotherAddressNeedsThePermissionOfPasswords(t *testing.T) {
+// TestEmailChange_NeedsPasswordPermission while new passwords are mailed there.
+func TestEmailChange_NeedsPasswordPermission(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("editor", "admin.list.query", "admin.list.update", "user.list.query", "user.list.update")
@@ -79,8 +79,8 @@ func TestAnotherAddressNeedsThePermissionOfPasswords(t *testing.T) {
 	}
 }
 
-// TestAResetThatWaitsEndsWithThePassword: it is not sent later with a link that works.
-func TestAResetThatWaitsEndsWithThePassword(t *testing.T) {
+// TestPasswordReset_QueuedEndsWithPassword: it is not sent later with a link that works.
+func TestPasswordReset_QueuedEndsWithPassword(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.server.outbox.Backoff = func(int) time.Duration { return time.Minute }
@@ -106,8 +106,8 @@ func TestAResetThatWaitsEndsWithThePassword(t *testing.T) {
 	in.ok("GET", "/system/mail/1", "", "owner").brief(200, `"state":"cancelled"`)
 }
 
-// TestRefusedMailsKeepTheCopiesOfALink, and are sent with Message-IDs of their own.
-func TestRefusedMailsKeepTheCopiesOfALink(t *testing.T) {
+// TestMail_RefusedKeepsLinkCopies, and are sent with Message-IDs of their own.
+func TestMail_RefusedKeepsLinkCopies(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.server.outbox.Backoff = func(int) time.Duration { return 0 }
@@ -140,8 +140,8 @@ func TestRefusedMailsKeepTheCopiesOfALink(t *testing.T) {
 	}
 }
 
-// TestASenderThatIsRefusedHoldsTheQueue, since every other mail has the same.
-func TestASenderThatIsRefusedHoldsTheQueue(t *testing.T) {
+// TestMail_RefusedSenderHoldsQueue, since every other mail has the same.
+func TestMail_RefusedSenderHoldsQueue(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.server.outbox.Backoff = func(int) time.Duration { return time.Hour }
@@ -172,8 +172,8 @@ func TestASenderThatIsRefusedHoldsTheQueue(t *testing.T) {
 	}
 }
 
-// TestAMailServerThatQuotesTheMessage does not bring its link into the list of mails.
-func TestAMailServerThatQuotesTheMessage(t *testing.T) {
+// TestMail_QuotedMessageHidesLink does not bring its link into the list of mails.
+func TestMail_QuotedMessageHidesLink(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"refused: https://reeve.example.org/link/rv_l_abc= def_gh": "refused: https://reeve.example.org******",

@@ -22,7 +22,7 @@ func passwords(one, other string) url.Values {
 	return url.Values{"password": {one}, "password_again": {other}}
 }
 
-func TestThePageOfALink(t *testing.T) {
+func TestLinkPage(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Shop","site.contact":"<i>Help</i>","security.password_length":"10"}}`, "owner")
@@ -46,7 +46,7 @@ func TestThePageOfALink(t *testing.T) {
 	in.ok("POST", "/admin/login", `{"username":"ann","password":"a good password"}`, "nobody")
 }
 
-func TestThePageOfALinkIsInTheLanguageOfTheBrowser(t *testing.T) {
+func TestLinkPage_BrowserLanguage(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	token := in.linkFor(in.guest("ann", ""), "owner")
@@ -64,7 +64,7 @@ func TestThePageOfALinkIsInTheLanguageOfTheBrowser(t *testing.T) {
 	ask("POST", token, passwords("a good password", "a good password").Encode()).brief(200, "完成")
 }
 
-func TestThePageOfAnAddress(t *testing.T) {
+func TestLinkPage_EmailVerification(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("customer")
@@ -78,8 +78,8 @@ func TestThePageOfAnAddress(t *testing.T) {
 	in.ok("GET", "/api/user", "", "customer").brief(200, `"email":"new@example.org","email_verified":1`)
 }
 
-// TestAnAddressThatSomebodyElseHas by now is not confirmed.
-func TestAnAddressThatSomebodyElseHas(t *testing.T) {
+// TestLinkPage_AddressTakenMeanwhile by now is not confirmed.
+func TestLinkPage_AddressTakenMeanwhile(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("customer")
@@ -91,7 +91,7 @@ func TestAnAddressThatSomebodyElseHas(t *testing.T) {
 	in.ok("GET", "/api/user", "", "customer").brief(200, `"email":""`)
 }
 
-func TestOtherRequestsToThePageOfALink(t *testing.T) {
+func TestLinkPage_OtherRequests(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	token := in.linkFor(in.guest("ann", ""), "owner")

@@ -34,7 +34,7 @@ func (in *instance) inviteByMail(name, email string) store.ID {
 	return id
 }
 
-func TestMailsAreSent(t *testing.T) {
+func TestMail_Sent(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.openMailbox()
@@ -68,8 +68,8 @@ func TestMailsAreSent(t *testing.T) {
 	}
 }
 
-// TestAFailedMailIsRetried with a new link, until it is too late; a rejection for good is not.
-func TestAFailedMailIsRetried(t *testing.T) {
+// TestMail_FailureIsRetried with a new link, until it is too late; a rejection for good is not.
+func TestMail_FailureIsRetried(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.server.outbox.Backoff = func(int) time.Duration { return 0 }
@@ -106,8 +106,8 @@ func TestAFailedMailIsRetried(t *testing.T) {
 	in.useLink("/admin/password/link", box.last(t, "ben@example.org").token(t), "a good password", "192.0.2.1").brief(200)
 }
 
-// TestADeadMailServerDelaysNobody: one that accepts connections and says nothing.
-func TestADeadMailServerDelaysNobody(t *testing.T) {
+// TestMail_DeadServerDelaysNobody: one that accepts connections and says nothing.
+func TestMail_DeadServerDelaysNobody(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -141,8 +141,8 @@ func TestADeadMailServerDelaysNobody(t *testing.T) {
 	}
 }
 
-// TestMailsThatAreNotNeededAreNotSent, because their reason has gone meanwhile.
-func TestMailsThatAreNotNeededAreNotSent(t *testing.T) {
+// TestMail_ObsoleteIsNotSent, because their reason has gone meanwhile.
+func TestMail_ObsoleteIsNotSent(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.openMailbox()
@@ -180,7 +180,7 @@ func TestMailsThatAreNotNeededAreNotSent(t *testing.T) {
 	}
 }
 
-func TestMailNeedsItsSettings(t *testing.T) {
+func TestMail_NeedsSettings(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(s *setup) { s.config.PublicURL = "" })
 	id := in.guest("ann", "ann@example.org")
@@ -213,8 +213,8 @@ func TestMailNeedsItsSettings(t *testing.T) {
 	in.send(r).brief(200, `"url":"http://10.0.0.7:8080/link/rv_l_`)
 }
 
-// TestOnlyOwnersChooseTheMailServer: it gets the links of every user, those of owners included.
-func TestOnlyOwnersChooseTheMailServer(t *testing.T) {
+// TestMail_ServerChosenByOwnersOnly: it gets the links of every user, those of owners included.
+func TestMail_ServerChosenByOwnersOnly(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("guard", "system.setting.save", "system.setting.update", "system.setting.query", store.SecurityPermission, "system.audit.query", "system.audit.undo")
@@ -234,8 +234,8 @@ func TestOnlyOwnersChooseTheMailServer(t *testing.T) {
 	in.ok("GET", "/system/setting-value", "", "owner").brief(200, `"host":"two.example.org"`, `"password":"******"`)
 }
 
-// TestForgottenPasswords are reset by mail, without telling who exists.
-func TestForgottenPasswords(t *testing.T) {
+// TestPasswordReset are reset by mail, without telling who exists.
+func TestPasswordReset(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, forgot, link, login string }{
 		{"users", "/admin/password/forgot", "/admin/password/link", "/admin/login"},
@@ -309,7 +309,7 @@ func TestForgottenPasswords(t *testing.T) {
 	}
 }
 
-func TestAskingForPasswordsIsRateLimited(t *testing.T) {
+func TestPasswordReset_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.turnMailOn()
@@ -324,9 +324,9 @@ func TestAskingForPasswordsIsRateLimited(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfAForgottenPasswordTellsNothing compares the times of 500 known and 500 unknown addresses
+// TestPasswordReset_ConstantTime compares the times of 500 known and 500 unknown addresses
 // by the Mann-Whitney test.
-func TestTheTimeOfAForgottenPasswordTellsNothing(t *testing.T) {
+func TestPasswordReset_ConstantTime(t *testing.T) {
 	in := start(t) // not parallel: it measures
 	in.turnMailOn()
 	const each = 500
@@ -417,8 +417,8 @@ func TestMannWhitney(t *testing.T) {
 	}
 }
 
-// TestHostileNamesInMails: line breaks and HTML in names do nothing.
-func TestHostileNamesInMails(t *testing.T) {
+// TestMail_HostileNames: line breaks and HTML in names do nothing.
+func TestMail_HostileNames(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.openMailbox()
@@ -443,8 +443,8 @@ func TestHostileNamesInMails(t *testing.T) {
 	}
 }
 
-// TestMailIsQueuedOnce if several ask for the same at once.
-func TestMailIsQueuedOnce(t *testing.T) {
+// TestMail_QueuedOnce if several ask for the same at once.
+func TestMail_QueuedOnce(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.turnMailOn()
@@ -464,8 +464,8 @@ func TestMailIsQueuedOnce(t *testing.T) {
 	in.ok("GET", "/system/mail?purpose=password_reset", "", "owner").brief(200, `"total":1`)
 }
 
-// TestInvitationsDoNotHoldUpResets: what somebody waits for is sent first.
-func TestInvitationsDoNotHoldUpResets(t *testing.T) {
+// TestMail_ResetsBeforeInvitations: what somebody waits for is sent first.
+func TestMail_ResetsBeforeInvitations(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.server.outbox.Turn = time.Hour // a slow machine sends fewer mails in a turn
@@ -491,8 +491,8 @@ func TestInvitationsDoNotHoldUpResets(t *testing.T) {
 	}
 }
 
-// TestOnlyTheProgramVerifiesAddresses, also when an administrator undoes changes.
-func TestOnlyTheProgramVerifiesAddresses(t *testing.T) {
+// TestEmailVerification_NotUndoable, also when an administrator undoes changes.
+func TestEmailVerification_NotUndoable(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	id := in.member("ann", 0)

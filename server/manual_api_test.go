@@ -15,7 +15,7 @@ import (
 	"reeve/store"
 )
 
-func TestManualIsAnsweredAsHTML(t *testing.T) {
+func TestManual_HTML(t *testing.T) {
 	files, err := fs.Sub(embed.Manual, "manual")
 	must(t, err)
 	in := start(t, func(su *setup) { su.config.Manual = files })
@@ -32,14 +32,14 @@ func TestManualIsAnsweredAsHTML(t *testing.T) {
 	}
 }
 
-func TestWithoutAManualThereAreNoTopics(t *testing.T) {
+func TestManual_NoTopicsIfAbsent(t *testing.T) {
 	in := start(t)
 	if got := string(in.ok("GET", "/system/manual", "", "owner").envelope().Data); got != `{"data":[]}` {
 		t.Error(got)
 	}
 }
 
-func TestABadManualIsRefusedAtStart(t *testing.T) {
+func TestManual_BadIsRefusedAtStart(t *testing.T) {
 	if _, err := ops.NewManual(fstest.MapFS{"bad.md": {Data: []byte("no title")}}, ops.ManualPages); err == nil {
 		t.Error("it is taken")
 	}
@@ -62,8 +62,8 @@ func rowsOf(t *testing.T, page string) map[string][]string {
 	return rows
 }
 
-// TestManualListsTheBuiltinSettings: the table has every setting with its default and bounds.
-func TestManualListsTheBuiltinSettings(t *testing.T) {
+// TestManual_ListsBuiltinSettings: the table has every setting with its default and bounds.
+func TestManual_ListsBuiltinSettings(t *testing.T) {
 	rows := rowsOf(t, "administration.md")
 	for _, b := range store.Builtins {
 		cells := rows[b.Name()]
@@ -98,8 +98,8 @@ func propOf(b *store.Builtin, name string) string {
 	return b.Props[i].Value
 }
 
-// TestManualListsEveryPackage: the table has every package of the module.
-func TestManualListsEveryPackage(t *testing.T) {
+// TestManual_ListsEveryPackage: the table has every package of the module.
+func TestManual_ListsEveryPackage(t *testing.T) {
 	rows := rowsOf(t, "architecture.md")
 	for pkg := range mayImport {
 		name := strings.TrimPrefix(pkg, "reeve/")

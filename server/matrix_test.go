@@ -209,8 +209,8 @@ func (in *instance) customer(name string) *store.AppUser {
 	return found
 }
 
-// TestEveryRouteForEveryCaller, at the small size for a third of the callers of each route.
-func TestEveryRouteForEveryCaller(t *testing.T) {
+// TestAuthorization_EveryRouteAndCaller, at the small size for a third of the callers of each route.
+func TestAuthorization_EveryRouteAndCaller(t *testing.T) {
 	t.Parallel()
 	chosen := third(t)
 	in := start(t)

@@ -84,7 +84,7 @@ func TestGoldenMessages(t *testing.T) {
 }
 
 // Texts of health are in the language of the request, with a code for programs.
-func TestHealthTextsFollowTheLanguage(t *testing.T) {
+func TestHealthTexts_RequestLanguage(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	if _, err := in.db.FilesOpened(); err != nil { // until then the text changes between the requests
@@ -111,7 +111,7 @@ func TestHealthTextsFollowTheLanguage(t *testing.T) {
 }
 
 // A response with no text that depends on the language names none in its header.
-func TestARecordHasNoLanguage(t *testing.T) {
+func TestContentLanguage_AbsentForRecords(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	r := in.request("GET", "/admin/info", "", "owner")

@@ -20,7 +20,7 @@ var formatAt = map[string]int{"New": 1, "Field": 2, "Say": 0, "Add": 1}
 var otherAdds = map[string]bool{"h": true, "Header": true}
 
 // Every message that the program makes has its line in the catalogue.
-func TestEveryMessageIsInTheCatalogue(t *testing.T) {
+func TestMessageCatalogue_Complete(t *testing.T) {
 	files, found := token.NewFileSet(), 0
 	sources, constants := map[string]*ast.File{}, map[string]ast.Expr{}
 	for _, path := range goSources(t) {

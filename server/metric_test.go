@@ -78,7 +78,7 @@ func requestsOf(method, route, status string) string {
 	return `reeve_requests_total{method="` + method + `",route="` + route + `",status="` + status + `"}`
 }
 
-func TestMetricsCountRequests(t *testing.T) {
+func TestMetrics_Requests(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	in.clerk("without")
@@ -112,7 +112,7 @@ func TestMetricsCountRequests(t *testing.T) {
 	})
 }
 
-func TestMetricsCountAServerError(t *testing.T) {
+func TestMetrics_ServerError(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/metrics", "", "metrics")
@@ -123,7 +123,7 @@ func TestMetricsCountAServerError(t *testing.T) {
 	in.server.Limits.Backups.Release(web.MaxBackups)
 }
 
-func TestMetricsCountSignIns(t *testing.T) {
+func TestMetrics_Logins(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.moves("sign-ins", map[string]float64{
@@ -148,7 +148,7 @@ func TestMetricsCountSignIns(t *testing.T) {
 	})
 }
 
-func TestMetricsCountSessionsInMemory(t *testing.T) {
+func TestMetrics_SessionsInMemory(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	in.moves("sessions", map[string]float64{`reeve_sessions{realm="admin"}`: 1, `reeve_sessions{realm="app"}`: 1}, func() {
@@ -157,7 +157,7 @@ func TestMetricsCountSessionsInMemory(t *testing.T) {
 	})
 }
 
-func TestMetricsCountTheStore(t *testing.T) {
+func TestMetrics_Store(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.Monitor.Off = true }) // which reads settings too
 	in.ok("GET", "/admin/info", "", "owner")
@@ -191,7 +191,7 @@ func TestMetricsCountTheStore(t *testing.T) {
 	}
 }
 
-func TestMetricsOfFiles(t *testing.T) {
+func TestMetrics_Files(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.moves("an upload", map[string]float64{"reeve_files_stored_bytes": 12, "reeve_uploads_in_progress_bytes": 0}, func() {
@@ -211,7 +211,7 @@ func TestMetricsOfFiles(t *testing.T) {
 	}
 }
 
-func TestTheManualListsExactlyTheMetrics(t *testing.T) {
+func TestMetrics_ListedInManual(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	in.scrape()
@@ -243,7 +243,7 @@ func TestTheManualListsExactlyTheMetrics(t *testing.T) {
 	}
 }
 
-func TestLabelsAreBounded(t *testing.T) {
+func TestMetrics_LabelsBounded(t *testing.T) {
 	// Not parallel: others beside it would make writes slow, which adds samples.
 	in := start(t)
 	touch := func() {
@@ -269,7 +269,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-func TestHistogramsGrowFromBoundToBound(t *testing.T) {
+func TestMetrics_HistogramsCumulative(t *testing.T) {
 	t.Parallel()
 	out := &web.Samples{Name: "h"}
 	out.Histogram(`route="/x"`, store.Distribution{Bounds: []int64{1e6, 1e9}, Counts: []uint64{2, 3, 1}, Sum: 5e9}, web.Seconds)
@@ -279,7 +279,7 @@ func TestHistogramsGrowFromBoundToBound(t *testing.T) {
 	}
 }
 
-func TestRegisteredGaugesAreWritten(t *testing.T) {
+func TestMetrics_RegisteredGauges(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.server.Metrics.Gauge("reeve_waiting", "What waits.", func() float64 { return 7 })
@@ -288,7 +288,7 @@ func TestRegisteredGaugesAreWritten(t *testing.T) {
 	}
 }
 
-func TestWithoutATokenThereAreNoMetrics(t *testing.T) {
+func TestMetrics_OffWithoutToken(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.MetricsToken = "" })
 	unknown := in.call("GET", "/no/such", "", "owner")
@@ -308,7 +308,7 @@ func TestWithoutATokenThereAreNoMetrics(t *testing.T) {
 	}
 }
 
-func TestOnlyTheMetricsTokenReadsMetrics(t *testing.T) {
+func TestMetrics_TokenRequired(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for name, header := range map[string]string{

@@ -25,7 +25,7 @@ func (in *instance) brokenOff() {
 	in.server.Router([]web.Route{rt}).ServeHTTP(httptest.NewRecorder(), in.request("GET", "/t", "", "nobody"))
 }
 
-func TestAnAnswerThatBreaksOffIsAFailure(t *testing.T) {
+func TestMonitoring_BrokenResponseIsFailure(t *testing.T) {
 	in := start(t)
 	in.server.Monitor.SampleReads(1 << 40) // no ordinary request is kept
 	in.brokenOff()
@@ -36,7 +36,7 @@ func TestAnAnswerThatBreaksOffIsAFailure(t *testing.T) {
 }
 
 // A client that has received a response finds it counted in the metrics.
-func TestAnAnswerIsCountedBeforeItIsSent(t *testing.T) {
+func TestMetrics_CountedBeforeResponse(t *testing.T) {
 	in := start(t)
 	rt := web.Action("POST", "/t", web.Public, "T", func(*web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, nil })
 	srv := httptest.NewServer(in.server.Router([]web.Route{rt}))

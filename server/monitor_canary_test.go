@@ -263,10 +263,10 @@ func (l *leaks) find(where, text string) {
 	}
 }
 
-// TestNoSecretIsKept sends secrets wherever one can be, through every route, in requests that
+// TestMonitoring_KeepsNoSecrets sends secrets wherever one can be, through every route, in requests that
 // succeed and that fail in every way, and looks for them in everything that the server
 // writes and returns about these requests.
-func TestNoSecretIsKept(t *testing.T) {
+func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 	l := &leaks{Rand: rand.New(rand.NewPCG(7, uint64(size(1, 2, 3))))}
 	l.instance = withGoodBodies(t, func(s *setup) { s.log = &l.log })
 	l.renew()
@@ -315,8 +315,8 @@ func TestNoSecretIsKept(t *testing.T) {
 	l.find("/metrics", l.ok("GET", "/metrics", "", "metrics").Body)
 }
 
-// TestASecretIsFoundHoweverItIsSpelled checks that the test above can fail.
-func TestASecretIsFoundHoweverItIsSpelled(t *testing.T) {
+// TestMonitoring_CanaryFoundInAnySpelling checks that the test above can fail.
+func TestMonitoring_CanaryFoundInAnySpelling(t *testing.T) {
 	secret := "x" + leakMark + "y"
 	for name, text := range map[string]string{
 		"raw": secret, "in capitals": strings.ToUpper(secret), "as JSON": `\u005a` + secret[2:], "as URL": "%5a" + secret[2:], "as URL twice": "%255A" + secret[2:],

@@ -10,7 +10,7 @@ import (
 	"reeve/store"
 )
 
-func TestATraceKeepsEveryOperation(t *testing.T) {
+func TestTrace_KeepsEveryOperation(t *testing.T) {
 	in := start(t)
 	router := in.server.Router([]web.Route{web.Read("/t", web.SignedIn, "T", func(tx *store.Tx, _ *web.Request, _ *web.None) (web.Nothing, error) {
 		for range 2000 {

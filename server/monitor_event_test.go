@@ -65,9 +65,9 @@ func kindRank(line string) int {
 	return slices.Index([]string{monitor.AuthKind, monitor.CacheKind, monitor.RedisKind, monitor.QueryKind}, kind)
 }
 
-// TestEventsSayWhenTheyHappened checks the times of events within their request, and so their
+// TestMonitorEvents_Times checks the times of events within their request, and so their
 // order.
-func TestEventsSayWhenTheyHappened(t *testing.T) {
+func TestMonitorEvents_Times(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk", "admin.dept.create")
 	in.ok("GET", "/admin/info", "", "clerk") // loads the session into memory; signing in evicts it
@@ -112,8 +112,8 @@ func TestEventsSayWhenTheyHappened(t *testing.T) {
 	}
 }
 
-// TestEventsOfRequests compares all events of some requests.
-func TestEventsOfRequests(t *testing.T) {
+// TestMonitorEvents compares all events of some requests.
+func TestMonitorEvents(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk", "admin.role.query")
 	in.ok("GET", "/admin/info", "", "owner")
@@ -191,8 +191,8 @@ query COUNT file WHERE group_id = ? read index 0 1 0`},
 	}
 }
 
-// TestMonitoringDoesNotWatchItself: its requests are neither recorded nor counted.
-func TestMonitoringDoesNotWatchItself(t *testing.T) {
+// TestMonitoring_ExcludesItself: its requests are neither recorded nor counted.
+func TestMonitoring_ExcludesItself(t *testing.T) {
 	in := start(t)
 	for _, rt := range ops.MonitorRoutes() {
 		url := strings.Replace(rt.Path, ":id", "1", 1)
@@ -212,8 +212,8 @@ func TestMonitoringDoesNotWatchItself(t *testing.T) {
 	}
 }
 
-// TestStatementsThatRepeatAreMarked from five repetitions in one request.
-func TestStatementsThatRepeatAreMarked(t *testing.T) {
+// TestMonitorEvents_RepeatedStatements from five repetitions in one request.
+func TestMonitorEvents_RepeatedStatements(t *testing.T) {
 	in := start(t)
 	for n := range 6 {
 		in.create("/admin/role", fmt.Sprintf(`{"name":"Role %d"}`, n))
@@ -232,8 +232,8 @@ func TestStatementsThatRepeatAreMarked(t *testing.T) {
 	}
 }
 
-// TestHitsOfCachesAreAddedUp between two writes of the journal.
-func TestHitsOfCachesAreAddedUp(t *testing.T) {
+// TestMonitorEvents_CacheHitsAddedUp between two writes of the journal.
+func TestMonitorEvents_CacheHitsAddedUp(t *testing.T) {
 	in := start(t)
 	in.ok("GET", "/admin/info", "", "owner")
 	in.flush()

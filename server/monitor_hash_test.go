@@ -11,7 +11,7 @@ import (
 	"reeve/store"
 )
 
-func TestSlowWorkOutsideTheStoreIsRecorded(t *testing.T) {
+func TestMonitorEvents_HashAndImageTimes(t *testing.T) {
 	in := start(t)
 	in.call("POST", "/admin/login", `{"username":"admin","password":"wrong wrong"}`, "nobody").brief(401)
 	var f struct{ Data []struct{ ID store.ID } }

@@ -119,8 +119,8 @@ func matching(t *testing.T, all []eventFields, query url.Values, now time.Time) 
 	return ids
 }
 
-// TestListsOfEventsFindWhatMatches compares lists with brute force.
-func TestListsOfEventsFindWhatMatches(t *testing.T) {
+// TestMonitorList_MatchesBruteForce compares lists with brute force.
+func TestMonitorList_MatchesBruteForce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, r := start(t), rand.New(rand.NewPCG(3, 4))
 		sent := size(30, 60, 100) * 10
@@ -214,7 +214,7 @@ func randomEventQuery(r *rand.Rand) (kind string, query url.Values) {
 	return monitor.RequestKind, query
 }
 
-func TestListsOfEventsLookBackAnHour(t *testing.T) {
+func TestMonitorList_LooksBackAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		began := time.Now().UTC()
@@ -232,7 +232,7 @@ func TestListsOfEventsLookBackAnHour(t *testing.T) {
 	})
 }
 
-func TestQuestionsAboutEventsThatAreNotUnderstood(t *testing.T) {
+func TestMonitorList_InvalidQueries(t *testing.T) {
 	in := start(t)
 	in.flush()
 	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.CacheKind, monitor.RedisKind} {
@@ -250,8 +250,8 @@ func TestQuestionsAboutEventsThatAreNotUnderstood(t *testing.T) {
 	in.call("GET", "/system/monitor/query?n_plus_one=many", "", "owner").names(400, "n_plus_one")
 }
 
-// TestAListThatStopsEarlySaysSo in scanned_until, and counts the events that it has read.
-func TestAListThatStopsEarlySaysSo(t *testing.T) {
+// TestMonitorList_ScannedUntil in scanned_until, and counts the events that it has read.
+func TestMonitorList_ScannedUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, r := start(t, func(su *setup) { su.config.Monitor.SearchTime = -1 }), rand.New(rand.NewPCG(1, 1))
 		var at []store.Time

@@ -9,7 +9,7 @@ import (
 )
 
 // A handler reports an event before its commit.
-func TestWhatFailedIsNoSuccess(t *testing.T) {
+func TestMonitorEvents_FailedCommit(t *testing.T) {
 	in := start(t)
 	router := in.server.Router([]web.Route{
 		web.Write("POST", "/t", web.Public, "T", func(_ *store.Tx, req *web.Request, _ *web.None) (web.Nothing, error) {

@@ -43,9 +43,9 @@ func overheard(t *testing.T) (in *instance, inside, outside store.ID) {
 	return in, inside, outside
 }
 
-// TestMonitoringFollowsTheDataScope requests every monitoring route as a caller who is limited
+// TestMonitoring_DataScope requests every monitoring route as a caller who is limited
 // to one department, and as one who is not.
-func TestMonitoringFollowsTheDataScope(t *testing.T) {
+func TestMonitoring_DataScope(t *testing.T) {
 	in, inside, outside := overheard(t)
 	requestOf := func(user store.ID, app bool) (found monitor.EventHead) {
 		name := "user_id"
@@ -206,9 +206,9 @@ func TestMonitoringFollowsTheDataScope(t *testing.T) {
 	}
 }
 
-// TestMonitoringFollowsTheScopeOfThisMoment: the events of a user who moves to another
+// TestMonitoring_CurrentDataScope: the events of a user who moves to another
 // department, or is deleted, move with the user.
-func TestMonitoringFollowsTheScopeOfThisMoment(t *testing.T) {
+func TestMonitoring_CurrentDataScope(t *testing.T) {
 	in, inside, outside := overheard(t)
 	sees := func() (names string) {
 		var out ops.MonitorPage[monitor.RequestEvent]

@@ -38,8 +38,8 @@ func (in *instance) matchedBy() string {
 	return all
 }
 
-// TestTracesThatAreOverStayInTheList: the last 20, with the time at which they ended.
-func TestTracesThatAreOverStayInTheList(t *testing.T) {
+// TestTrace_EndedStayListed: the last 20, with the time at which they ended.
+func TestTrace_EndedStayListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)
 		clerk := in.clerk("clerk")
@@ -84,7 +84,7 @@ func TestTracesThatAreOverStayInTheList(t *testing.T) {
 	})
 }
 
-func TestTracesKeepEverything(t *testing.T) {
+func TestTrace_Filters(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		kept int // number kept of ten requests by the clerk and ten by the owner
@@ -131,7 +131,7 @@ func TestTracesKeepEverything(t *testing.T) {
 	}
 }
 
-func TestATraceIsStopped(t *testing.T) {
+func TestTrace_Stop(t *testing.T) {
 	in := start(t)
 	in.clerk("clerk")
 	in.server.Monitor.SampleReads(1 << 40)
@@ -164,8 +164,8 @@ func TestATraceIsStopped(t *testing.T) {
 	}
 }
 
-// TestATraceKeepsMoreOperations of a request than are kept of others.
-func TestATraceKeepsMoreOperations(t *testing.T) {
+// TestTrace_KeepsMoreOperations of a request than are kept of others.
+func TestTrace_KeepsMoreOperations(t *testing.T) {
 	in := start(t)
 	ids := ""
 	in.update(func(tx *store.Tx) error {

@@ -42,7 +42,7 @@ func (in *instance) evaluates(key, context, as, want string) {
 	in.call("POST", oneFlag+key, `{"context":`+context+`}`, as).brief(200, `"key":"`+key+`"`, `"value":`+want+`,"metadata":{`)
 }
 
-func TestWhoMayEvaluateAFlag(t *testing.T) {
+func TestOFREP_Permissions(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.flag(in.flagGroup("open", true), "banner", onFor(`"name":"all"`))
@@ -99,7 +99,7 @@ func TestOFREP_KeysWithSlashes(t *testing.T) {
 
 // Identity comes from the record of a session's user, whatever the context says, and from nowhere
 // without a token.
-func TestIdentityCannotBeClaimed(t *testing.T) {
+func TestOFREP_IdentityCannotBeClaimed(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	head := in.dept("Head", 0)
@@ -132,7 +132,7 @@ func TestIdentityCannotBeClaimed(t *testing.T) {
 	in.evaluates("open.dept", `{}`, "bob", "true")
 }
 
-func TestKeysStateTheIdentity(t *testing.T) {
+func TestOFREP_KeysStateIdentity(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	head := in.dept("Head", 0)
@@ -186,7 +186,7 @@ func TestKeysStateTheIdentity(t *testing.T) {
 	}
 }
 
-func TestContextsOfAllKinds(t *testing.T) {
+func TestOFREP_Contexts(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.flag(in.flagGroup("open", true), "share", `{"enabled":true,"variants":{"on":true,"off":false},"default":"off","rules":[{"percent":{"on":99,"off":1}}]}`)
@@ -287,7 +287,7 @@ func TestFlag_UnseenUserIsSaid(t *testing.T) {
 	}
 }
 
-func TestBulkEvaluationHasAnETag(t *testing.T) {
+func TestOFREP_BulkETag(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	id := in.flag(in.flagGroup("open", true), "banner", onFor(`"attributes":{"country":["CH"]}`))
@@ -311,7 +311,7 @@ func TestBulkEvaluationHasAnETag(t *testing.T) {
 	ask(tag, "CH").brief(200, `"reason":"DISABLED","variant":"off","value":false`)
 }
 
-func TestBulkEvaluationIsLikeSingle(t *testing.T) {
+func TestOFREP_BulkEqualsSingle(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	r := rand.New(rand.NewPCG(7, 7))
@@ -353,7 +353,7 @@ func TestBulkEvaluationIsLikeSingle(t *testing.T) {
 
 // The rules of a flag are for people who may read settings: nothing of them is in a response, an event
 // or the monitoring for others.
-func TestRulesStayInside(t *testing.T) {
+func TestFlag_RulesAreNotDisclosed(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var lines bytes.Buffer
@@ -396,7 +396,7 @@ func TestRulesStayInside(t *testing.T) {
 }
 
 // Whom a rule names must exist when the rule is saved, in the data scope of who saves it.
-func TestRulesNameWhoExists(t *testing.T) {
+func TestFlag_RulesNameExistingRecords(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.dept("Head", 0)
@@ -426,7 +426,7 @@ func TestRulesNameWhoExists(t *testing.T) {
 	in.evaluates("open.f", `{}`, "nobody", "false")
 }
 
-func TestPreviewOfAFlag(t *testing.T) {
+func TestFlag_Preview(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	head := in.dept("Head", 0)
@@ -538,8 +538,8 @@ func TestOpenFeatureProvider(t *testing.T) {
 	equal("with a key", checkout, true)
 }
 
-// TestAServiceKeyPreviewsNobody without the permission to list users: its owner is somebody else.
-func TestAServiceKeyPreviewsNobody(t *testing.T) {
+// TestFlag_PreviewByServiceKey without the permission to list users: its owner is somebody else.
+func TestFlag_PreviewByServiceKey(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.clerk("holder", "system.setting.query")

@@ -9,7 +9,7 @@ import (
 	"reeve/server/redis"
 )
 
-func TestRedisEventHasASchema(t *testing.T) {
+func TestRedisEvent_Schema(t *testing.T) {
 	t.Parallel()
 	s := &openapi.Schemas{Named: openapi.Object{}, Seen: map[string]string{}}
 	s.Of(reflect.TypeFor[redis.Event]())

@@ -35,7 +35,7 @@ func operations(doc openapi.Object) map[string]openapi.Object {
 	return all
 }
 
-func TestTheDocumentHasExactlyTheRoutes(t *testing.T) {
+func TestOpenAPIDocument_ExactRoutes(t *testing.T) {
 	t.Parallel()
 	var want []string
 	for _, rt := range routes() {
@@ -48,7 +48,7 @@ func TestTheDocumentHasExactlyTheRoutes(t *testing.T) {
 	}
 }
 
-func TestNoTwoRoutesAreTheSame(t *testing.T) {
+func TestRoutes_Unique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, rt := range routes() {
@@ -59,7 +59,7 @@ func TestNoTwoRoutesAreTheSame(t *testing.T) {
 	}
 }
 
-func TestOperationsHaveUniqueNamesAndDescriptions(t *testing.T) {
+func TestOperations_UniqueNames(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
 	for name, op := range operations(served(t, start(t))) {
@@ -74,7 +74,7 @@ func TestOperationsHaveUniqueNamesAndDescriptions(t *testing.T) {
 	}
 }
 
-func TestTheDocumentHasTheAccess(t *testing.T) {
+func TestOpenAPIDocument_Access(t *testing.T) {
 	t.Parallel()
 	ops := operations(served(t, start(t)))
 	for _, rt := range routes() {
@@ -94,7 +94,7 @@ func TestTheDocumentHasTheAccess(t *testing.T) {
 	}
 }
 
-func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
+func TestOpenAPIDocument_ParametersAndFields(t *testing.T) {
 	t.Parallel()
 	doc := served(t, start(t))
 	ops := operations(doc)
@@ -104,7 +104,7 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 		list, _ := op["parameters"].([]any)
 		for _, p := range list {
 			if p.(openapi.Object)["$ref"] != nil {
-				continue // see TestTheDocumentHasTheHeaderToActAsAUser
+				continue // see TestOpenAPIDocument_ImpersonationHeader
 			}
 			params = append(params, fmt.Sprint(p.(openapi.Object)["in"], " ", p.(openapi.Object)["name"]))
 		}
@@ -159,8 +159,8 @@ func TestTheDocumentHasEveryParameterAndField(t *testing.T) {
 	}
 }
 
-// TestTheDocumentHasTheHeaderToActAsAUser at the operations that can be used for somebody else.
-func TestTheDocumentHasTheHeaderToActAsAUser(t *testing.T) {
+// TestOpenAPIDocument_ImpersonationHeader at the operations that can be used for somebody else.
+func TestOpenAPIDocument_ImpersonationHeader(t *testing.T) {
 	t.Parallel()
 	doc := served(t, start(t))
 	if p := doc["components"].(openapi.Object)["parameters"].(openapi.Object)["ActAsHeader"].(openapi.Object); p["name"] != web.ActAsHeader || p["in"] != "header" {
@@ -190,7 +190,7 @@ func TestTheDocumentHasTheHeaderToActAsAUser(t *testing.T) {
 	}
 }
 
-func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
+func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
@@ -237,7 +237,7 @@ func TestEveryDocumentedListParameterIsAccepted(t *testing.T) {
 	}
 }
 
-func TestEverySchemaOfTheDocumentCompiles(t *testing.T) {
+func TestOpenAPIDocument_SchemasCompile(t *testing.T) {
 	t.Parallel()
 	text := in2020(t, start(t).ok("GET", "/openapi.json", "", "nobody").Body)
 	compiler := jsonschema.NewCompiler()
@@ -277,7 +277,7 @@ func in2020(t *testing.T, text string) any {
 	return value
 }
 
-func TestTheDocumentHasTheConfiguredTitle(t *testing.T) {
+func TestOpenAPIDocument_ConfiguredTitle(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"A \"quoted\" <b>title</b>"}}`, "owner")
@@ -287,9 +287,9 @@ func TestTheDocumentHasTheConfiguredTitle(t *testing.T) {
 	}
 }
 
-// TestAnInvalidRouteTableIsRejected covers mistakes with which the program must not
+// TestRoutes_InvalidTableRejected covers mistakes with which the program must not
 // start.
-func TestAnInvalidRouteTableIsRejected(t *testing.T) {
+func TestRoutes_InvalidTableRejected(t *testing.T) {
 	t.Parallel()
 	handler := func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, nil }
 	for name, rt := range map[string]web.Route{
@@ -337,7 +337,7 @@ func resolved(doc, schema openapi.Object) openapi.Object {
 	return schema
 }
 
-func TestAFieldHasTheSameEnumInRequestsAndResponses(t *testing.T) {
+func TestOpenAPIDocument_SameEnums(t *testing.T) {
 	t.Parallel()
 	doc := served(t, start(t))
 	compared := map[string]bool{}
@@ -379,17 +379,17 @@ func TestAFieldHasTheSameEnumInRequestsAndResponses(t *testing.T) {
 	}
 }
 
-// TestTheDocumentHasNoConstants, since generators create types from them that do not
+// TestOpenAPIDocument_NoConstants, since generators create types from them that do not
 // compile, or accept nothing else.
-func TestTheDocumentHasNoConstants(t *testing.T) {
+func TestOpenAPIDocument_NoConstants(t *testing.T) {
 	t.Parallel()
 	if body := start(t).ok("GET", "/openapi.json", "", "nobody").Body; strings.Contains(body, `"const":`) {
 		t.Error("it has const")
 	}
 }
 
-// TestIntegersHave64Bits, since generators use 32 bits for an integer without a format.
-func TestIntegersHave64Bits(t *testing.T) {
+// TestOpenAPIDocument_Int64, since generators use 32 bits for an integer without a format.
+func TestOpenAPIDocument_Int64(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	var walk func(at string, value any)
@@ -417,9 +417,9 @@ func TestIntegersHave64Bits(t *testing.T) {
 	}
 }
 
-// TestOperationIDsAreTheGoldenOnes, since generated clients call operations by these
+// TestOperationIDs_Golden, since generated clients call operations by these
 // IDs: a changed ID breaks them.
-func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
+func TestOperationIDs_Golden(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
 	for name, op := range operations(served(t, start(t))) {
@@ -434,9 +434,9 @@ func TestOperationIDsAreTheGoldenOnes(t *testing.T) {
 	golden(t, "operations", string(text))
 }
 
-// TestBodiesAreNamedAfterTheirOperations, since generators name the type of a body
+// TestOpenAPIDocument_BodyNames, since generators name the type of a body
 // after its schema.
-func TestBodiesAreNamedAfterTheirOperations(t *testing.T) {
+func TestOpenAPIDocument_BodyNames(t *testing.T) {
 	t.Parallel()
 	for name, op := range operations(served(t, start(t))) {
 		body, ok := op["requestBody"].(openapi.Object)
@@ -453,9 +453,9 @@ func TestBodiesAreNamedAfterTheirOperations(t *testing.T) {
 	}
 }
 
-// TestFilesAreBinaryStrings, of which generators make files, and bytes for a raw
+// TestOpenAPIDocument_BinaryFiles, of which generators make files, and bytes for a raw
 // response.
-func TestFilesAreBinaryStrings(t *testing.T) {
+func TestOpenAPIDocument_BinaryFiles(t *testing.T) {
 	t.Parallel()
 	file := openapi.Object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
 	files := openapi.Object{"type": "array", "items": file, "minItems": 1.0, "maxItems": float64(web.MaxFiles)}
@@ -479,7 +479,7 @@ func TestFilesAreBinaryStrings(t *testing.T) {
 	}
 }
 
-func TestEveryOperationIsDescribed(t *testing.T) {
+func TestOperations_Described(t *testing.T) {
 	t.Parallel()
 	doc := served(t, start(t))
 	ops := operations(doc)
@@ -495,9 +495,9 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDocument_SharedUntilTheInstallationChanges expects one copy of the document for all
+// TestOpenAPIDocument_SharedUntilChange expects one copy of the document for all
 // callers of an audience, with an ETag, and another one once the title or a custom field changes.
-func TestOpenAPIDocument_SharedUntilTheInstallationChanges(t *testing.T) {
+func TestOpenAPIDocument_SharedUntilChange(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	document := func() (doc *openapi.SharedJSON) {

@@ -42,7 +42,7 @@ func failingRoutes() []web.Route {
 	}
 }
 
-func TestInternalErrorsAreNotSent(t *testing.T) {
+func TestInternalError_NotSent(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
@@ -72,8 +72,8 @@ func TestInternalErrorsAreNotSent(t *testing.T) {
 	in.ok("PUT", "/admin/info", `{"nickname":"still writing"}`, "owner")
 }
 
-// TestAFailedRawResponseIsAborted has a raw response fail after it has begun.
-func TestAFailedRawResponseIsAborted(t *testing.T) {
+// TestRawResponse_FailureAborts has a raw response fail after it has begun.
+func TestRawResponse_FailureAborts(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	router := in.server.Router([]web.Route{web.Raw("/t", web.Public, "T", "text/plain", func(_ *web.Request, _ *web.None, w http.ResponseWriter) error {
@@ -89,9 +89,9 @@ func TestAFailedRawResponseIsAborted(t *testing.T) {
 	t.Error("the client takes half an answer for whole")
 }
 
-// TestAFailureBeforeTheFirstByteIsAnErrorResponse: headers set for the file are not
+// TestRawResponse_EarlyFailureIsAnswered: headers set for the file are not
 // sent with the error.
-func TestAFailureBeforeTheFirstByteIsAnErrorResponse(t *testing.T) {
+func TestRawResponse_EarlyFailureIsAnswered(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	router := in.server.Router([]web.Route{web.Raw("/t", web.Public, "T", "text/plain", func(_ *web.Request, _ *web.None, w http.ResponseWriter) error {
@@ -107,8 +107,8 @@ func TestAFailureBeforeTheFirstByteIsAnErrorResponse(t *testing.T) {
 	}
 }
 
-// TestEveryKindOfErrorHasItsStatus checks the map status.
-func TestEveryKindOfErrorHasItsStatus(t *testing.T) {
+// TestErrorKinds_Status checks the map status.
+func TestErrorKinds_Status(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for kind, want := range map[errs.Kind]struct {

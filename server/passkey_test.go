@@ -94,8 +94,8 @@ func TestPasskeys(t *testing.T) {
 	in.ok("GET", "/system/audit?collection=passkey", "", "owner").brief(200, `"operation":"create"`, `"operation":"delete"`)
 }
 
-// TestNothingOfAPasskeyIsRecorded that could be used, or that is personal.
-func TestNothingOfAPasskeyIsRecorded(t *testing.T) {
+// TestPasskeys_NotRecorded that could be used, or that is personal.
+func TestPasskeys_NotRecorded(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	p := newAuthenticator()
@@ -116,8 +116,8 @@ func TestNothingOfAPasskeyIsRecorded(t *testing.T) {
 	in.ok("GET", "/system/audit-export", "", "owner").lacks("My very own laptop")
 }
 
-// TestWithoutAPublicURLThereAreNoPasskeys, which is said rather than failing.
-func TestWithoutAPublicURLThereAreNoPasskeys(t *testing.T) {
+// TestPasskeys_NeedPublicURL, which is said rather than failing.
+func TestPasskeys_NeedPublicURL(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.PublicURL = "" })
 	in.ok("GET", "/admin/login/passkey", "", "nobody").brief(200, `"public_key":null`)
@@ -126,8 +126,8 @@ func TestWithoutAPublicURLThereAreNoPasskeys(t *testing.T) {
 	in.call("POST", "/admin/login/passkey", `{"credential":{}}`, "nobody").brief(409, "passkeys_unavailable")
 }
 
-// TestARefusedPasskeyEndsNoSession: the console signs out after a 401.
-func TestARefusedPasskeyEndsNoSession(t *testing.T) {
+// TestPasskeys_RefusalKeepsSession: the console signs out after a 401.
+func TestPasskeys_RefusalKeepsSession(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	made := newAuthenticator().Create(in.ok("GET", "/admin/account/passkey-options", "", "owner").options())

@@ -18,8 +18,8 @@ func (in *instance) resetLink(app bool, id store.ID) string {
 	return l.token
 }
 
-// TestUsedPasswordsAreRefused in every way in which people choose their own password, in both realms.
-func TestUsedPasswordsAreRefused(t *testing.T) {
+// TestPasswordHistory_UsedRefused in every way in which people choose their own password, in both realms.
+func TestPasswordHistory_UsedRefused(t *testing.T) {
 	t.Parallel()
 	for _, realm := range []struct {
 		app                         bool
@@ -76,8 +76,8 @@ func TestUsedPasswordsAreRefused(t *testing.T) {
 	}
 }
 
-// TestThePasswordPageRefusesUsedPasswords of app users.
-func TestThePasswordPageRefusesUsedPasswords(t *testing.T) {
+// TestPasswordHistory_HostedPage of app users.
+func TestPasswordHistory_HostedPage(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted(`"security.password_history":1`)
@@ -92,8 +92,8 @@ func TestThePasswordPageRefusesUsedPasswords(t *testing.T) {
 	change(newSecret, ownerPassword).brief(422, "不能是您上一次使用过的密码")
 }
 
-// TestEarlierPasswordsAreNowhereToBeRead: not in responses, exports, the change log or the log.
-func TestEarlierPasswordsAreNowhereToBeRead(t *testing.T) {
+// TestPasswordHistory_NotReadable: not in responses, exports, the change log or the log.
+func TestPasswordHistory_NotReadable(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	in := start(t, func(su *setup) { su.log = &log })

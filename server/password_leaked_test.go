@@ -89,9 +89,9 @@ func passwordWays(in *instance) []passwordWay {
 	}
 }
 
-// TestLeakedPasswordsAreRefused in every way in which a password is set, and so is every password while the list
+// TestLeakedPassword_Refused in every way in which a password is set, and so is every password while the list
 // can't be read.
-func TestLeakedPasswordsAreRefused(t *testing.T) {
+func TestLeakedPassword_Refused(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	path, leaked := withLeaked(t, &log)
@@ -153,8 +153,8 @@ func TestLeakedPasswordsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAListWithADamagedLine is found by the lookup that reads it, and told by the health check until it is replaced.
-func TestAListWithADamagedLine(t *testing.T) {
+// TestLeakedPassword_DamagedList is found by the lookup that reads it, and told by the health check until it is replaced.
+func TestLeakedPassword_DamagedList(t *testing.T) {
 	t.Parallel()
 	path, leaked := withLeaked(t, nil)
 	in := start(t, leaked)
@@ -173,8 +173,8 @@ func TestAListWithADamagedLine(t *testing.T) {
 	in.ok("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"a good password"}`, "owner")
 }
 
-// TestGeneratedPasswordsNeedNoList: nobody has used them before.
-func TestGeneratedPasswordsNeedNoList(t *testing.T) {
+// TestLeakedPassword_GeneratedNeedNoList: nobody has used them before.
+func TestLeakedPassword_GeneratedNeedNoList(t *testing.T) {
 	t.Parallel()
 	path, leaked := withLeaked(t, nil)
 	in := start(t, leaked)

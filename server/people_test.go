@@ -130,10 +130,10 @@ func (in *instance) steadyDump() map[string]string {
 	return all
 }
 
-// TestOnlyDeclaredFieldsChange sends every field of every record to every route that
+// TestMassAssignment_DeclaredFieldsOnly sends every field of every record to every route that
 // writes: the fields of the route's record are ignored (at the small size, by a third of the
 // routes), the others rejected.
-func TestOnlyDeclaredFieldsChange(t *testing.T) {
+func TestMassAssignment_DeclaredFieldsOnly(t *testing.T) {
 	t.Parallel()
 	refusing := withGoodBodies(t)
 	before, chosen := refusing.dump(), third(t)

@@ -9,7 +9,7 @@ import (
 	"reeve/store"
 )
 
-func TestPermissionsThatAreRefused(t *testing.T) {
+func TestPermission_InvalidInput(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	menu := in.create("/admin/rule", `{"type":0,"key":"shop","name":"Shop","parent_id":1}`)
@@ -70,7 +70,7 @@ func TestPermissionsThatAreRefused(t *testing.T) {
 	runCases(t, in, cases)
 }
 
-func TestPermissionsThatAreAccepted(t *testing.T) {
+func TestPermission_ValidInput(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	spare := in.create("/admin/rule", `{"type":0,"key":"spare","name":"x"}`)
@@ -89,7 +89,7 @@ func TestPermissionsThatAreAccepted(t *testing.T) {
 	})
 }
 
-func TestADeletedPermissionLeavesTheRoles(t *testing.T) {
+func TestPermission_DeletionLeavesRoles(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	id := in.create("/admin/rule", `{"type":2,"key":"shop.goods.query","name":"Look","parent_id":2}`)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestURLsOfPagesThatAreRefused(t *testing.T) {
+func TestPageURL_Invalid(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	page := in.create("/admin/rule", `{"type":1,"key":"wiki","name":"Wiki","url":"https://wiki.example","open":"tab"}`)
@@ -48,7 +48,7 @@ func TestURLsOfPagesThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestURLsOfPagesThatAreAccepted(t *testing.T) {
+func TestPageURL_Valid(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	id := in.create("/admin/rule", `{"type":1,"key":"wiki","name":"Wiki"}`)
@@ -69,9 +69,9 @@ func TestURLsOfPagesThatAreAccepted(t *testing.T) {
 	}
 }
 
-// TestURLsOfPagesAreInMenus: those who hold a page have its URL in their menus, in the order of
+// TestPageURL_InMenus: those who hold a page have its URL in their menus, in the order of
 // sort, and others do not. The parents route has its fixed fields.
-func TestURLsOfPagesAreInMenus(t *testing.T) {
+func TestPageURL_InMenus(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	group := in.create("/admin/rule", `{"type":0,"key":"tools","name":"Tools","sort":1}`)
@@ -111,8 +111,8 @@ func TestURLsOfPagesAreInMenus(t *testing.T) {
 	menus("", "")
 }
 
-// TestURLsOfPagesAreUndone undoes each kind of change of a page with a URL.
-func TestURLsOfPagesAreUndone(t *testing.T) {
+// TestPageURL_Undo undoes each kind of change of a page with a URL.
+func TestPageURL_Undo(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	id := in.create("/admin/rule", `{"type":1,"key":"wiki","name":"Wiki","url":"https://wiki.example","open":"tab"}`)

@@ -11,13 +11,13 @@ import (
 	"reeve/server/web"
 )
 
-// TestIDsCanBeRepeatedOrJoined: generated clients repeat the key, others join with
+// TestQuery_IDsRepeatedOrJoined: generated clients repeat the key, others join with
 // commas or add brackets.
-func TestIDsCanBeRepeatedOrJoined(t *testing.T) {
+func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 	t.Parallel()
 	for _, rt := range routes() {
 		if rt.List != nil || rt.Input.Find("query", "ids") == nil || !slices.Contains([]string{"DELETE /admin/list", "PUT /file/list", "DELETE /file/list", "DELETE /file/trash"}, rt.Name()) {
-			continue // the others have the same input: TestEveryDeleteByIDHasADeleteByIDs
+			continue // the others have the same input: TestBulkDelete_ExistsForEveryDelete
 		}
 		t.Run(rt.Name(), func(t *testing.T) {
 			in := start(t)
@@ -86,8 +86,8 @@ func (in *instance) documented(rt *web.Route, name string) {
 	in.t.Errorf("%s: %s is not documented", rt.Name(), name)
 }
 
-// TestRangesCanBeRepeatedOrJoined, with brackets or without, on every list.
-func TestRangesCanBeRepeatedOrJoined(t *testing.T) {
+// TestQuery_RangesRepeatedOrJoined, with brackets or without, on every list.
+func TestQuery_RangesRepeatedOrJoined(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, rt := range routes() {
@@ -113,8 +113,8 @@ func TestRangesCanBeRepeatedOrJoined(t *testing.T) {
 	in.lists("/admin/list?created_at=2001-01-01,2999-01-01", "username", "owner", "admin")
 }
 
-// TestSingleParametersCannotBeRepeated, on every route.
-func TestSingleParametersCannotBeRepeated(t *testing.T) {
+// TestQuery_SingleParameterRepeated, on every route.
+func TestQuery_SingleParameterRepeated(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.showPages()

@@ -21,9 +21,9 @@ func (in *instance) status(method, url, as string) int {
 	return w.Code
 }
 
-// TestNoRequestSucceedsAfterTheSessionHasEnded sends requests while the session is
+// TestSession_NoRequestAfterEnd sends requests while the session is
 // ended, in every possible way.
-func TestNoRequestSucceedsAfterTheSessionHasEnded(t *testing.T) {
+func TestSession_NoRequestAfterEnd(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.clerk("clerk", "system.setting.query")
@@ -78,8 +78,8 @@ func TestNoRequestSucceedsAfterTheSessionHasEnded(t *testing.T) {
 	}
 }
 
-// TestNoRequestSucceedsAfterThePermissionHasGone does the same by changing a role.
-func TestNoRequestSucceedsAfterThePermissionHasGone(t *testing.T) {
+// TestPermission_NoRequestAfterRevocation does the same by changing a role.
+func TestPermission_NoRequestAfterRevocation(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.setting.query")
@@ -133,9 +133,9 @@ func (in *instance) hammer(t *testing.T, url, as string, before, after int, end 
 	wg.Wait()
 }
 
-// TestConcurrentWritesAreAllKept creates records from many goroutines at once, some of
+// TestConcurrentWrites_AllKept creates records from many goroutines at once, some of
 // them duplicates.
-func TestConcurrentWritesAreAllKept(t *testing.T) {
+func TestConcurrentWrites_AllKept(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -165,8 +165,8 @@ func TestConcurrentWritesAreAllKept(t *testing.T) {
 	in.ok("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, n))
 }
 
-// TestRequestIDsAreUnique among concurrent requests.
-func TestRequestIDsAreUnique(t *testing.T) {
+// TestRequestID_Unique among concurrent requests.
+func TestRequestID_Unique(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var mu sync.Mutex

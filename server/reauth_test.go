@@ -52,7 +52,7 @@ var sensitive = []string{
 	"POST /system/webhook", "PUT /system/webhook/:id", "POST /system/webhook/:id/adopt", "POST /system/webhook/:id/secret",
 }
 
-func TestSensitiveOperationsRequireAConfirmation(t *testing.T) {
+func TestConfirmation_SensitiveOperations(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
 	_, in.tokens["personal key"] = in.key(1, personalKey)
@@ -102,8 +102,8 @@ func routeNamed(t *testing.T, name string) web.Route {
 	return web.Route{}
 }
 
-// TestWhatChangesDecidesWhetherToConfirm for operations that are harmless otherwise.
-func TestWhatChangesDecidesWhetherToConfirm(t *testing.T) {
+// TestConfirmation_DependsOnChange for operations that are harmless otherwise.
+func TestConfirmation_DependsOnChange(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.turnMailOn()
@@ -142,8 +142,8 @@ func TestWhatChangesDecidesWhetherToConfirm(t *testing.T) {
 	}
 }
 
-// TestUndoRequiresTheConfirmationOfWhatItDoes.
-func TestUndoRequiresTheConfirmationOfWhatItDoes(t *testing.T) {
+// TestConfirmation_Undo.
+func TestConfirmation_Undo(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	clerk := in.member("clerk", 0)
@@ -156,8 +156,8 @@ func TestUndoRequiresTheConfirmationOfWhatItDoes(t *testing.T) {
 	in.ok("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner")
 }
 
-// TestARequestKeepsTheProofOfItsStart, so that a long download can end.
-func TestARequestKeepsTheProofOfItsStart(t *testing.T) {
+// TestConfirmation_KeptDuringRequest, so that a long download can end.
+func TestConfirmation_KeptDuringRequest(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.stale("admin")
@@ -174,8 +174,8 @@ func TestARequestKeepsTheProofOfItsStart(t *testing.T) {
 	})
 }
 
-// TestAJobKeepsTheProofOfItsStart, also if it gets old meanwhile.
-func TestAJobKeepsTheProofOfItsStart(t *testing.T) {
+// TestConfirmation_KeptDuringJob, also if it gets old meanwhile.
+func TestConfirmation_KeptDuringJob(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	csv := func(n int) string {

@@ -118,7 +118,7 @@ func (in *instance) read(url string) []byte {
 }
 
 // A record can be sent back as it was read. Nothing changes then, not even updated_at.
-func TestARecordSentBackWholeChangesNothing(t *testing.T) {
+func TestRecord_SentBackChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, r := range wholeRecords() {
 		t.Run(r.name, func(t *testing.T) {
@@ -136,9 +136,9 @@ func TestARecordSentBackWholeChangesNothing(t *testing.T) {
 	}
 }
 
-// TestEveryRecordRouteIsAmongTheseTests: the routes that, by the route table, accept a
+// TestRecord_EveryRouteIsTested: the routes that, by the route table, accept a
 // record.
-func TestEveryRecordRouteIsAmongTheseTests(t *testing.T) {
+func TestRecord_EveryRouteIsTested(t *testing.T) {
 	t.Parallel()
 	tested := map[string]bool{"/file/trash/{id}": true} // changes the record that is sent, see the next test
 	for _, r := range wholeRecords() {
@@ -152,9 +152,9 @@ func TestEveryRecordRouteIsAmongTheseTests(t *testing.T) {
 	}
 }
 
-// TestNodesOfOtherTreesAndTheTrashAreSentBack: records that are read at another URL than they
+// TestRecord_TreesAndTrashSentBack: records that are read at another URL than they
 // are written.
-func TestNodesOfOtherTreesAndTheTrashAreSentBack(t *testing.T) {
+func TestRecord_TreesAndTrashSentBack(t *testing.T) {
 	t.Parallel()
 	in := withRecords(t)
 	before := in.dump()
@@ -173,8 +173,8 @@ func TestNodesOfOtherTreesAndTheTrashAreSentBack(t *testing.T) {
 	}
 }
 
-// TestTheDeepestTreeIsSentBack from its root.
-func TestTheDeepestTreeIsSentBack(t *testing.T) {
+// TestRecord_DeepestTreeSentBack from its root.
+func TestRecord_DeepestTreeSentBack(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for i := range store.MaxDepth {
@@ -185,8 +185,8 @@ func TestTheDeepestTreeIsSentBack(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestARecordThatWasReadCanBeCreatedAgain with its read-only fields and children.
-func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
+// TestRecord_CreatedFromRead with its read-only fields and children.
+func TestRecord_CreatedFromRead(t *testing.T) {
 	t.Parallel()
 	for _, rt := range routes() {
 		if rt.Method != "POST" || rt.Input.ReadOnly == nil || !hasGoodBody(&rt) || strings.HasPrefix(rt.Path, "/system/monitor") || strings.Contains(rt.Path, "webhook/:id/") || strings.HasSuffix(rt.Path, "/rotate") || strings.HasSuffix(rt.Path, "/passkey") {
@@ -195,7 +195,7 @@ func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
 		t.Run(rt.Path, func(t *testing.T) {
 			good, ok := goodBodies()[rt.Name()]
 			if !ok {
-				t.Skip("TestGoodBodiesAreAccepted says what is missing")
+				t.Skip("TestBody_ValidFields says what is missing")
 			}
 			in := withGoodBodies(t)
 			whole := decodeObject(t, string(record(in.ok("POST", good.url, good.body, "owner"))))
@@ -215,7 +215,7 @@ func TestARecordThatWasReadCanBeCreatedAgain(t *testing.T) {
 	}
 }
 
-func TestGetAPermission(t *testing.T) {
+func TestPermission_Get(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "admin.rule.update")
@@ -232,7 +232,7 @@ func TestGetAPermission(t *testing.T) {
 	})
 }
 
-func TestReadOnlyFieldsAreIgnored(t *testing.T) {
+func TestRecord_ReadOnlyFieldsIgnored(t *testing.T) {
 	t.Parallel()
 	in := withRecords(t)
 	before := in.dump()
@@ -248,7 +248,7 @@ func TestReadOnlyFieldsAreIgnored(t *testing.T) {
 	}
 }
 
-func TestAStaleRecordIsNotWritten(t *testing.T) {
+func TestRecord_StaleIsNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, r := range wholeRecords() {
 		t.Run(r.name, func(t *testing.T) {
@@ -276,7 +276,7 @@ func TestAStaleRecordIsNotWritten(t *testing.T) {
 
 // A client can identify the state that it has read by If-Match, version, or updated_at in its
 // own precision.
-func TestTheStateThatWasReadInEveryForm(t *testing.T) {
+func TestRecord_StateInEveryForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range wholeRecords() {
 		t.Run(r.name, func(t *testing.T) {
@@ -321,7 +321,7 @@ func TestTheStateThatWasReadInEveryForm(t *testing.T) {
 	}
 }
 
-func TestEveryChangeMovesUpdatedAt(t *testing.T) {
+func TestRecord_UpdatedAtMoves(t *testing.T) {
 	t.Parallel()
 	in := withRecords(t)
 	last := ""
@@ -338,7 +338,7 @@ func TestEveryChangeMovesUpdatedAt(t *testing.T) {
 	}
 }
 
-func TestAGroupWithSettingsIsNotDeleted(t *testing.T) {
+func TestSettingGroup_NonEmptyIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -356,7 +356,7 @@ func TestAGroupWithSettingsIsNotDeleted(t *testing.T) {
 	in.call("GET", "/system/setting-group/7", "", "owner").brief(404)
 }
 
-func TestASettingMovesToAnotherGroup(t *testing.T) {
+func TestSetting_MovesToOtherGroup(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)

@@ -37,7 +37,7 @@ func (in *instance) together(clients int, method, url, body string) map[int]int 
 	return count
 }
 
-func TestOneNameIsRegisteredOnce(t *testing.T) {
+func TestRegistration_ConcurrentSameName(t *testing.T) {
 	// Not parallel: other tests would make the queue for hashing overflow.
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"security.login_tries":50}}`, "owner")

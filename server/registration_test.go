@@ -43,7 +43,7 @@ func (a *reply) confirmationSent() {
 	}
 }
 
-func TestARegistrationIsConfirmed(t *testing.T) {
+func TestRegistration_Confirmed(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.confirmed()
@@ -75,9 +75,9 @@ func TestARegistrationIsConfirmed(t *testing.T) {
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"email":"Ann@example.org","email_verified":1`, `"pending":0,"pending_email":""`)
 }
 
-// TestRegistrationsDoNotTellWhoHasAnAccount, neither by their answer, nor by what is possible afterwards, nor
+// TestRegistration_NoAccountEnumeration, neither by their answer, nor by what is possible afterwards, nor
 // by which usernames are taken.
-func TestRegistrationsDoNotTellWhoHasAnAccount(t *testing.T) {
+func TestRegistration_NoAccountEnumeration(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.confirmed()
@@ -113,9 +113,9 @@ func TestRegistrationsDoNotTellWhoHasAnAccount(t *testing.T) {
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"username":"resident","nickname":"R","email":"known@example.org","email_verified":1`)
 }
 
-// TestANewRegistrationReplacesTheOld: a link that was sent for one must not confirm another. Fields that app users can't
+// TestRegistration_NewReplacesOld: a link that was sent for one must not confirm another. Fields that app users can't
 // change keep their values.
-func TestANewRegistrationReplacesTheOld(t *testing.T) {
+func TestRegistration_NewReplacesOld(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.confirmed()
@@ -135,8 +135,8 @@ func TestANewRegistrationReplacesTheOld(t *testing.T) {
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{"risk":"low"}`)
 }
 
-// TestAnAddressIsConfirmedBeforeItIsChanged where registrations are confirmed, so that nobody takes that of somebody else.
-func TestAnAddressIsConfirmedBeforeItIsChanged(t *testing.T) {
+// TestEmailChange_ConfirmedFirst where registrations are confirmed, so that nobody takes that of somebody else.
+func TestEmailChange_ConfirmedFirst(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.hosted()
@@ -160,7 +160,7 @@ func TestAnAddressIsConfirmedBeforeItIsChanged(t *testing.T) {
 	in.ok("PUT", "/api/user", `{"email":"NEW@example.org","password":"`+ownerPassword+`"}`, "ann")
 }
 
-func TestAnAddressGetsFewRegistrationMails(t *testing.T) {
+func TestRegistration_MailsPerAddressLimited(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string]bool{"a known one": true, "an unknown one": false} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestAnAddressGetsFewRegistrationMails(t *testing.T) {
 	}
 }
 
-func TestDomainsForRegistration(t *testing.T) {
+func TestRegistration_Domains(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.confirmed(`"app.registration_domains":" Example.org, example.net"`)
@@ -198,7 +198,7 @@ func TestDomainsForRegistration(t *testing.T) {
 	}
 }
 
-func TestRegistrationWithoutMail(t *testing.T) {
+func TestRegistration_WithoutMail(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":1,"app.registration_confirm":1}}`, "owner")
@@ -207,7 +207,7 @@ func TestRegistrationWithoutMail(t *testing.T) {
 	in.unchanged(before)
 }
 
-func TestAnAdministratorAcceptsARegistration(t *testing.T) {
+func TestRegistration_AcceptedByAdmin(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	box := in.confirmed()

@@ -11,7 +11,7 @@ import (
 	"reeve/store"
 )
 
-func TestAnInputThatDoesNotSuitItsRecordIsRefused(t *testing.T) {
+func TestResource_MismatchedInputRefused(t *testing.T) {
 	type text struct {
 		Name *string `json:"name"`
 	}
@@ -45,7 +45,7 @@ func TestAnInputThatDoesNotSuitItsRecordIsRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyFieldsThatWereSentAreAssigned(t *testing.T) {
+func TestResource_AssignsSentFieldsOnly(t *testing.T) {
 	mail, flag := "new@example.org", store.Flag(false)
 	u := store.AppUser{Username: "ann", Email: "old@example.org", Mobile: "1", Status: true}
 	people.AssignAppUser(&people.AppUserIn{ProfileIn: people.ProfileIn{Email: &mail}, Status: &flag}, &u)
@@ -54,8 +54,8 @@ func TestOnlyFieldsThatWereSentAreAssigned(t *testing.T) {
 	}
 }
 
-// TestGenericRoutesAreMonitoredByTheirOperation, since a closure has no meaningful name.
-func TestGenericRoutesAreMonitoredByTheirOperation(t *testing.T) {
+// TestResource_MonitoredByOperation, since a closure has no meaningful name.
+func TestResource_MonitoredByOperation(t *testing.T) {
 	in := start(t)
 	in.create("/admin/dept", `{"name":"Top"}`)
 	for _, c := range []struct{ method, url, body, handler string }{
@@ -76,9 +76,9 @@ func TestGenericRoutesAreMonitoredByTheirOperation(t *testing.T) {
 	}
 }
 
-// TestInDeptScope: the Resource and the store's constraint are declared separately; a record
+// TestResource_DeptScope: the Resource and the store's constraint are declared separately; a record
 // with a department obeys both.
-func TestInDeptScope(t *testing.T) {
+func TestResource_DeptScope(t *testing.T) {
 	in := start(t)
 	own := in.dept("Own", 0)
 	in.member("other", in.dept("Other", 0))

@@ -206,7 +206,7 @@ func eachRevocation(t *testing.T, test func(in *instance, rt *web.Route, revoke 
 	}
 }
 
-func TestASlowRequestIsRejectedAfterARevocation(t *testing.T) {
+func TestRevocation_RejectsSlowRequest(t *testing.T) {
 	t.Parallel()
 	eachRevocation(t, func(in *instance, rt *web.Route, revoke func(*store.Tx) error) {
 		var body *slowBody
@@ -226,9 +226,9 @@ func TestASlowRequestIsRejectedAfterARevocation(t *testing.T) {
 	})
 }
 
-// TestAWriteIsRejectedAfterARevocationInTheSameCommit: a write that is queued behind a
+// TestRevocation_RejectsWriteInSameCommit: a write that is queued behind a
 // revocation sees it, in the same commit too.
-func TestAWriteIsRejectedAfterARevocationInTheSameCommit(t *testing.T) {
+func TestRevocation_RejectsWriteInSameCommit(t *testing.T) {
 	t.Parallel()
 	eachRevocation(t, func(in *instance, rt *web.Route, revoke func(*store.Tx) error) {
 		release, held := make(chan struct{}), make(chan struct{})

@@ -16,7 +16,7 @@ func (in *instance) switchPermission(key, flag string, on int) {
 	in.ok("PUT", fmt.Sprintf("/admin/rule/%d/%s", in.permission(key), flag), fmt.Sprintf(`{%q:%d}`, flag, on), "owner")
 }
 
-func TestADisabledPermissionIsRevokedAtTheNextRequest(t *testing.T) {
+func TestPermission_DisabledRevokedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"system.setting.query", "system.setting", "system"} {
 		t.Run(key, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestADisabledPermissionIsRevokedAtTheNextRequest(t *testing.T) {
 	}
 }
 
-func TestMovingAPermissionBelowADisabledOneDisablesIt(t *testing.T) {
+func TestPermission_DisabledByParent(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.setting.query")
@@ -51,7 +51,7 @@ func TestMovingAPermissionBelowADisabledOneDisablesIt(t *testing.T) {
 	in.ok("GET", "/system/setting", "", "clerk")
 }
 
-func TestAHiddenPermissionIsStillHeld(t *testing.T) {
+func TestPermission_HiddenIsStillHeld(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.setting", "system.setting.query")
@@ -62,7 +62,7 @@ func TestAHiddenPermissionIsStillHeld(t *testing.T) {
 	}
 }
 
-func TestAGrantDoesNotIncludeChildren(t *testing.T) {
+func TestPermission_GrantExcludesChildren(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("above", "admin", "admin.rule", "system", "system.setting")
@@ -77,7 +77,7 @@ func TestAGrantDoesNotIncludeChildren(t *testing.T) {
 	}
 }
 
-func TestMenusAreTheAccessibleOnes(t *testing.T) {
+func TestMenus_AccessibleOnly(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	sub := in.create("/admin/rule", `{"type":0,"key":"sub","name":"Sub","parent_id":1,"sort":1}`)
@@ -107,8 +107,8 @@ func TestMenusAreTheAccessibleOnes(t *testing.T) {
 	menus("the top hidden", strings.TrimSpace(system), "", "")
 }
 
-// TestRoleChangesApplyAtOnce changes each record between a user and a permission.
-func TestRoleChangesApplyAtOnce(t *testing.T) {
+// TestRole_ChangesApplyAtOnce changes each record between a user and a permission.
+func TestRole_ChangesApplyAtOnce(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	u := in.clerk("clerk", "system.setting.query")
@@ -139,8 +139,8 @@ func TestRoleChangesApplyAtOnce(t *testing.T) {
 	in.call("GET", "/admin/info", "", "clerk").brief(401)
 }
 
-// TestOwnersHoldNewPermissions requests a permission that has just been created.
-func TestOwnersHoldNewPermissions(t *testing.T) {
+// TestPermission_NewHeldByOwners requests a permission that has just been created.
+func TestPermission_NewHeldByOwners(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/admin/rule", `{"type":2,"key":"shop.goods.query","name":"Look","status":0}`)
@@ -149,7 +149,7 @@ func TestOwnersHoldNewPermissions(t *testing.T) {
 	}
 }
 
-func TestEmptyPermissionsAreArraysNotNull(t *testing.T) {
+func TestPermission_EmptyIsArrayNotNull(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("none")

@@ -76,7 +76,7 @@ func withCeilings(t *testing.T) *instance {
 	return in
 }
 
-func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
+func TestRole_GrantNeedsHeldPermissions(t *testing.T) {
 	t.Parallel()
 	beyond := func(name, method, url, body, as, lacking string) apiCase {
 		return apiCase{name, method, url, body, as, 403, []string{`"errorCode":"beyond_ceiling"`, `"showType":4`, lacking}, nil}
@@ -144,8 +144,8 @@ func TestYouCanOnlyGrantWhatYouHold(t *testing.T) {
 	in.call("GET", "/system/setting", "", "desk").brief(403, "system.setting.query")
 }
 
-// TestADisabledRoleGivesNothing, neither its permissions nor its grant_role_ids.
-func TestADisabledRoleGivesNothing(t *testing.T) {
+// TestRole_DisabledGrantsNothing, neither its permissions nor its grant_role_ids.
+func TestRole_DisabledGrantsNothing(t *testing.T) {
 	t.Parallel()
 	in := withCeilings(t)
 	keys := in.role("Keys", func(r *store.Role) { r.DataScope = "all" }, "admin.list.create")

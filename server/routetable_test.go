@@ -93,7 +93,7 @@ func wellFormed(secret string) string {
 	return "rv_" + secret + base64.RawURLEncoding.EncodeToString(sum)
 }
 
-func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
+func TestRoutes_RejectUnauthenticated(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.showPages()
@@ -164,9 +164,9 @@ func TestEveryRouteRejectsUnauthenticatedRequests(t *testing.T) {
 	})
 }
 
-// TestEveryRouteRequiresExactlyItsPermission, for sessions and, at the small size for a third of the
+// TestRoutes_RequireExactPermission, for sessions and, at the small size for a third of the
 // routes, for each other credential.
-func TestEveryRouteRequiresExactlyItsPermission(t *testing.T) {
+func TestRoutes_RequireExactPermission(t *testing.T) {
 	t.Parallel()
 	chosen := third(t)
 	eachCredential(t, func(t *testing.T, c credential) {
@@ -206,7 +206,7 @@ func testPermissions(t *testing.T, c credential, chosen func() bool) {
 				here.t.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
-		if access == store.UnattendedBackup { // TestKeysDownloadBackups
+		if access == store.UnattendedBackup { // TestAPIKey_DownloadsBackup
 			return
 		}
 		if a := here.call(rt.Method, urlOf(rt), "", with); a.Code == 401 || a.Code == 403 {
@@ -215,7 +215,7 @@ func testPermissions(t *testing.T, c credential, chosen func() bool) {
 	})
 }
 
-func TestSignedInRoutesAcceptAnyUser(t *testing.T) {
+func TestRoutes_SignedInAcceptAnyUser(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	eachRoute(t, in, func(rt *web.Route) bool { return rt.Access == web.SignedIn || rt.Access == web.AppOnly }, func(in *instance, rt *web.Route) {
@@ -231,7 +231,7 @@ func TestSignedInRoutesAcceptAnyUser(t *testing.T) {
 	})
 }
 
-func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
+func TestRoutes_PublicIgnoreInvalidToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.tokens["junk"] = "junk"
@@ -251,7 +251,7 @@ func TestPublicRoutesIgnoreInvalidTokens(t *testing.T) {
 	}
 }
 
-func TestRoutesUsableBeforeThePasswordChange(t *testing.T) {
+func TestRoutes_UsableBeforePasswordChange(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	in.update(func(tx *store.Tx) error {
@@ -275,7 +275,7 @@ func TestRoutesUsableBeforeThePasswordChange(t *testing.T) {
 	})
 }
 
-func TestEveryRouteRejectsUnknownParameters(t *testing.T) {
+func TestRoutes_RejectUnknownParameters(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	strict := func(rt *web.Route) bool { return conventional(rt) && (rt.Input == nil || !rt.Input.AnyQuery) }
@@ -294,7 +294,7 @@ func TestEveryRouteRejectsUnknownParameters(t *testing.T) {
 	})
 }
 
-func TestEveryRouteRejectsUnknownFields(t *testing.T) {
+func TestRoutes_RejectUnknownFields(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	before := in.dump()
@@ -319,7 +319,7 @@ func TestEveryRouteRejectsUnknownFields(t *testing.T) {
 	in.unchanged(before)
 }
 
-func TestRoutesWithoutFieldsRejectABody(t *testing.T) {
+func TestRoutes_WithoutFieldsRejectBody(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	before := in.dump()
@@ -335,7 +335,7 @@ func TestRoutesWithoutFieldsRejectABody(t *testing.T) {
 	in.unchanged(before)
 }
 
-func TestEveryPathRejectsOtherMethodsAndReturnsAllow(t *testing.T) {
+func TestRoutes_OtherMethodsReturnAllow(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.showPages()
@@ -371,7 +371,7 @@ func TestEveryPathRejectsOtherMethodsAndReturnsAllow(t *testing.T) {
 	}
 }
 
-func TestUnknownAddresses(t *testing.T) {
+func TestRoutes_UnknownPaths(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, url := range []string{"/", "/admin", "/admin/info/", "/Admin/info", "//admin/info", "/admin/../admin/info", "/system/setting/1/2", "/%61dmin/rulex", "/favicon.ico"} {
@@ -381,9 +381,9 @@ func TestUnknownAddresses(t *testing.T) {
 	}
 }
 
-// TestEveryRouteLimitsItsBody to exactly the documented number of bytes, and at the
+// TestRoutes_BodyLimit to exactly the documented number of bytes, and at the
 // small size for a third of the routes also in chunks.
-func TestEveryRouteLimitsItsBody(t *testing.T) {
+func TestRoutes_BodyLimit(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	small := map[string]bool{

@@ -8,9 +8,9 @@ import (
 	"reeve/store"
 )
 
-// TestOutOfScopeEqualsNotFound requests a record outside the scope and one that does
+// TestDataScope_OutOfScopeEqualsNotFound requests a record outside the scope and one that does
 // not exist: the responses must differ in the ID only.
-func TestOutOfScopeEqualsNotFound(t *testing.T) {
+func TestDataScope_OutOfScopeEqualsNotFound(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)
 	role := in.role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" },

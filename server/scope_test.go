@@ -134,9 +134,9 @@ func (in *instance) who(id store.ID) (name string, session store.ID) {
 	return name, session
 }
 
-// TestTopmostDepartmentsInScopeAreRoots: departments above the scope are left out, the rest
+// TestDataScope_TopmostDeptsAreRoots: departments above the scope are left out, the rest
 // keeps its structure.
-func TestTopmostDepartmentsInScopeAreRoots(t *testing.T) {
+func TestDataScope_TopmostDeptsAreRoots(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)
 	in.member("clerk", 1, in.role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{101, 10, 2} }, "admin.dept.query"))
@@ -153,8 +153,8 @@ func TestTopmostDepartmentsInScopeAreRoots(t *testing.T) {
 	}
 }
 
-// TestTheScopeIsTheUnionOfEnabledRoles and follow the user's department at once.
-func TestTheScopeIsTheUnionOfEnabledRoles(t *testing.T) {
+// TestDataScope_UnionOfEnabledRoles and follow the user's department at once.
+func TestDataScope_UnionOfEnabledRoles(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)
 	first := in.role("First", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{2} }, "admin.list.query")
@@ -177,8 +177,8 @@ func TestTheScopeIsTheUnionOfEnabledRoles(t *testing.T) {
 	list("in.1", "in.10", "in.100", "in.101", "in.11")
 }
 
-// TestChangesCannotLeaveTheScope by moving users or departments.
-func TestChangesCannotLeaveTheScope(t *testing.T) {
+// TestDataScope_ChangesStayInside by moving users or departments.
+func TestDataScope_ChangesStayInside(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)
 	role := in.role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.create", "admin.list.update", "admin.list.query", "admin.dept.create", "admin.dept.update", "admin.role.create")

@@ -124,8 +124,8 @@ func TestClientLibraryRequests(t *testing.T) {
 	}
 }
 
-// TestTheClientsHaveTheLicense: the archives contain the license of the program.
-func TestTheClientsHaveTheLicense(t *testing.T) {
+// TestClientLibraries_License: the archives contain the license of the program.
+func TestClientLibraries_License(t *testing.T) {
 	t.Parallel()
 	program, err := os.ReadFile("../LICENSE")
 	must(t, err)

@@ -80,7 +80,7 @@ func (in *instance) secondStep(token, code string) *reply {
 	return in.call("POST", "/admin/login/totp", fmt.Sprintf(`{"login_token":%q,"otp":%q}`, token, code), "nobody")
 }
 
-func TestASecondFactor(t *testing.T) {
+func TestSecondFactor(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/admin/account/totp", "", "owner").brief(200, `"data":{"enabled":0,"created_at":null,"last_used":null,"recovery_codes":0}`)
@@ -119,9 +119,9 @@ func TestASecondFactor(t *testing.T) {
 	in.ok("GET", "/admin/account/totp", "", "owner").brief(200, `"enabled":0`, `"recovery_codes":0`)
 }
 
-// TestSecondFactorsInARestoredBackup: a code that may have been used since the backup was made does not work again, and
+// TestSecondFactor_RestoredBackup: a code that may have been used since the backup was made does not work again, and
 // who had no second factor then has none now.
-func TestSecondFactorsInARestoredBackup(t *testing.T) {
+func TestSecondFactor_RestoredBackup(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.setUpFactor("owner")
@@ -153,8 +153,8 @@ func TestSecondFactorsInARestoredBackup(t *testing.T) {
 	withoutKey.secondStep(withoutKey.firstStep("ada", ""), recovery[0]).brief(200)
 }
 
-// TestAnAdministratorRemovesASecondFactor of users whose password the administrator may set.
-func TestAnAdministratorRemovesASecondFactor(t *testing.T) {
+// TestSecondFactor_RemovedByAdmin of users whose password the administrator may set.
+func TestSecondFactor_RemovedByAdmin(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.dept("One", 0)
@@ -192,8 +192,8 @@ func TestAnAdministratorRemovesASecondFactor(t *testing.T) {
 	in.call("GET", "/admin/account/totp", "", "key").brief(403, "key_not_allowed")
 }
 
-// TestNothingOfASecondFactorIsRecorded in logs, monitoring, the change log, exports and lists.
-func TestNothingOfASecondFactorIsRecorded(t *testing.T) {
+// TestSecondFactor_NotRecorded in logs, monitoring, the change log, exports and lists.
+func TestSecondFactor_NotRecorded(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	app, recovery := in.setUpFactor("owner")

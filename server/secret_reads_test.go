@@ -30,7 +30,7 @@ func (in *instance) readsLogged(since uint64) (all []string) {
 	return all
 }
 
-func TestReadingSecretsIsLogged(t *testing.T) {
+func TestSecretRead_Logged(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()
@@ -72,8 +72,8 @@ func TestReadingSecretsIsLogged(t *testing.T) {
 	logged("in the next hour", "1 a 0")
 }
 
-// TestConcurrentReadsOfSecretsHaveOneEntry, and each is counted.
-func TestConcurrentReadsOfSecretsHaveOneEntry(t *testing.T) {
+// TestSecretRead_ConcurrentHaveOneEntry, and each is counted.
+func TestSecretRead_ConcurrentHaveOneEntry(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()
@@ -88,8 +88,8 @@ func TestConcurrentReadsOfSecretsHaveOneEntry(t *testing.T) {
 	disktest.Equal(t, "entries at the end", in.readsLogged(since), []string{"1 a 0", "1 a 40"})
 }
 
-// TestReadsBeyondTheLimitAreLoggedEachTime: memory is bounded, and nothing is unlogged.
-func TestReadsBeyondTheLimitAreLoggedEachTime(t *testing.T) {
+// TestSecretRead_BeyondLimitLoggedEach: memory is bounded, and nothing is unlogged.
+func TestSecretRead_BeyondLimitLoggedEach(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()

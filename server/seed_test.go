@@ -12,7 +12,7 @@ import (
 	"reeve/store"
 )
 
-func TestANewDatabaseHasOneOwnerAndOneUser(t *testing.T) {
+func TestSeed_OneOwnerOneUser(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {
@@ -35,9 +35,9 @@ func TestANewDatabaseHasOneOwnerAndOneUser(t *testing.T) {
 	})
 }
 
-// TestEveryActionIsBelowItsPage: its parent is the node whose key is the longest
+// TestSeed_ActionsBelowTheirPage: its parent is the node whose key is the longest
 // prefix of its key.
-func TestEveryActionIsBelowItsPage(t *testing.T) {
+func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {
@@ -95,7 +95,7 @@ func (in *instance) permissions() map[string]store.ID {
 	return ids
 }
 
-func TestASecondStartChangesNothing(t *testing.T) {
+func TestSeed_SecondStartChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
@@ -107,8 +107,8 @@ func TestASecondStartChangesNothing(t *testing.T) {
 	}
 }
 
-// TestEverySeededRecordHasATitle: everything that the program declares has a title.
-func TestEverySeededRecordHasATitle(t *testing.T) {
+// TestSeed_RecordsHaveTitles: everything that the program declares has a title.
+func TestSeed_RecordsHaveTitles(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {
@@ -147,7 +147,7 @@ func newerSeed(t *testing.T) func(*setup) {
 	}
 }
 
-func TestAnUpgradeAddsNewRecordsOnce(t *testing.T) {
+func TestUpgrade_AddsNewRecordsOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
@@ -172,7 +172,7 @@ func TestAnUpgradeAddsNewRecordsOnce(t *testing.T) {
 	}
 }
 
-func TestAnUpgradeKeepsChangesOfAdministrators(t *testing.T) {
+func TestUpgrade_KeepsAdminChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
@@ -197,7 +197,7 @@ func TestAnUpgradeKeepsChangesOfAdministrators(t *testing.T) {
 	}
 }
 
-func TestAnUpgradeAddsBuiltinSettingsAgain(t *testing.T) {
+func TestUpgrade_RestoresBuiltinSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)
@@ -228,7 +228,7 @@ func TestAnUpgradeAddsBuiltinSettingsAgain(t *testing.T) {
 
 // A group of an older version's administrators that has the key of a group that is now built in gets another
 // key: the server starts, mail is off, and nobody has chosen the mail server.
-func TestAnUpgradeKeepsAGroupOfItsOwnApartFromMail(t *testing.T) {
+func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := open(t, dir)

@@ -44,7 +44,7 @@ func cookieNamed(all []*http.Cookie, name string) *http.Cookie {
 	return all[i]
 }
 
-func TestSignInWithACookie(t *testing.T) {
+func TestSessionCookie_Login(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) {
 		su.config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
@@ -120,8 +120,8 @@ func TestSignInWithACookie(t *testing.T) {
 	}
 }
 
-// TestOtherSitesCannotUseTheCookie to change something, on every route that does.
-func TestOtherSitesCannotUseTheCookie(t *testing.T) {
+// TestSessionCookie_OtherSitesRefused to change something, on every route that does.
+func TestSessionCookie_OtherSitesRefused(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	cookie := &http.Cookie{Name: sessionCookie(false, false), Value: in.tokens["owner"]}
@@ -163,8 +163,8 @@ func TestOtherSitesCannotUseTheCookie(t *testing.T) {
 	}
 }
 
-// TestThePublicURLIsTrusted checks that a proxy may change the header Host, whichever key of the configuration has the public URL.
-func TestThePublicURLIsTrusted(t *testing.T) {
+// TestSessionCookie_PublicURLTrusted checks that a proxy may change the header Host, whichever key of the configuration has the public URL.
+func TestSessionCookie_PublicURLTrusted(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) {
 		su.config.PublicURL, su.config.Forward.URL = "http://public.example", "http://forward.example"
@@ -177,8 +177,8 @@ func TestThePublicURLIsTrusted(t *testing.T) {
 	}
 }
 
-// TestACookieIsNoKey and no token in the header, even a wrong one, is ignored for it.
-func TestACookieIsNoKey(t *testing.T) {
+// TestSessionCookie_NotAToken and no token in the header, even a wrong one, is ignored for it.
+func TestSessionCookie_NotAToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	_, key := in.key(1, personalKey)
@@ -218,8 +218,8 @@ func decodeInto(t testing.TB, answer *http.Response, out any) {
 	must(t, json.NewDecoder(answer.Body).Decode(out))
 }
 
-// TestAnEndedCookieIsNobody: a request that is authorized again continues without a caller.
-func TestAnEndedCookieIsNobody(t *testing.T) {
+// TestSessionCookie_EndedHasNoCaller: a request that is authorized again continues without a caller.
+func TestSessionCookie_EndedHasNoCaller(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	r := pageRequest("GET", "/config", "", "", &http.Cookie{Name: sessionCookie(false, false), Value: in.tokens["owner"]})
@@ -236,8 +236,8 @@ func TestAnEndedCookieIsNobody(t *testing.T) {
 	}
 }
 
-// TestACookieOfAnEndedSession is deleted, and is like none where a token is optional.
-func TestACookieOfAnEndedSession(t *testing.T) {
+// TestSessionCookie_EndedIsDeleted is deleted, and is like none where a token is optional.
+func TestSessionCookie_EndedIsDeleted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("customer")

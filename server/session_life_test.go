@@ -12,8 +12,8 @@ import (
 	"reeve/store"
 )
 
-// TestManualHasTheLifetimesOfSessions with the defaults of the settings, and a reason.
-func TestManualHasTheLifetimesOfSessions(t *testing.T) {
+// TestManual_SessionLifetimes with the defaults of the settings, and a reason.
+func TestManual_SessionLifetimes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../embed/manual/security.md")
 	must(t, err)
@@ -32,8 +32,8 @@ func TestManualHasTheLifetimesOfSessions(t *testing.T) {
 	}
 }
 
-// TestAConfirmationReplacesTheToken: the former one is accepted for a minute, for requests that are under way.
-func TestAConfirmationReplacesTheToken(t *testing.T) {
+// TestConfirmation_ReplacesToken: the former one is accepted for a minute, for requests that are under way.
+func TestConfirmation_ReplacesToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	confirm := func(as string) (out account.ReauthDone) {
@@ -84,8 +84,8 @@ func TestAConfirmationReplacesTheToken(t *testing.T) {
 	in.ok("GET", "/admin/info", "", "renewed")
 }
 
-// TestAReplacedTokenHasNoProof, so that whoever has stolen it can't use the confirmation of the user.
-func TestAReplacedTokenHasNoProof(t *testing.T) {
+// TestConfirmation_ReplacedTokenHasNoProof, so that whoever has stolen it can't use the confirmation of the user.
+func TestConfirmation_ReplacedTokenHasNoProof(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
 	in.stale("admin")
@@ -103,8 +103,8 @@ func TestAReplacedTokenHasNoProof(t *testing.T) {
 	in.ok("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body, "owner")
 }
 
-// TestConfirmationsAtTheSameTime: one of them replaces the token.
-func TestConfirmationsAtTheSameTime(t *testing.T) {
+// TestConfirmation_Concurrent: one of them replaces the token.
+func TestConfirmation_Concurrent(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	replies := make(chan *reply)
@@ -144,8 +144,8 @@ func (in *instance) endFormerTokens() {
 	})
 }
 
-// TestAStreamEndsWithItsToken, when that is no longer accepted.
-func TestAStreamEndsWithItsToken(t *testing.T) {
+// TestStream_EndsWithToken, when that is no longer accepted.
+func TestStream_EndsWithToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	url := in.live() + "/system/event?types=dict.*"
@@ -162,7 +162,7 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 	own.gets("dict.changed", "dict.changed")
 }
 
-func TestSigningInAgainEndsTheSessionOfTheBrowser(t *testing.T) {
+func TestLogin_EndsBrowserSession(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.member("other", 0)

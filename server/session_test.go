@@ -11,7 +11,7 @@ import (
 	"reeve/store"
 )
 
-func TestOnesOwnSessions(t *testing.T) {
+func TestOwnSessions(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	ann := in.member("ann", 0)
@@ -43,7 +43,7 @@ func TestOnesOwnSessions(t *testing.T) {
 	in.call("GET", "/admin/info", "", "old").brief(401)
 }
 
-func TestEveryonesSessions(t *testing.T) {
+func TestSessionList_AllUsers(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	ann := in.member("ann", 0)
@@ -67,7 +67,7 @@ func TestEveryonesSessions(t *testing.T) {
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
-func TestTheLoginLog(t *testing.T) {
+func TestLoginLog(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.appUser("ann")
@@ -117,8 +117,8 @@ func TestTheLoginLog(t *testing.T) {
 	in.call("GET", all, "", "ann").brief(403)
 }
 
-// TestAppUsersHaveTenSessionsToo, independent of a user with the same ID.
-func TestAppUsersHaveTenSessionsToo(t *testing.T) {
+// TestAppUserSessions_Limit, independent of a user with the same ID.
+func TestAppUserSessions_Limit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	customer := in.appUser("customer")

@@ -49,7 +49,7 @@ func (in *instance) wholeNodes(what string) {
 	disktest.Equal(in.t, what, got, want)
 }
 
-func TestPermissionsFollowTheirGroup(t *testing.T) {
+func TestSettingGroup_Permissions(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.wholeNodes("a new database")
@@ -94,9 +94,9 @@ func TestPermissionsFollowTheirGroup(t *testing.T) {
 	granted([]store.ID{}...)
 }
 
-// TestUndoingChangesOfGroups restores their permissions and grants, also for somebody who may not change
+// TestSettingGroup_Undo restores their permissions and grants, also for somebody who may not change
 // permissions.
-func TestUndoingChangesOfGroups(t *testing.T) {
+func TestSettingGroup_Undo(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "system.audit.query", "system.audit.undo", "system.setting.group.query", "system.setting.group.create",
@@ -132,9 +132,9 @@ func TestUndoingChangesOfGroups(t *testing.T) {
 	in.sameState("with a grant", was)
 }
 
-// TestAnOlderDatabaseGetsPermissionsOfGroups: those of a new one, and nobody has them by a permission of
+// TestSettingGroup_PermissionsAfterUpgrade: those of a new one, and nobody has them by a permission of
 // one's own from before.
-func TestAnOlderDatabaseGetsPermissionsOfGroups(t *testing.T) {
+func TestSettingGroup_PermissionsAfterUpgrade(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	names := func() (all []string) {
@@ -193,8 +193,8 @@ func TestAnOlderDatabaseGetsPermissionsOfGroups(t *testing.T) {
 	}
 }
 
-// TestSecretsOfTheProgramAreNotRead declares one, since there is none; so it is not parallel.
-func TestSecretsOfTheProgramAreNotRead(t *testing.T) {
+// TestSettingSecret_ProgramOwnedNotRead declares one, since there is none; so it is not parallel.
+func TestSettingSecret_ProgramOwnedNotRead(t *testing.T) {
 	in := readable(t)
 	declared := store.Builtins
 	defer func() { store.Builtins = declared }()
@@ -211,8 +211,8 @@ func TestSecretsOfTheProgramAreNotRead(t *testing.T) {
 	in.ok("GET", "/config?groups=b", "", "owner's key").brief(200, secretIn("b"))
 }
 
-// TestEventsForReadersOfAConfiguration: they have names and no values, and reach nobody else.
-func TestEventsForReadersOfAConfiguration(t *testing.T) {
+// TestConfigRead_Events: they have names and no values, and reach nobody else.
+func TestConfigRead_Events(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.withSecrets()

@@ -8,7 +8,7 @@ import (
 	"reeve/store"
 )
 
-func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
+func TestBuiltinSetting_KeepsShape(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -75,9 +75,9 @@ func TestWhatTheProgramUsesKeepsItsShape(t *testing.T) {
 	runCases(t, in, cases)
 }
 
-// TestAGroupThatTheProgramUsesIsNotDeletedWhenItIsEmpty removes all settings from a built-in
+// TestBuiltinSetting_EmptyGroupIsNotDeleted removes all settings from a built-in
 // group, as an older version may have done.
-func TestAGroupThatTheProgramUsesIsNotDeletedWhenItIsEmpty(t *testing.T) {
+func TestBuiltinSetting_EmptyGroupIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
@@ -86,7 +86,7 @@ func TestAGroupThatTheProgramUsesIsNotDeletedWhenItIsEmpty(t *testing.T) {
 	in.call("DELETE", "/system/setting-group/1", "", "owner").brief(409, `"errorCode":"in_use"`)
 }
 
-func TestABuiltinIsInForceAtOnce(t *testing.T) {
+func TestBuiltinSetting_InForceAtOnce(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"security.session_idle_minutes":60,"site.title":"Mine","app.session_days":"7"}}`, "owner")
@@ -98,7 +98,7 @@ func TestABuiltinIsInForceAtOnce(t *testing.T) {
 	})
 }
 
-func TestEveryBuiltinIsToldToBeOne(t *testing.T) {
+func TestBuiltinSetting_Marked(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting", `{"key":"mine","title":"M","type":"input","group_id":1}`)

@@ -57,7 +57,7 @@ func (in *instance) keys(query url.Values) []string {
 	return keys
 }
 
-func TestTheSettingListSearchesFiltersAndSorts(t *testing.T) {
+func TestSettingList_SearchFilterSort(t *testing.T) {
 	t.Parallel()
 	in := shelf(t)
 	q := func(pairs ...string) url.Values {
@@ -115,7 +115,7 @@ func TestTheSettingListSearchesFiltersAndSorts(t *testing.T) {
 	}
 }
 
-func TestTheSettingListBetweenTwoMoments(t *testing.T) {
+func TestSettingList_TimeRange(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -157,7 +157,7 @@ func TestTheSettingListBetweenTwoMoments(t *testing.T) {
 	}
 }
 
-func TestTheGroupListSearchesFiltersAndSorts(t *testing.T) {
+func TestSettingGroupList_SearchFilterSort(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"zoo","title":"Apes","remark":"and other ANIMALS"}`)
@@ -186,8 +186,8 @@ func TestTheGroupListSearchesFiltersAndSorts(t *testing.T) {
 	}
 }
 
-// TestAListFollowsEveryChangeAtOnce reads after each acknowledged write.
-func TestAListFollowsEveryChangeAtOnce(t *testing.T) {
+// TestSettingList_FollowsWritesAtOnce reads after each acknowledged write.
+func TestSettingList_FollowsWritesAtOnce(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)

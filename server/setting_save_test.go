@@ -18,7 +18,7 @@ func withOneOfEachType(t *testing.T) *instance {
 	return in
 }
 
-func TestSavingTakesTheTypedValueOrTheText(t *testing.T) {
+func TestSettingSave_TypedValueOrText(t *testing.T) {
 	t.Parallel()
 	in := withOneOfEachType(t)
 	in.ok("PUT", "/system/setting", `{"values":{"g.input":"x","g.textarea":"a\nb","g.number":12.50,"g.switch":true,"g.radio":"a","g.select":"b",`+
@@ -35,7 +35,7 @@ func TestSavingTakesTheTypedValueOrTheText(t *testing.T) {
 	in.ok("GET", "/system/setting-value", "", "owner").brief(200, `"json":true`)
 }
 
-func TestSavingIsAllOrNothing(t *testing.T) {
+func TestSettingSave_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	in := withOneOfEachType(t)
 	save := func(name, values string, status int, has ...string) apiCase {
@@ -59,7 +59,7 @@ func TestSavingIsAllOrNothing(t *testing.T) {
 	})
 }
 
-func TestTheRefreshTellsWhatItDid(t *testing.T) {
+func TestSettingRefresh_Result(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var first, second struct {
@@ -83,7 +83,7 @@ func TestTheRefreshTellsWhatItDid(t *testing.T) {
 	}
 }
 
-func TestTheETagChangesExactlyWhenAValueDoes(t *testing.T) {
+func TestSettingValues_ETag(t *testing.T) {
 	t.Parallel()
 	in := withOneOfEachType(t)
 	read := func(match string) *reply {

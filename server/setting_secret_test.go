@@ -31,7 +31,7 @@ func (in *instance) secret(id store.ID) (plain string) {
 	return plain
 }
 
-func TestASecretIsNeverAnswered(t *testing.T) {
+func TestSettingSecret_NeverReturned(t *testing.T) {
 	t.Parallel()
 	in, url, id := vault(t, plainSecret)
 	if in.secret(id) != plainSecret {
@@ -65,7 +65,7 @@ func TestASecretIsNeverAnswered(t *testing.T) {
 	}
 }
 
-func TestTheMaskSentBackMeansUnchanged(t *testing.T) {
+func TestSettingSecret_MaskMeansUnchanged(t *testing.T) {
 	t.Parallel()
 	in, url, id := vault(t, plainSecret)
 	before := in.dump()
@@ -82,7 +82,7 @@ func TestTheMaskSentBackMeansUnchanged(t *testing.T) {
 // record returns the data of a response.
 func record(a *reply) []byte { return a.envelope().Data }
 
-func TestASecretCanBeEmptied(t *testing.T) {
+func TestSettingSecret_CanBeEmptied(t *testing.T) {
 	t.Parallel()
 	in, url, id := vault(t, plainSecret)
 	in.ok("PUT", url, `{"values":""}`, "owner").brief(200, `"values":""`)
@@ -97,7 +97,7 @@ func TestASecretCanBeEmptied(t *testing.T) {
 	}
 }
 
-func TestASecretIsNotShownByChangingItsType(t *testing.T) {
+func TestSettingSecret_NotShownByTypeChange(t *testing.T) {
 	t.Parallel()
 	in, url, id := vault(t, plainSecret)
 	before := in.dump()
@@ -111,7 +111,7 @@ func TestASecretIsNotShownByChangingItsType(t *testing.T) {
 	}
 }
 
-func TestAValueBecomesASecretByChangingItsType(t *testing.T) {
+func TestSettingSecret_FromPlainValue(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -124,7 +124,7 @@ func TestAValueBecomesASecretByChangingItsType(t *testing.T) {
 }
 
 // A value that equals the mask is not a secret yet.
-func TestTheMaskIsNoSecretWhenTheTypeBecomesOne(t *testing.T) {
+func TestSettingSecret_MaskIsNoValue(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -132,7 +132,7 @@ func TestTheMaskIsNoSecretWhenTheTypeBecomesOne(t *testing.T) {
 	in.call("PUT", fmt.Sprintf("/system/setting/%d", id), `{"type":"secret"}`, "owner").names(422, "values")
 }
 
-func TestAPublicGroupHoldsNoSecret(t *testing.T) {
+func TestSettingSecret_NotInPublicGroup(t *testing.T) {
 	t.Parallel()
 	in, url, _ := vault(t, plainSecret)
 	in.create("/system/setting-group", `{"key":"open","title":"Open","public":1}`)
@@ -151,7 +151,7 @@ func TestAPublicGroupHoldsNoSecret(t *testing.T) {
 	in.ok("PUT", "/system/setting-group/7", `{"public":1}`, "owner")
 }
 
-func TestASecretGoesWithItsSetting(t *testing.T) {
+func TestSettingSecret_DeletedWithSetting(t *testing.T) {
 	t.Parallel()
 	in, url, _ := vault(t, plainSecret)
 	in.ok("DELETE", url, "", "owner")
@@ -162,7 +162,7 @@ func TestASecretGoesWithItsSetting(t *testing.T) {
 	}
 }
 
-func TestASecretIsNeverSearched(t *testing.T) {
+func TestSettingSecret_NeverSearched(t *testing.T) {
 	t.Parallel()
 	in, _, _ := vault(t, plainSecret)
 	for _, keyword := range []string{plainSecret, "hunter2", "******"} {
@@ -170,7 +170,7 @@ func TestASecretIsNeverSearched(t *testing.T) {
 	}
 }
 
-func TestAChangedSecretIsAChangedRecord(t *testing.T) {
+func TestSettingSecret_ChangeMakesRecordStale(t *testing.T) {
 	t.Parallel()
 	in, url, _ := vault(t, plainSecret)
 	var read struct {

@@ -35,8 +35,8 @@ func (in *instance) value(name string) (text string) {
 	return text
 }
 
-// TestSecuritySettingsNeedTheirOwnPermission on every route that changes a value.
-func TestSecuritySettingsNeedTheirOwnPermission(t *testing.T) {
+// TestSecuritySettings_NeedPermission on every route that changes a value.
+func TestSecuritySettings_NeedPermission(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.view(func(tx *store.Tx) error {
@@ -81,8 +81,8 @@ func TestSecuritySettingsNeedTheirOwnPermission(t *testing.T) {
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Changed"}}`, "editor")
 }
 
-// TestTheSecurityPermissionIsCheckedAtTheMoment of the change, like any other permission.
-func TestTheSecurityPermissionIsCheckedAtTheMoment(t *testing.T) {
+// TestSecuritySettings_PermissionAtChange of the change, like any other permission.
+func TestSecuritySettings_PermissionAtChange(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("guard", "system.setting.save", store.SecurityPermission)
@@ -95,7 +95,7 @@ func TestTheSecurityPermissionIsCheckedAtTheMoment(t *testing.T) {
 	in.ok("GET", "/admin/permission/explain?user_id=1&key="+store.SecurityPermission, "", "owner").brief(200, `"allowed":true`)
 }
 
-func TestChangesOfSecuritySettingsAreLogged(t *testing.T) {
+func TestSecuritySettings_ChangesLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })
@@ -136,8 +136,8 @@ func TestChangesOfSecuritySettingsAreLogged(t *testing.T) {
 	}
 }
 
-// TestRetentionIsOnlyRaised: a setting can't shorten the retention of the login log.
-func TestRetentionIsOnlyRaised(t *testing.T) {
+// TestSecuritySettings_RetentionOnlyRaised: a setting can't shorten the retention of the login log.
+func TestSecuritySettings_RetentionOnlyRaised(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for name, steps := range map[string][]string{"security.login_log_days": {"30", "89"}, "security.login_log_rows": {"10000", "99999"}} {
@@ -152,8 +152,8 @@ func TestRetentionIsOnlyRaised(t *testing.T) {
 	}
 }
 
-// TestSecuritySettingsHaveHardBounds, for the owner too.
-func TestSecuritySettingsHaveHardBounds(t *testing.T) {
+// TestSecuritySettings_HardBounds, for the owner too.
+func TestSecuritySettings_HardBounds(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for name, beyond := range map[string][]int{
@@ -167,8 +167,8 @@ func TestSecuritySettingsHaveHardBounds(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeMovesValuesIntoTheBounds: the nearest value within them.
-func TestAnUpgradeMovesValuesIntoTheBounds(t *testing.T) {
+// TestUpgrade_MovesValuesIntoBounds: the nearest value within them.
+func TestUpgrade_MovesValuesIntoBounds(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for name, c := range map[string]struct{ old, want string }{

@@ -68,9 +68,9 @@ var settingTypeCases = []struct {
 		[]string{"a\x00b", strings.Repeat("x", 4097)}},
 }
 
-// TestWhatEachTypeTakes changes a setting of each type to each text, alone and together with
+// TestSettingType_Values changes a setting of each type to each text, alone and together with
 // others; both must have the same result.
-func TestWhatEachTypeTakes(t *testing.T) {
+func TestSettingType_Values(t *testing.T) {
 	t.Parallel()
 	for _, c := range settingTypeCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return cmp.Equal(read(a), read(b))
 }
 
-func TestWhatASettingMustHave(t *testing.T) {
+func TestSetting_RequiredFields(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
@@ -170,7 +170,7 @@ func TestWhatASettingMustHave(t *testing.T) {
 	})
 }
 
-func TestAChangeOfTypeHoldsTheValueToTheNewOne(t *testing.T) {
+func TestSettingType_ChangeChecksValue(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"g","title":"G"}`)

@@ -9,8 +9,8 @@ import (
 	"reeve/store"
 )
 
-// TestASlowWriteIsReported with its operation.
-func TestASlowWriteIsReported(t *testing.T) {
+// TestSlowWrite_Reported with its operation.
+func TestSlowWrite_Reported(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := start(t, func(su *setup) { su.log = &log })

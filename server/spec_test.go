@@ -41,7 +41,7 @@ func TestParentTreeGolden_NewDatabase(t *testing.T) {
 	golden(t, "parent-tree", start(t).ok("GET", "/admin/rule/parent", "", "owner").Body)
 }
 
-func TestParentTreeHasEveryLevelHiddenAndDisabledNodesAndNoActions(t *testing.T) {
+func TestParentTree_AllNodesButActions(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	top := in.create("/admin/rule", `{"type":0,"key":"shop","name":"Shop","sort":-1,"show":0}`)
@@ -60,7 +60,7 @@ func TestParentTreeHasEveryLevelHiddenAndDisabledNodesAndNoActions(t *testing.T)
 	}
 }
 
-func TestParentTreeIsAsDeepAsATreeCanBe(t *testing.T) {
+func TestParentTree_MaximumDepth(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	above, want := uint64(0), ""
@@ -92,7 +92,7 @@ const settingThree = `{"id":3,"key":"session_idle_minutes","title":"Idle timeout
 const settingTwo = `{"id":2,"key":"logo","title":"Logo","describe":"Image shown next to the title",` +
 	`"values":"","type":"image","options":[],"props":[],"group_id":1,"sort":20,"created_at":` + someMoment + `,"updated_at":` + someMoment + `}`
 
-func TestSettingListOfANewDatabase(t *testing.T) {
+func TestSettingList_NewDatabase(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	total := fmt.Sprint(len(store.Builtins))
@@ -102,7 +102,7 @@ func TestSettingListOfANewDatabase(t *testing.T) {
 		`{"data":{"data":[],"total":` + total + `,"pageSize":` + total + `,"current":2},"success":true,"msg":"ok","showType":0}`)
 }
 
-func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {
+func TestSettingList_ExactFieldsPerType(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	group := in.create("/system/setting-group", `{"key":"look","title":"Look"}`)
@@ -122,7 +122,7 @@ func TestSettingListHasExactlyTheFieldsForEveryType(t *testing.T) {
 	}, ",") + `],"total":4,"pageSize":10,"current":1},"success":true,"msg":"ok","showType":0}`)
 }
 
-func TestMomentsHaveSixDigitsEvenWhenTheyAreZero(t *testing.T) {
+func TestTimestamp_SixDigits(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	body := in.ok("GET", "/system/setting/1", "", "owner").Body

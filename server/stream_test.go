@@ -103,7 +103,7 @@ func (l *listener) gets(kinds ...string) {
 	disktest.Equal(l.t, "events", got, kinds)
 }
 
-func TestEventsOfEachKind(t *testing.T) {
+func TestStream_EventKinds(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	url := in.live()
@@ -130,7 +130,7 @@ func TestEventsOfEachKind(t *testing.T) {
 	}
 }
 
-func TestAStreamContinuesWithoutGaps(t *testing.T) {
+func TestStream_ResumesWithoutGaps(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	url := in.live() + "/system/event?types=dict.*"
@@ -160,7 +160,7 @@ func TestAStreamContinuesWithoutGaps(t *testing.T) {
 	}
 }
 
-func TestPositionsThatAreGone(t *testing.T) {
+func TestStream_InvalidPositions(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"c","name":"C"}`)
@@ -229,7 +229,7 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 }
 
 // A stream shows what its caller may read at the moment of the event, and nothing else.
-func TestStreamsFollowPermissionsAndScope(t *testing.T) {
+func TestStream_PermissionsAndScope(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	near, far := in.dept("Near", 0), in.dept("Far", 0)
@@ -267,7 +267,7 @@ func TestStreamsFollowPermissionsAndScope(t *testing.T) {
 }
 
 // When the session ends, in whatever way, so does the stream.
-func TestRevocationEndsAStream(t *testing.T) {
+func TestStream_EndsWithSession(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.server.streams.Beat = time.Hour // only the revocation can end a stream
@@ -293,7 +293,7 @@ func TestRevocationEndsAStream(t *testing.T) {
 	}
 }
 
-func TestAppUsersReceiveTheirOwnEvents(t *testing.T) {
+func TestStream_AppUserOwnEvents(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, name := range []string{"one", "two"} {
@@ -320,7 +320,7 @@ func TestAppUsersReceiveTheirOwnEvents(t *testing.T) {
 	}
 }
 
-func TestStreamsAreLimited(t *testing.T) {
+func TestStream_Limit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	url := in.live() + "/system/event"
@@ -350,7 +350,7 @@ func TestStreamsAreLimited(t *testing.T) {
 }
 
 // Changes of concurrent writers arrive once each, in the order of their numbers.
-func TestConcurrentWritersInAStream(t *testing.T) {
+func TestStream_ConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	l := in.listen(in.live()+"/system/event?types=dict.*", "owner")

@@ -11,7 +11,7 @@ import (
 	"reeve/store"
 )
 
-func TestABackupIsTheWholeDatabase(t *testing.T) {
+func TestBackup_WholeDatabase(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"kept","title":"Kept"}`)
@@ -41,7 +41,7 @@ func TestABackupIsTheWholeDatabase(t *testing.T) {
 	}
 }
 
-func TestBackupsAreLimited(t *testing.T) {
+func TestBackup_Limit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	must(t, in.server.Limits.Backups.Acquire(web.MaxBackups))
@@ -56,14 +56,14 @@ func TestBackupsAreLimited(t *testing.T) {
 	}
 }
 
-func TestHealthReturnsOnlyTheStatus(t *testing.T) {
+func TestHealth_StatusOnly(t *testing.T) {
 	t.Parallel()
 	start(t).ok("GET", "/health", "", "nobody").is(`{"data":{"status":"ok"},"success":true,"msg":"ok","showType":0}`)
 }
 
-// TestAStoppingServerReturnsBusy closes the database while the handler is still in
+// TestShutdown_ReturnsBusy closes the database while the handler is still in
 // use, as a shutdown does.
-func TestAStoppingServerReturnsBusy(t *testing.T) {
+func TestShutdown_ReturnsBusy(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("GET", "/admin/info", "", "owner")

@@ -9,7 +9,7 @@ import (
 
 // Input that clients may write in more than one form.
 
-func TestRangesInALocalTime(t *testing.T) {
+func TestTimeRange_LocalTime(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var made struct {
@@ -55,8 +55,8 @@ func TestIgnoredFields(t *testing.T) {
 	in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":"a","value":"a","rePassword":"x"}]}`, "owner").names(400, "options[0].rePassword")
 }
 
-// TestAllFaultsAreReportedTogether, with the first in the message.
-func TestAllFaultsAreReportedTogether(t *testing.T) {
+// TestValidation_AllFaultsReported, with the first in the message.
+func TestValidation_AllFaultsReported(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, c := range []struct {

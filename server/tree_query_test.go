@@ -10,8 +10,8 @@ import (
 	"reeve/store"
 )
 
-// TestTreesIgnoreTheParametersOfLists, whatever their values; unknown parameters are errors.
-func TestTreesIgnoreTheParametersOfLists(t *testing.T) {
+// TestTree_IgnoresListParameters, whatever their values; unknown parameters are errors.
+func TestTree_IgnoresListParameters(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.dept("Below", in.dept("Top", 0))
@@ -39,9 +39,9 @@ func TestTreesIgnoreTheParametersOfLists(t *testing.T) {
 	}
 }
 
-// TestUsersWithoutADepartment: dept_id 0 finds them, alone and with departments, within the
+// TestUserList_WithoutDepartment: dept_id 0 finds them, alone and with departments, within the
 // caller's scope.
-func TestUsersWithoutADepartment(t *testing.T) {
+func TestUserList_WithoutDepartment(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	top := in.dept("Top", 0)
@@ -77,7 +77,7 @@ func TestUsersWithoutADepartment(t *testing.T) {
 	}
 }
 
-func TestGroupZeroIsNoGroup(t *testing.T) {
+func TestFileGroup_ZeroIsNone(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	if f := in.keep("owner", "a.txt", "text", fieldPart("group_id", "0")); f.GroupID != 0 {
@@ -87,7 +87,7 @@ func TestGroupZeroIsNoGroup(t *testing.T) {
 	in.lists("/file/list?group_id=0", "name", "owner", "a.txt")
 }
 
-func TestFileGroupsAreFoundByName(t *testing.T) {
+func TestFileGroup_SearchByName(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for _, name := range []string{"Papers", "Old papers", "Überweisungen", "a%b"} {

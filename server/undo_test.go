@@ -76,7 +76,7 @@ func texts(fields store.Fields) map[string]string {
 }
 
 // Each kind of change is undone, and undoing the undo makes it again.
-func TestUndoRestoresTheStateBefore(t *testing.T) {
+func TestUndo_RestoresStateBefore(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/setting-group", `{"key":"look","title":"Look"}`)
@@ -160,7 +160,7 @@ func (in *instance) settingID(name string) (id store.ID) {
 }
 
 // Random changes, undone from the last to the first, leave the state before them.
-func TestUndoingEverythingLeavesTheBeginning(t *testing.T) {
+func TestUndo_EverythingLeavesBeginning(t *testing.T) {
 	t.Parallel()
 	in, random := start(t), disktest.Random(t)
 	in.create("/system/dict", `{"code":"c","name":"C"}`)
@@ -215,7 +215,7 @@ func randomChange(random *rand.Rand, i int) (method, url, body string) {
 	}
 }
 
-func TestUndoSaysWhatIsLost(t *testing.T) {
+func TestUndo_ReportsLosses(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/admin/list", `{"username":"ann","password":"long enough it is"}`)
@@ -265,7 +265,7 @@ func TestUndoSaysWhatIsLost(t *testing.T) {
 }
 
 // Nobody does by undoing what they may not do directly.
-func TestUndoNeedsTheRightsOfTheInverse(t *testing.T) {
+func TestUndo_NeedsRightsOfInverse(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/system/dict", `{"code":"c","name":"C"}`)
@@ -324,7 +324,7 @@ func TestUndoNeedsTheRightsOfTheInverse(t *testing.T) {
 }
 
 // Somebody who may undo a part of an entry does not learn values of records outside the data scope.
-func TestUndoOfRecordsOutOfScope(t *testing.T) {
+func TestUndo_OutOfScope(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	near, far := in.dept("Near", 0), in.dept("Far", 0)
@@ -344,7 +344,7 @@ func TestUndoOfRecordsOutOfScope(t *testing.T) {
 	}
 }
 
-func TestAConflictChangesNothing(t *testing.T) {
+func TestUndo_ConflictChangesNothing(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.create("/admin/list", `{"username":"ann","nickname":"A","password":"long enough it is"}`)
@@ -376,7 +376,7 @@ func TestAConflictChangesNothing(t *testing.T) {
 }
 
 // An import of many users is undone as one, by a job; so is the undo.
-func TestALargeOperationIsUndoneAsOne(t *testing.T) {
+func TestUndo_LargeOperation(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	n := disktest.Size(250, 250, 2000)
@@ -422,7 +422,7 @@ func TestALargeOperationIsUndoneAsOne(t *testing.T) {
 }
 
 // If one of the records has changed since, nothing of a large operation is undone.
-func TestALargeOperationWithAConflictStays(t *testing.T) {
+func TestUndo_LargeOperationConflict(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	var csv strings.Builder

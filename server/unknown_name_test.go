@@ -11,9 +11,9 @@ import (
 	"reeve/store"
 )
 
-// TestUnknownNamesAreNotRecorded, since it may be a password. A
+// TestUnknownLoginName_NotRecorded, since it may be a password. A
 // fingerprint identifies repeated attempts instead.
-func TestUnknownNamesAreNotRecorded(t *testing.T) {
+func TestUnknownLoginName_NotRecorded(t *testing.T) {
 	t.Parallel()
 	const typed = "Hunter2-is-my-password"
 	var log bytes.Buffer

@@ -123,9 +123,9 @@ func TestInvalidUploadBodies(t *testing.T) {
 	in.swept(0)
 }
 
-// TestATruncatedUploadLeavesNothing, whether it ends in the first chunk of a file, in a later
+// TestUpload_TruncatedLeavesNothing, whether it ends in the first chunk of a file, in a later
 // one, or after a complete file.
-func TestATruncatedUploadLeavesNothing(t *testing.T) {
+func TestUpload_TruncatedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	kept := in.keep("owner", "kept", "kept")
@@ -148,9 +148,9 @@ func TestATruncatedUploadLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestUploadsFollowTheSettings: the maximum size of a kind and one byte more,
+// TestUpload_Settings: the maximum size of a kind and one byte more,
 // whatever the name; a kind with the limit 0; types that are not allowed.
-func TestUploadsFollowTheSettings(t *testing.T) {
+func TestUpload_Settings(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	for kind, head := range map[string]string{
@@ -179,7 +179,7 @@ func TestUploadsFollowTheSettings(t *testing.T) {
 	in.swept(6)
 }
 
-func TestUploadsOfAllowedTypes(t *testing.T) {
+func TestUpload_AllowedTypes(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	bodies := map[string]string{"png": imageHead, "pdf": documentPDF, "text": "words", "html": "<html><body>", "svg": "<svg xmlns=\"http://www.w3.org/2000/svg\">", "other": otherHead}
@@ -211,7 +211,7 @@ func TestUploadsOfAllowedTypes(t *testing.T) {
 	}
 }
 
-func TestUploadsBeyondTheQuota(t *testing.T) {
+func TestUpload_Quota(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.set("file.quota_megabytes", "4")
@@ -230,8 +230,8 @@ func TestUploadsBeyondTheQuota(t *testing.T) {
 	in.posts("owner", filePart("third", "third")).brief(507, `"errorCode":"disk_low"`)
 }
 
-// TestAnUploadIsReauthorizedWhenTheFilesHaveArrived, since an upload can take long.
-func TestAnUploadIsReauthorizedWhenTheFilesHaveArrived(t *testing.T) {
+// TestUpload_ReauthorizedAfterArrival, since an upload can take long.
+func TestUpload_ReauthorizedAfterArrival(t *testing.T) {
 	t.Parallel()
 	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))
 	for name, c := range map[string]struct {

@@ -35,7 +35,7 @@ func (in *instance) user(id store.ID) (u *store.User) {
 	return u
 }
 
-func TestSeveralUsersAreChangedTogether(t *testing.T) {
+func TestBulkUserUpdate(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	sales, role, other := in.dept("Sales", 0), in.role("Plain", nil), in.role("Other", nil)
@@ -64,7 +64,7 @@ func TestSeveralUsersAreChangedTogether(t *testing.T) {
 	in.lists("/admin/list", "status", "owner", "1", "0", "0", "0")
 }
 
-func TestAChangeOfSeveralUsersIsHeldToTheRulesOfOne(t *testing.T) {
+func TestBulkUserUpdate_SameRulesAsSingle(t *testing.T) {
 	t.Parallel()
 	in := withCeilings(t) // users: 2 editor, 3 both, 4 desk, 5 peer, 6 chief
 	in.clerk("switcher", "admin.list.status")
@@ -117,7 +117,7 @@ func TestAChangeOfSeveralUsersIsHeldToTheRulesOfOne(t *testing.T) {
 }
 
 // Permissions that the caller loses by a change apply until all other users are changed.
-func TestAChangeOfOneselfComesLast(t *testing.T) {
+func TestBulkUserUpdate_CallerIsLast(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.member("second", 0, store.OwnerRole)
@@ -128,7 +128,7 @@ func TestAChangeOfOneselfComesLast(t *testing.T) {
 	}
 }
 
-func TestManyUsersAreChangedByAJob(t *testing.T) {
+func TestBulkUserUpdate_ManyByJob(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	n := size(250, 1000, 5000)
@@ -159,7 +159,7 @@ func manyOf(ids []store.ID) string {
 }
 
 // A change that fails halfway is undone, except for users that have been changed since.
-func TestAFailedChangeOfManyUsersIsUndone(t *testing.T) {
+func TestBulkUserUpdate_FailureIsUndone(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	plain, fresh := in.role("Plain", nil), in.role("Fresh", nil)
@@ -192,7 +192,7 @@ func TestAFailedChangeOfManyUsersIsUndone(t *testing.T) {
 	}
 }
 
-func TestUndoingAChangeKeepsWhatSomebodyChangedSince(t *testing.T) {
+func TestBulkUserUpdate_UndoKeepsLaterChanges(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	plain, fresh := in.role("Plain", nil), in.role("Fresh", nil)

@@ -10,7 +10,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestUsersThatAreRefused(t *testing.T) {
+func TestUser_InvalidInput(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.ok("PUT", "/system/setting", `{"values":{"security.password_length":10}}`, "owner")
@@ -49,7 +49,7 @@ func TestUsersThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestAUserFromBeginningToEnd(t *testing.T) {
+func TestUser_Lifecycle(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	dept, role := in.dept("Sales", 0), in.role("Editor", nil, "system.setting.query")
@@ -108,7 +108,7 @@ func TestAUserFromBeginningToEnd(t *testing.T) {
 	in.call("DELETE", fmt.Sprint("/admin/role/", role), "", "owner").brief(200)
 }
 
-func TestTheUserList(t *testing.T) {
+func TestUserList(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	top := in.dept("Top", 0)
@@ -148,8 +148,8 @@ func TestTheUserList(t *testing.T) {
 	}
 }
 
-// TestTheLastOwnerStays on every route.
-func TestTheLastOwnerStays(t *testing.T) {
+// TestLastOwner_Stays on every route.
+func TestLastOwner_Stays(t *testing.T) {
 	t.Parallel()
 	in := start(t)
 	in.clerk("clerk", "admin.list.query")

@@ -196,7 +196,7 @@ func TestWebhookMessages(t *testing.T) {
 }
 
 // An entry with many changes has a message for each, and each its own ID.
-func TestWebhookOfAnEntryWithManyChanges(t *testing.T) {
+func TestWebhook_EntryWithManyChanges(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	in.sends()
@@ -220,7 +220,7 @@ func TestWebhookOfAnEntryWithManyChanges(t *testing.T) {
 }
 
 // A webhook sends what its owner may read at that time.
-func TestWebhookFollowsItsOwner(t *testing.T) {
+func TestWebhook_FollowsOwnerRights(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	near, far := in.dept("Near", 0), in.dept("Far", 0)
@@ -275,7 +275,7 @@ func TestWebhookFollowsItsOwner(t *testing.T) {
 }
 
 // Deliveries are in order, also while one fails, and a receiver that is slow or fails delays no other.
-func TestWebhookRetriesInOrder(t *testing.T) {
+func TestWebhook_RetriesInOrder(t *testing.T) {
 	t.Parallel()
 	in, bad, slow, good := start(t, local), receive(t), receive(t), receive(t)
 	in.sends()
@@ -331,7 +331,7 @@ func TestWebhookRetriesInOrder(t *testing.T) {
 	}
 }
 
-func TestWebhookPausesAndResumes(t *testing.T) {
+func TestWebhook_PauseResume(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	var log bytes.Buffer
@@ -389,7 +389,7 @@ func TestWebhookPausesAndResumes(t *testing.T) {
 	}
 }
 
-func TestWebhookSkipsABlockingEvent(t *testing.T) {
+func TestWebhook_SkipsBlockingEvent(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	in.sends()
@@ -487,7 +487,7 @@ func TestWebhookSecrets(t *testing.T) {
 }
 
 // Who changes a webhook, or reads what it has sent, must be able to change its owner.
-func TestWebhookOfSomebodyElse(t *testing.T) {
+func TestWebhook_OfOtherOwner(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	keys := []string{"system.webhook.query", "system.webhook.create", "system.webhook.update", "system.webhook.delete", "system.webhook.send", "system.webhook.secret"}
@@ -530,7 +530,7 @@ func TestWebhookOfSomebodyElse(t *testing.T) {
 
 // What a webhook has sent for a deleted owner stays hidden from users who could read less, also once one
 // of them adopts it.
-func TestWebhookOfADeletedOwner(t *testing.T) {
+func TestWebhook_OfDeletedOwner(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	in.clerk("clerk", "system.webhook.query", "system.webhook.create", "system.webhook.update")
@@ -553,7 +553,7 @@ func TestWebhookOfADeletedOwner(t *testing.T) {
 	}
 }
 
-func TestWebhookDeliveriesOfAnErasedPerson(t *testing.T) {
+func TestWebhook_DeliveriesOfErasedPerson(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	in.sends()
@@ -600,7 +600,7 @@ func TestWebhookDeliveriesOfAnErasedPerson(t *testing.T) {
 }
 
 // Positions are kept over restarts; after a restore, somebody has to confirm.
-func TestWebhookAfterARestart(t *testing.T) {
+func TestWebhook_AfterRestart(t *testing.T) {
 	t.Parallel()
 	dir, r := t.TempDir(), receive(t)
 	in := open(t, dir, local)
@@ -640,7 +640,7 @@ func TestWebhookAfterARestart(t *testing.T) {
 }
 
 // The head of the change log is sent every hour to owners who may read all of the log.
-func TestWebhookSendsTheHead(t *testing.T) {
+func TestWebhook_SendsLogHead(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	in.clerk("clerk", "system.webhook.query", "system.webhook.create")
@@ -703,7 +703,7 @@ func TestWebhookTest(t *testing.T) {
 
 // Users may steer and change a webhook at the same time: neither waits for the other with what that
 // one needs.
-func TestWebhookSteeredAndChangedAtOnce(t *testing.T) {
+func TestWebhook_SteeredAndChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	in := start(t, local)
 	r := receive(t)
@@ -768,7 +768,7 @@ func TestWebhookPosition(t *testing.T) {
 }
 
 // The head of a log that grows is one message, whose attempts are counted.
-func TestWebhookHeadIsRetried(t *testing.T) {
+func TestWebhook_LogHeadRetried(t *testing.T) {
 	t.Parallel()
 	h := &webhooks.Hook{Sender: start(t).server.sender}
 	var s store.WebhookState
@@ -825,7 +825,7 @@ func TestWebhookPace(t *testing.T) {
 }
 
 // A clock that was wrong does not stop a webhook.
-func TestWebhookAfterAClockWasSetBack(t *testing.T) {
+func TestWebhook_ClockSetBack(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	in.hookTo(r, "owner", "role.*")
@@ -839,7 +839,7 @@ func TestWebhookAfterAClockWasSetBack(t *testing.T) {
 }
 
 // Rotating a secret repairs a webhook whose secrets were lost with secret.key.
-func TestWebhookWithLostSecrets(t *testing.T) {
+func TestWebhook_LostSecrets(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	url, _ := in.hookTo(r, "owner", "role.*")

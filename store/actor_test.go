@@ -29,7 +29,7 @@ func deskOffice(t *testing.T) (db *DB, desk *Actor) {
 	return db, &Actor{ID: 2, Username: "desk", RoleIDs: []ID{2}, DeptID: 2}
 }
 
-func TestWhoActsIsWhoTheyAreWhenTheWriteComes(t *testing.T) {
+func TestActor_CurrentWhenWriting(t *testing.T) {
 	db, desk := deskOffice(t)
 	create := func(name string) error {
 		return db.Update(desk, func(tx *Tx) error {
@@ -59,9 +59,9 @@ func TestWhoActsIsWhoTheyAreWhenTheWriteComes(t *testing.T) {
 	}
 }
 
-// TestARoleIsNotWidenedForHoldersElsewhere checks that an actor cannot give a holder in another
+// TestRole_NotWidenedForOtherDepts checks that an actor cannot give a holder in another
 // department a data scope beyond the actor's.
-func TestARoleIsNotWidenedForHoldersElsewhere(t *testing.T) {
+func TestRole_NotWidenedForOtherDepts(t *testing.T) {
 	for name, c := range map[string]struct {
 		dept   ID
 		denied bool
@@ -92,7 +92,7 @@ type stranger struct{}
 
 func (stranger) Unrestricted() bool { return false }
 
-func TestAnUnknownPrincipalHasNoPermissions(t *testing.T) {
+func TestActor_UnknownHasNoPermissions(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	err := db.View(stranger{}, func(tx *Tx) error {
 		if ActorOf(tx) != Anonymous {
@@ -107,7 +107,7 @@ func TestAnUnknownPrincipalHasNoPermissions(t *testing.T) {
 
 // An actor follows what has been changed earlier in the same commit, also if its user was looked up
 // before that.
-func TestActorFollowsItsUserInACommit(t *testing.T) {
+func TestActor_FollowsUserInCommit(t *testing.T) {
 	db := office(t)
 	desk := as(t, db, "desk")
 	update(t, db, func(tx *Tx) error {

@@ -12,7 +12,7 @@ import (
 
 // What an app user may do is the same for HasPermission, Explain and ExplainAt, and what the records say,
 // after any changes.
-func TestAppPermissionsFollowTheRecords(t *testing.T) {
+func TestAppPermissions_FollowRecords(t *testing.T) {
 	r := disktest.Random(t)
 	clock := clockAt(frozen())
 	db := open(t, t.TempDir(), Options{clock: clock.now})

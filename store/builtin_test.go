@@ -14,7 +14,7 @@ var (
 	testSwitch = toggle("declared", "switch", "1")
 )
 
-func TestADeclaredSettingHasItsDefault(t *testing.T) {
+func TestBuiltinSetting_Default(t *testing.T) {
 	for name, seed := range map[string]func(*Tx) error{
 		"added":         func(tx *Tx) error { return AddBuiltins(tx, nil, nil) },
 		"not added yet": func(*Tx) error { return nil },
@@ -36,7 +36,7 @@ func TestADeclaredSettingHasItsDefault(t *testing.T) {
 	}
 }
 
-func TestASettingIsDeclaredOnce(t *testing.T) {
+func TestBuiltinSetting_DeclaredOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range Builtins {
 		if seen[b.Name()] || builtinOf(b.Group, b.Key) != b {

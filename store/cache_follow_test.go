@@ -99,7 +99,7 @@ func follows(t *testing.T, db *DB, r *rand.Rand, write func(tx *Tx) error, holds
 	}
 }
 
-func TestSettingsFollowEveryChange(t *testing.T) {
+func TestSettingCache_FollowsChanges(t *testing.T) {
 	r := disktest.Random(t)
 	db := open(t, t.TempDir(), Options{})
 	pick := func(n int) ID { return ID(r.IntN(n) + 1) }
@@ -144,7 +144,7 @@ func TestSettingsFollowEveryChange(t *testing.T) {
 	})
 }
 
-func TestDictionariesFollowEveryChange(t *testing.T) {
+func TestDictCache_FollowsChanges(t *testing.T) {
 	r := disktest.Random(t)
 	db := open(t, t.TempDir(), Options{})
 	pick := func(n int) ID { return ID(r.IntN(n) + 1) }

@@ -204,7 +204,7 @@ func newReplay(t *testing.T, db *DB) *logReplay {
 	return r
 }
 
-func TestEveryCollectionIsLoggedOrExempt(t *testing.T) {
+func TestChangeLog_CollectionsLoggedOrExempt(t *testing.T) {
 	for _, table := range reeve.Tables {
 		_, logged := loggedRecords[table.Name()]
 		if logged != table.IsLogged() || logged != (fieldsOf(table) != nil) {
@@ -214,7 +214,7 @@ func TestEveryCollectionIsLoggedOrExempt(t *testing.T) {
 }
 
 // A new field needs a decision: personal data and secrets must not be stored as they are.
-func TestTheClassOfEveryFieldIsDecided(t *testing.T) {
+func TestChangeLog_ClassOfEveryField(t *testing.T) {
 	names := map[fieldClass]string{plainField: "plain", personalField: "personal", secretField: "secret", sealedField: "sealed", ignoredField: "ignored"}
 	var lines []string
 	for _, table := range reeve.Tables {
@@ -235,7 +235,7 @@ func TestTheClassOfEveryFieldIsDecided(t *testing.T) {
 }
 
 // An entry says who did what, and neither personal data nor a secret is readable in the file.
-func TestAnEntryOfAChange(t *testing.T) {
+func TestChangeLog_Entry(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	update(t, db, func(tx *Tx) error {
 		return Users.Create(tx, &User{Username: "lovelace.ada", Email: "ada@example.org", Status: true})
@@ -283,7 +283,7 @@ func TestAnEntryOfAChange(t *testing.T) {
 }
 
 // membersOf finds what decoding finds.
-func TestMembersOfARecord(t *testing.T) {
+func TestRecordMembers(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `{"a":1}`, `{"id":1,"b":"x\\","c":"a\"},{","d":{"e":[1,"]}"]},"f":[],"g":null}`, `{"a":[{"b":1},{"c":","}],"d":-1.5e3,"e":"客"}`,
 	} {
@@ -298,7 +298,7 @@ func TestMembersOfARecord(t *testing.T) {
 }
 
 // A write function that fails, or changes nothing that is logged, has no entry.
-func TestWhatHasNoEntry(t *testing.T) {
+func TestChangeLog_NoEntry(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	before := db.LogHead()
 	for name, fn := range map[string]func(tx *Tx) error{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCompletedRequestsAreForgottenAfterADay(t *testing.T) {
+func TestCompletedRequests_ExpireAfterDay(t *testing.T) {
 	clock := clockAt(0)
 	db := open(t, t.TempDir(), Options{clock: clock.now})
 	must := func(t *testing.T, err error) {

@@ -120,7 +120,7 @@ func want(t *testing.T, what string, ids []ID, want ...ID) {
 	}
 }
 
-func TestCustomFieldsAreFiltered(t *testing.T) {
+func TestCustomField_Filter(t *testing.T) {
 	t.Parallel()
 	team, tags, age := newField("team", "select"), newField("tags", "checkbox"), newField("age", "number")
 	team.Options, tags.Options = []Option{{"A", "a"}, {"B", "b"}}, []Option{{"A", "a"}, {"B", "b"}}
@@ -147,8 +147,8 @@ func TestCustomFieldsAreFiltered(t *testing.T) {
 	mustVerify(t, db)
 }
 
-// TestRecordsFollowTheirCustomFields when these are changed and deleted.
-func TestRecordsFollowTheirCustomFields(t *testing.T) {
+// TestCustomField_RecordsFollow when these are changed and deleted.
+func TestCustomField_RecordsFollow(t *testing.T) {
 	t.Parallel()
 	db := withFields(t, 4*applyStep+3, newField("nick", "input"))
 	searched := func() (ids []ID) {
@@ -250,9 +250,9 @@ func TestUniqueCustomFields(t *testing.T) {
 	mustVerify(t, db)
 }
 
-// TestDuplicatesThatChangeMeanwhile are compared once more when the records are done. A duplicate value is still
+// TestCustomField_DuplicatesChange are compared once more when the records are done. A duplicate value is still
 // found by a search.
-func TestDuplicatesThatChangeMeanwhile(t *testing.T) {
+func TestCustomField_DuplicatesChange(t *testing.T) {
 	t.Parallel()
 	db := withFields(t, 4, newField("code", "input"))
 	give := func(id ID, value string) {
@@ -297,8 +297,8 @@ func TestDuplicatesThatChangeMeanwhile(t *testing.T) {
 	mustVerify(t, db)
 }
 
-// TestMoreDuplicatesThanAreListed: when those that were found are resolved before the run ends, it begins again.
-func TestMoreDuplicatesThanAreListed(t *testing.T) {
+// TestCustomField_UnlistedDuplicates: when those that were found are resolved before the run ends, it begins again.
+func TestCustomField_UnlistedDuplicates(t *testing.T) {
 	t.Parallel()
 	db := withFields(t, 2*applyStep, newField("code", "input"))
 	give := func(tx *Tx, id ID, value string) error {
@@ -345,7 +345,7 @@ func TestMoreDuplicatesThanAreListed(t *testing.T) {
 	mustVerify(t, db)
 }
 
-func TestWhoCanChangeCustomFields(t *testing.T) {
+func TestCustomField_WriteAccess(t *testing.T) {
 	t.Parallel()
 	own, internal := newField("own", "input"), newField("internal", "number")
 	own.BackendAccess, own.Required = FieldReadable, true
@@ -394,8 +394,8 @@ func TestWhoCanChangeCustomFields(t *testing.T) {
 	}
 }
 
-// TestTheConsoleKnowsTheUsesOfTypes: the console has a table of its own of how the values of a type can be found.
-func TestTheConsoleKnowsTheUsesOfTypes(t *testing.T) {
+// TestCustomField_TypeUsesMatchConsole: the console has a table of its own of how the values of a type can be found.
+func TestCustomField_TypeUsesMatchConsole(t *testing.T) {
 	source, err := os.ReadFile("../embed/console/src/pages/fields/uses.ts")
 	noErr(t, err)
 	_, table, _ := strings.Cut(string(source), "const uses")

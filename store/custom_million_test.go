@@ -40,9 +40,9 @@ func millionthAppUser(i int, r *rand.Rand) *AppUser {
 	return &AppUser{Username: name, Nickname: first + " " + last, Email: name + "@example.com", Status: r.IntN(10) > 0, Fields: fields}
 }
 
-// TestAMillionAppUsersWithFields logs how long lists, filters and searches take, and how long writes wait while a
+// TestCustomField_MillionAppUsers logs how long lists, filters and searches take, and how long writes wait while a
 // field becomes searchable.
-func TestAMillionAppUsersWithFields(t *testing.T) {
+func TestCustomField_MillionAppUsers(t *testing.T) {
 	if os.Getenv("REEVE_TEST_LONG") != "1" {
 		t.Skip("a million app users are made only under REEVE_TEST_LONG=1")
 	}

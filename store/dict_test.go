@@ -37,7 +37,7 @@ func valuesOf(t testing.TB, db *DB, dict ID) (values []string) {
 	return values
 }
 
-func TestWhatADictionaryRefuses(t *testing.T) {
+func TestDict_Invalid(t *testing.T) {
 	db := withDicts(t)
 	create := func(i DictItem) func(*Tx) error { return func(tx *Tx) error { return DictItems.Create(tx, &i) } }
 	change := func(id ID, edit func(*DictItem)) func(*Tx) error {
@@ -71,7 +71,7 @@ func TestWhatADictionaryRefuses(t *testing.T) {
 }
 
 // A database from before dictionaries has none after the migration, and can store some.
-func TestDictionariesComeWithAMigration(t *testing.T) {
+func TestDict_Migration(t *testing.T) {
 	older, dir := reeve, t.TempDir()
 	older.Tables = slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return t == Dicts || t == DictItems })
 	older.Caches = slices.DeleteFunc(slices.Clone(reeve.Caches), func(c kv.AnyCache) bool { return c == DictCache })

@@ -149,7 +149,7 @@ func (p *people) erase(t *testing.T, who Account, username string) ErasedCounts 
 	return counts
 }
 
-func TestErasedPeopleAreInNoRecord(t *testing.T) {
+func TestErasure_NoRecordLeft(t *testing.T) {
 	p := withPeople(t, t.TempDir())
 	who := Account{ID: p.staff}
 	if len(readable(t, p.db, who)) == 0 {
@@ -185,7 +185,7 @@ func TestErasedPeopleAreInNoRecord(t *testing.T) {
 	}
 }
 
-func TestErasureIsRefused(t *testing.T) {
+func TestErasure_Refused(t *testing.T) {
 	p := withPeople(t, t.TempDir())
 	var clerk, far *Actor
 	update(t, p.db, func(tx *Tx) error {
@@ -250,7 +250,7 @@ func (p *people) backup(t *testing.T) string {
 	return path
 }
 
-func TestARestoreDoesNotBringErasedPeopleBack(t *testing.T) {
+func TestErasure_RepeatedAfterRestore(t *testing.T) {
 	dir := t.TempDir()
 	p := withPeople(t, dir)
 	path := p.backup(t)
@@ -283,7 +283,7 @@ func TestARestoreDoesNotBringErasedPeopleBack(t *testing.T) {
 }
 
 // An ID in another history of the database can be that of somebody else.
-func TestPeopleWithAnErasedIDAreKept(t *testing.T) {
+func TestErasure_ReusedIDIsKept(t *testing.T) {
 	dir := t.TempDir()
 	p := withPeople(t, dir)
 	noErr(t, addErased(dir, erasedLine{Realm: "admin", ID: p.staff, Key: strings.Repeat("0", 64), At: 1}))
@@ -295,7 +295,7 @@ func TestPeopleWithAnErasedIDAreKept(t *testing.T) {
 
 // A person whose record, but not the key, is in the database was restored from a backup that is
 // older than keys.
-func TestPeopleWithoutAKeyAreErasedAgain(t *testing.T) {
+func TestErasure_RepeatedWithoutKey(t *testing.T) {
 	dir := t.TempDir()
 	p := withPeople(t, dir)
 	var line erasedLine
@@ -315,7 +315,7 @@ func TestPeopleWithoutAKeyAreErasedAgain(t *testing.T) {
 	disktest.Equal(t, "users", len(allOf(t, p.db, Users)), 1)
 }
 
-func TestWhatIsNotErasedAgain(t *testing.T) {
+func TestErasure_NotRepeated(t *testing.T) {
 	dir := t.TempDir()
 	p := withPeople(t, dir)
 	var owner, staff erasedLine
@@ -340,7 +340,7 @@ func TestWhatIsNotErasedAgain(t *testing.T) {
 }
 
 // Nothing is sealed any more with a key that an earlier write function of the same commit has deleted.
-func TestNothingIsSealedWithADeletedKey(t *testing.T) {
+func TestErasure_DeletedKeySealsNothing(t *testing.T) {
 	db := office(t)
 	who := Account{ID: 2}
 	seal := func(tx *Tx) audit.Value {

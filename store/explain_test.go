@@ -69,7 +69,7 @@ func reasonOf(tx *Tx, u *User, key string) string {
 	return "granted"
 }
 
-func TestExplainSaysWhatIsEnforced(t *testing.T) {
+func TestExplain_MatchesEnforcement(t *testing.T) {
 	r, pairs, reasons := disktest.Random(t), 0, map[string]int{}
 	want := disktest.Size(3000, 20_000, 200_000)
 	for pairs < want || len(reasons) < 9 && pairs < 10*want {
@@ -115,7 +115,7 @@ func TestExplainSaysWhatIsEnforced(t *testing.T) {
 }
 
 // A view that began before a commit reads an older file than the cache has.
-func TestExplainBesideACommit(t *testing.T) {
+func TestExplain_DuringCommit(t *testing.T) {
 	db := office(t)
 	// A file that has to grow waits until views end. Records that are deleted leave room.
 	update(t, db, func(tx *Tx) error {

@@ -10,7 +10,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestWhoMayMakeAUserWhat(t *testing.T) {
+func TestGrant_ToUsers(t *testing.T) {
 	db := office(t)
 	reset := func(id ID) func(*Tx) error {
 		return func(tx *Tx) error { return SetHash(tx, Account{ID: id}, "new", true, 0) }
@@ -116,7 +116,7 @@ func TestWhoMayMakeAUserWhat(t *testing.T) {
 }
 
 // The ceiling of an actor follows role changes within the same commit.
-func TestCeilingFollowsTheRulesInACommit(t *testing.T) {
+func TestGrant_CeilingFollowsCommit(t *testing.T) {
 	db := office(t)
 	strip := editRole(2, func(r *Role) { r.RuleIDs, r.GrantRoleIDs = nil, nil })
 	for name, test := range map[string]struct {
@@ -143,7 +143,7 @@ func TestCeilingFollowsTheRulesInACommit(t *testing.T) {
 }
 
 // IDs of app users and users are independent.
-func TestAppUserIsNoUser(t *testing.T) {
+func TestAppUser_IDsAreIndependent(t *testing.T) {
 	db := office(t)
 	app := &Actor{App: true}
 	if err := db.Update(System, func(tx *Tx) error {
@@ -171,7 +171,7 @@ func TestAppUserIsNoUser(t *testing.T) {
 	})
 }
 
-func TestWhoMayShapeARole(t *testing.T) {
+func TestGrant_OfRoles(t *testing.T) {
 	db := office(t)
 	role := func(r Role) func(tx *Tx) error {
 		return func(tx *Tx) error { r.Name, r.Status = "new", true; return Roles.Create(tx, &r) }
@@ -246,7 +246,7 @@ func TestWhoMayShapeARole(t *testing.T) {
 	}
 }
 
-func TestRoleKeepsEachIDOnce(t *testing.T) {
+func TestRole_NoDuplicateIDs(t *testing.T) {
 	db := office(t)
 	update(t, db, func(tx *Tx) error {
 		r := &Role{Name: "new", DataScope: ScopeCustom, RuleIDs: []ID{3, 2, 3}, DeptIDs: []ID{1, 1}, GrantRoleIDs: []ID{2, 2}}
@@ -260,7 +260,7 @@ func TestRoleKeepsEachIDOnce(t *testing.T) {
 
 // A deleted record is removed from all roles that name it, even those that the actor may not
 // edit; nobody gains from it.
-func TestDeletedThingsLeaveRolesBeyondTheActor(t *testing.T) {
+func TestRole_DeletedReferencesRemoved(t *testing.T) {
 	db := office(t)
 	desk := as(t, db, "desk")
 	for _, do := range []func(tx *Tx) error{
@@ -282,7 +282,7 @@ func TestDeletedThingsLeaveRolesBeyondTheActor(t *testing.T) {
 	mustVerify(t, db)
 }
 
-func TestRoleThatNamesItselfIsDeleted(t *testing.T) {
+func TestRole_SelfReferenceIsDeleted(t *testing.T) {
 	db := office(t)
 	update(t, db, editRole(8, func(r *Role) { r.GrantRoleIDs = []ID{8, 3} }))
 	update(t, db, func(tx *Tx) error { return Roles.Delete(tx, 8) })
@@ -294,7 +294,7 @@ func TestRoleThatNamesItselfIsDeleted(t *testing.T) {
 	mustVerify(t, db)
 }
 
-func TestOneOfTheLastTwoOwnersStays(t *testing.T) {
+func TestLastOwner_OneOfTwoStays(t *testing.T) {
 	for name, do := range map[string]func(id ID) func(*Tx) error{
 		"both are disabled": func(id ID) func(*Tx) error { return editUser(id, disable) },
 		"both are stripped": func(id ID) func(*Tx) error { return editUser(id, withRoles(2)) },

@@ -10,7 +10,7 @@ import (
 
 // The texts of a failed job are in the language of the request; one that was stored without codes, or
 // with those of another version, as it was stored.
-func TestJobTextsFollowTheLanguage(t *testing.T) {
+func TestJob_TextsInRequestLanguage(t *testing.T) {
 	failed := errs.Field(errs.Conflict, "line 2 email", "is already used by another %s", errs.Noun("user"))
 	job := Job{Msg: failed.Msg.String(), Errors: failed.Fields.In(errs.English)}
 	for name, test := range map[string]struct{ reason, details, msg, fault string }{

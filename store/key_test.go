@@ -66,7 +66,7 @@ func keysHold(tx *Tx) error {
 }
 
 // A restored backup can have keys that were deleted since, so all wait for an owner.
-func TestKeysArePausedByARestore(t *testing.T) {
+func TestAPIKey_PausedByRestore(t *testing.T) {
 	dir := t.TempDir() + "/data"
 	r := disktest.Random(t)
 	db := open(t, dir, Options{Seed: crowdSeed(r)})

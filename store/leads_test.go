@@ -7,7 +7,7 @@ import (
 )
 
 // With a reference to several records, a record is counted once, however many of them match.
-func TestWhatLeadsToSeveral(t *testing.T) {
+func TestSemiJoin_SeveralReferences(t *testing.T) {
 	db := office(t)
 	update(t, db, editUser(2, withRoles(3, 4, 7)))
 	view(t, db, func(tx *Tx) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // A checkpoint has every role assignment, and damage of its list is noticed.
-func TestACheckpointHasEveryAssignment(t *testing.T) {
+func TestCheckpoint_EveryRoleAssignment(t *testing.T) {
 	db := crowd(t, disktest.Random(t))
 	view(t, db, func(tx *Tx) error {
 		text, err := logCheckpoint(tx)

@@ -8,7 +8,7 @@ import (
 )
 
 // Results are the numbers of successful, failed and rate-limited rows that remain.
-func TestLoginLogIsBounded(t *testing.T) {
+func TestLoginLog_Bound(t *testing.T) {
 	count := func(tx *Tx) []int {
 		var n [3]int
 		var failed error

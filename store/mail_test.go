@@ -7,7 +7,7 @@ import (
 )
 
 // Mails that others cause do not pile up at one person.
-func TestAPersonHasFewMails(t *testing.T) {
+func TestMailQueue_LimitPerPerson(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	who := Account{ID: 1}
 	update(t, db, func(tx *Tx) error {

@@ -10,8 +10,8 @@ import (
 	"reeve/store/kv"
 )
 
-// TestFilesInNoGroupAreFoundInAnOlderFile migrates a database without that index.
-func TestFilesInNoGroupAreFoundInAnOlderFile(t *testing.T) {
+// TestMigration_FilesWithoutGroup migrates a database without that index.
+func TestMigration_FilesWithoutGroup(t *testing.T) {
 	schemaOf := func(files *Collection[File], migrations []kv.Migration) *kv.Schema {
 		s := reeve
 		s.Tables = slices.Clone(reeve.Tables)

@@ -106,7 +106,7 @@ func firstMade(t testing.TB, n int) (dir string) {
 	return dir
 }
 
-func TestTheFirstSchemaIsMigrated(t *testing.T) {
+func TestFirstSchema_Migrated(t *testing.T) {
 	const n = 300
 	dir := firstMade(t, n)
 	db := open(t, dir, Options{Version: "2.0"})
@@ -166,7 +166,7 @@ func TestTheFirstSchemaIsMigrated(t *testing.T) {
 }
 
 // The copy from before the migration is the old file, which the old program can open.
-func TestTheFirstSchemaIsKept(t *testing.T) {
+func TestFirstSchema_CopyIsKept(t *testing.T) {
 	dir, kept := firstMade(t, 4), t.TempDir()
 	shut(t, open(t, dir, Options{Version: "2.0"}))
 	disktest.WriteFile(t, kept+"/"+dataName, disktest.ReadFile(t, dir+"/"+dataName+".schema-1"))
@@ -179,7 +179,7 @@ func TestTheFirstSchemaIsKept(t *testing.T) {
 
 // A database of the first schema with a damaged record is not migrated: the error names the
 // record and says what to do.
-func TestDamagedFirstSchemaIsNotMigrated(t *testing.T) {
+func TestFirstSchema_DamagedIsNotMigrated(t *testing.T) {
 	dir := firstMade(t, 4)
 	whole := disktest.ReadFile(t, dir+"/"+dataName)
 	for text, where := range map[string]string{

@@ -12,7 +12,7 @@ import (
 	"reeve/store/kv"
 )
 
-func TestURLsOfPages(t *testing.T) {
+func TestPageURL(t *testing.T) {
 	for text, accepted := range map[string]bool{
 		"https://example.org":                      true,
 		"HTTP://EXAMPLE.org:8080/a/b?c=d&e#f":      true,
@@ -126,9 +126,9 @@ func TestURLRules(t *testing.T) {
 	}
 }
 
-// TestAHeadingOfOthersHasNoURL: a page that is in the menu only because of a page below it shows
+// TestPageURL_HiddenForHeadings: a page that is in the menu only because of a page below it shows
 // its URL to nobody who does not hold it.
-func TestAHeadingOfOthersHasNoURL(t *testing.T) {
+func TestPageURL_HiddenForHeadings(t *testing.T) {
 	db := granted(t)
 	update(t, db, func(tx *Tx) error {
 		for _, edit := range []func(tx *Tx) error{
@@ -196,9 +196,9 @@ var (
 	_                  = kv.NewRef(earlierPermissions, "parent_id", earlierPermissions, func(p *earlierPermission) ID { return p.ParentID }, kv.Restrict)
 )
 
-// TestEarlierPermissionsStay: a record from before pages had URLs is not changed by sending it
+// TestPageURL_EarlierRecordsStay: a record from before pages had URLs is not changed by sending it
 // back, and the change log has only what somebody has changed.
-func TestEarlierPermissionsStay(t *testing.T) {
+func TestPageURL_EarlierRecordsStay(t *testing.T) {
 	dir, earlier := t.TempDir(), reeve
 	earlier.Tables = slices.Clone(reeve.Tables)
 	earlier.Tables[slices.Index(earlier.Tables, kv.Table(Permissions))] = earlierPermissions

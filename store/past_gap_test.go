@@ -11,7 +11,7 @@ import (
 )
 
 // Where the log has a gap, a time is either answered rightly or not at all.
-func TestExplainAtBesideAGap(t *testing.T) {
+func TestExplainAt_LogGap(t *testing.T) {
 	for name, test := range map[string]struct {
 		lost   int                // index of the segment
 		damage func(string) error // what happens to its file
@@ -57,7 +57,7 @@ func isUnreadable(err error) bool {
 }
 
 // A salvage can lose records without an entry.
-func TestExplainAtAcrossASalvage(t *testing.T) {
+func TestExplainAt_AcrossSalvage(t *testing.T) {
 	h := newHistory(t, disktest.Random(t))
 	h.steady = true
 	h.live(20)
@@ -83,7 +83,7 @@ func TestExplainAtAcrossASalvage(t *testing.T) {
 
 // A restored directory can have a segment that is part of the restored data, with a checkpoint that is
 // not.
-func TestExplainAtAfterARestore(t *testing.T) {
+func TestExplainAt_AfterRestore(t *testing.T) {
 	h := newHistory(t, disktest.Random(t))
 	shut(t, h.db)
 	h.segment = 1000

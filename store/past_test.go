@@ -213,7 +213,7 @@ func (h *history) mustReach(m *moment) (forwards, backwards int) {
 	return forwards, backwards
 }
 
-func TestExplainAtSaysWhatWasTrue(t *testing.T) {
+func TestExplainAt_MatchesPast(t *testing.T) {
 	h := newHistory(t, disktest.Random(t))
 	for range disktest.Size(3, 8, 40) {
 		h.live(45)
@@ -239,7 +239,7 @@ func TestExplainAtSaysWhatWasTrue(t *testing.T) {
 
 // The fields that decide about permissions are readable in the log for ever, also after a person is
 // erased.
-func TestDecisiveFieldsArePlain(t *testing.T) {
+func TestChangeLog_DecisiveFieldsReadable(t *testing.T) {
 	for _, table := range reeve.Tables {
 		for _, name := range decisive[table.Name()] {
 			if field, exists := fieldsOf(table).byName[name]; !exists || field.class != plainField {

@@ -27,7 +27,7 @@ func granted(t testing.TB) *DB {
 	})
 }
 
-func TestDeletedPermissionLeavesTheRoles(t *testing.T) {
+func TestPermission_DeletionLeavesRoles(t *testing.T) {
 	db := granted(t)
 	actor := &Actor{ID: 1, RoleIDs: []ID{2}}
 	before := allOf(t, db, Roles)[1]
@@ -86,7 +86,7 @@ func TestPermissionRules(t *testing.T) {
 	}
 }
 
-func TestRightsFollowTheRules(t *testing.T) {
+func TestHasPermission_FollowsRules(t *testing.T) {
 	db := granted(t)
 	clerk, owner := &Actor{ID: 1, RoleIDs: []ID{2}}, &Actor{ID: 2, RoleIDs: []ID{OwnerRole}}
 	app := &Actor{ID: 1, RoleIDs: []ID{OwnerRole}, App: true}
@@ -116,7 +116,7 @@ func TestRightsFollowTheRules(t *testing.T) {
 	})
 }
 
-func TestSettingAHashEndsOtherSessions(t *testing.T) {
+func TestSetHash_EndsOtherSessions(t *testing.T) {
 	db := granted(t)
 	update(t, db, func(tx *Tx) error {
 		err := SetHash(tx, Account{ID: 1}, "first", true, 0)

@@ -36,7 +36,7 @@ func sameRecords[T any](a, b *kv.RecordMap[T]) bool {
 
 // The Policy follows the changes of departments in one commit in any order, and earlier snapshots do
 // not change.
-func TestRulesFollowDepartments(t *testing.T) {
+func TestPolicy_FollowsDepartments(t *testing.T) {
 	r := disktest.Random(t)
 	db := crowd(t, r)
 	for range disktest.Size(40, 200, 2000) {

@@ -8,8 +8,8 @@ import (
 	"reeve/store/errs"
 )
 
-// TestRegistrationsEnd: an app user who does not confirm the address within a day is deleted, with the link.
-func TestRegistrationsEnd(t *testing.T) {
+// TestRegistration_Expires: an app user who does not confirm the address within a day is deleted, with the link.
+func TestRegistration_Expires(t *testing.T) {
 	clock := clockAt(TimeOf(time.Now()))
 	wait := func(d time.Duration) { clock.Store(int64(clock.now().Add(d))) }
 	db := open(t, t.TempDir(), Options{clock: clock.now})
@@ -73,8 +73,8 @@ func TestRegistrationsEnd(t *testing.T) {
 	end(2)
 }
 
-// TestPendingAppUsersTakeNoNumber: they have no mobile number to sign in with, and take it from nobody.
-func TestPendingAppUsersTakeNoNumber(t *testing.T) {
+// TestRegistration_PendingHasNoMobile: they have no mobile number to sign in with, and take it from nobody.
+func TestRegistration_PendingHasNoMobile(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	update(t, db, func(tx *Tx) error {
 		return AppUsers.Create(tx, &AppUser{Username: "ann", Mobile: "555", Status: true})

@@ -12,7 +12,7 @@ import (
 
 // Whatever is lost, an owner can sign in afterwards, once `reeve admin recover` has set a
 // password.
-func TestWhatWasSalvagedHasAnOwner(t *testing.T) {
+func TestSalvage_HasOwner(t *testing.T) {
 	from := t.TempDir()
 	realistic(t, from)
 	db := open(t, from, Options{})

@@ -11,7 +11,7 @@ import (
 
 // Sorting decodes only the members that an index declares. Random records reveal an index that
 // reads another one.
-func TestEveryIndexDeclaresTheMembersItReads(t *testing.T) {
+func TestIndex_DeclaresMembersRead(t *testing.T) {
 	r := disktest.Random(t)
 	if err := reeve.CheckIndexes(func(record any) { fillSample(r, reflect.ValueOf(record).Elem()) }); err != nil {
 		t.Error(err)

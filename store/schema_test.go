@@ -45,7 +45,7 @@ func fieldsText(prefix string, t reflect.Type) (text string) {
 
 // A change of the schema requires a new schema version, a migration and a new version of the
 // program, so that an older program refuses the database and can say which version to use.
-func TestASchemaChangeHasAVersion(t *testing.T) {
+func TestSchemaChange_HasVersion(t *testing.T) {
 	const path = "testdata/schema.txt"
 	source := string(disktest.ReadFile(t, "../main.go"))
 	found := regexp.MustCompile(`const version = "([^"]+)"`).FindStringSubmatch(source)

@@ -71,7 +71,7 @@ func nextVersion(t testing.TB, s *kv.Schema, lines string) (string, error) {
 }
 
 // Collections and indexes are added to an existing database only by a migration.
-func TestASchemaChangeOfBucketsHasAMigration(t *testing.T) {
+func TestSchemaChange_BucketsHaveMigration(t *testing.T) {
 	lines := string(disktest.ReadFile(t, versionsPath))
 	line, err := nextVersion(t, &reeve, lines)
 	switch {
@@ -84,7 +84,7 @@ func TestASchemaChangeOfBucketsHasAMigration(t *testing.T) {
 	}
 }
 
-func TestVersionsBeginWithTheFirstSchema(t *testing.T) {
+func TestSchemaVersions_BeginWithFirst(t *testing.T) {
 	first, _, _ := strings.Cut(string(disktest.ReadFile(t, versionsPath)), "\n")
 	_, names := bucketsOf(t, first)
 	disktest.Equal(t, "buckets", slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(describedBuckets(firstSchema()))))

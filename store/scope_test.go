@@ -68,7 +68,7 @@ func inCampusScope(role *Role, own, dept ID) bool {
 	return false
 }
 
-func TestScopeIsTheUnionOfTheRoles(t *testing.T) {
+func TestScope_UnionOfRoles(t *testing.T) {
 	db := campus(t)
 	view(t, db, func(tx *Tx) error {
 		for _, own := range []ID{0, 1, 2, 4, 5, 10, 12, 50, 100, 103} {
@@ -117,7 +117,7 @@ func TestScopeIsTheUnionOfTheRoles(t *testing.T) {
 	})
 }
 
-func TestScopeOfOthers(t *testing.T) {
+func TestScope_Others(t *testing.T) {
 	db := campus(t)
 	view(t, db, func(tx *Tx) error {
 		for name, test := range map[string]struct {
@@ -155,7 +155,7 @@ func nodes[T any](tops []*Node[T]) (n int) {
 }
 
 // A scope follows departments that are moved, within the same commit.
-func TestScopeFollowsAMove(t *testing.T) {
+func TestScope_FollowsMove(t *testing.T) {
 	db := campus(t)
 	a := &Actor{ID: 2, DeptID: 1, RoleIDs: []ID{2}}
 	has := func(tx *Tx) []bool {
@@ -180,7 +180,7 @@ func TestScopeFollowsAMove(t *testing.T) {
 	}
 }
 
-func TestWhoMayChangeADepartment(t *testing.T) {
+func TestDept_WriteAccess(t *testing.T) {
 	db := office(t)
 	name := func(d *Dept) { d.Name = "renamed" }
 	under := func(id ID) func(*Dept) { return func(d *Dept) { d.ParentID = id } }

@@ -78,7 +78,7 @@ func TestSecretSetting(t *testing.T) {
 }
 
 // A plain value that happens to equal the mask does not become a secret when the type changes.
-func TestMaskAsPlainValueBecomesNoSecret(t *testing.T) {
+func TestSecretSetting_MaskAsPlainValue(t *testing.T) {
 	db := withGroup(t, t.TempDir())
 	update(t, db, func(tx *Tx) error {
 		return CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "input", Values: SecretMask})
@@ -94,7 +94,7 @@ func TestMaskAsPlainValueBecomesNoSecret(t *testing.T) {
 	}
 }
 
-func TestSecretIsNowhereInTheFiles(t *testing.T) {
+func TestSecretSetting_NotInFiles(t *testing.T) {
 	dir := t.TempDir()
 	db := withGroup(t, dir)
 	update(t, db, func(tx *Tx) error {
@@ -140,7 +140,7 @@ func TestSecretIsNowhereInTheFiles(t *testing.T) {
 }
 
 // A secret that is copied to another setting in the database cannot be decrypted there.
-func TestSecretOpensOnlyInItsPlace(t *testing.T) {
+func TestSecretSetting_BoundToPlace(t *testing.T) {
 	db := withGroup(t, t.TempDir())
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(
@@ -157,7 +157,7 @@ func TestSecretOpensOnlyInItsPlace(t *testing.T) {
 }
 
 // A secret that is encrypted while seeding can be decrypted afterwards.
-func TestSecretOfTheSeedCanBeRead(t *testing.T) {
+func TestSecretSetting_OfSeed(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Seed: func(tx *Tx) error {
 		if err := SettingGroups.Create(tx, &SettingGroup{Key: "mail"}); err != nil {
 			return err
@@ -167,7 +167,7 @@ func TestSecretOfTheSeedCanBeRead(t *testing.T) {
 	disktest.Equal(t, "secret", secretOf(t, db, 1), plainSecret)
 }
 
-func TestSecretNeverGetsPublic(t *testing.T) {
+func TestSecretSetting_NeverPublic(t *testing.T) {
 	db := withGroup(t, t.TempDir())
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(

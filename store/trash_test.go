@@ -27,9 +27,9 @@ func mustPut(t testing.TB, db *DB, name string, data []byte) *File {
 	return f
 }
 
-// TestTheTrashIsEmptiedAfterItsDays checks the time to the microsecond, more files than one
+// TestTrash_EmptiedInTime checks the time to the microsecond, more files than one
 // step deletes, and that restored files are kept.
-func TestTheTrashIsEmptiedAfterItsDays(t *testing.T) {
+func TestTrash_EmptiedInTime(t *testing.T) {
 	const day = Time(24 * 3600 * 1e6)
 	start := TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	clock := clockAt(start)
@@ -94,9 +94,9 @@ func TestTheTrashIsEmptiedAfterItsDays(t *testing.T) {
 	}
 }
 
-// TestTheTrashCountsWhatItDeletesOnce checks the number of deleted files when the function runs
+// TestTrash_CountsDeletionsOnce checks the number of deleted files when the function runs
 // again because another write of the same commit failed.
-func TestTheTrashCountsWhatItDeletesOnce(t *testing.T) {
+func TestTrash_CountsDeletionsOnce(t *testing.T) {
 	clock := clockAt(TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
 	f := mustPut(t, db, "x", []byte("x"))

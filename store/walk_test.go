@@ -229,9 +229,9 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 
 var errRefusedHalfway = errors.New("refused after it had written")
 
-// TestNobodyGainsRights lets users without the owner role make random changes. What they hold
+// TestRandomWalk_NoRightsGained lets users without the owner role make random changes. What they hold
 // or may grant together never grows, and the change log, replayed, is the content of the database.
-func TestNobodyGainsRights(t *testing.T) {
+func TestRandomWalk_NoRightsGained(t *testing.T) {
 	r, serial, done, outcomes := disktest.Random(t), 0, 0, map[errs.Kind]int{}
 	const steps, episode = 20, 1000
 	for total := disktest.Size(2000, 20_000, 200_000); serial < total; {

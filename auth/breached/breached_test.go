@@ -45,8 +45,8 @@ func write(t testing.TB, text string) (path string) {
 	return path
 }
 
-// TestAPasswordIsFound in a file of every form, the first, the last, and each one between them.
-func TestAPasswordIsFound(t *testing.T) {
+// TestLookup_EveryPosition in a file of every form, the first, the last, and each one between them.
+func TestLookup_EveryPosition(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		n          int
@@ -90,9 +90,9 @@ func TestAPasswordIsFound(t *testing.T) {
 	}
 }
 
-// TestLinesAtTheBordersOfBlocks: the first line is longer by each number of bytes of a line, so that blocks begin
+// TestLookup_BlockBorders: the first line is longer by each number of bytes of a line, so that blocks begin
 // at each byte of a line.
-func TestLinesAtTheBordersOfBlocks(t *testing.T) {
+func TestLookup_BlockBorders(t *testing.T) {
 	t.Parallel()
 	all := passwords(481)
 	hashes := make([]string, len(all))
@@ -116,8 +116,8 @@ func TestLinesAtTheBordersOfBlocks(t *testing.T) {
 	}
 }
 
-// TestTheCountZeroIsOfNoLeakedPassword: lines with it only hide how many there are in a range.
-func TestTheCountZeroIsOfNoLeakedPassword(t *testing.T) {
+// TestLookup_CountZero: lines with it only hide how many there are in a range.
+func TestLookup_CountZero(t *testing.T) {
 	t.Parallel()
 	for count, want := range map[string]bool{":0": false, ":00": false, ":1": true, ":10": true, ":01": true, "": true} {
 		list, err := Open(write(t, hashOf("password")+count+"\r\n"))
@@ -128,8 +128,8 @@ func TestTheCountZeroIsOfNoLeakedPassword(t *testing.T) {
 	}
 }
 
-// TestTheKnownHashOfAPassword, as in the published list.
-func TestTheKnownHashOfAPassword(t *testing.T) {
+// TestLookup_KnownHash, as in the published list.
+func TestLookup_KnownHash(t *testing.T) {
 	t.Parallel()
 	list, err := Open(write(t, "5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:9545824\r\n"))
 	must(t, err)
@@ -140,8 +140,8 @@ func TestTheKnownHashOfAPassword(t *testing.T) {
 	}
 }
 
-// TestADirectoryOfRanges, as the downloader writes them, with some lines of padding.
-func TestADirectoryOfRanges(t *testing.T) {
+// TestDirectory_Ranges, as the downloader writes them, with some lines of padding.
+func TestDirectory_Ranges(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []string{"", ".txt"} {
 		t.Run("files "+ending, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestADirectoryOfRanges(t *testing.T) {
 	}
 }
 
-func TestListsThatAreRefused(t *testing.T) {
+func TestOpen_Refusals(t *testing.T) {
 	t.Parallel()
 	all := passwords(5_000)
 	var sortedByCount, joined strings.Builder
@@ -231,9 +231,9 @@ func TestListsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestAListThatCanNoLongerBeRead is an error of each lookup, which Fault tells until the list is replaced. No error
+// TestFault_UnreadableList is an error of each lookup, which Fault tells until the list is replaced. No error
 // tells anything of the hash.
-func TestAListThatCanNoLongerBeRead(t *testing.T) {
+func TestFault_UnreadableList(t *testing.T) {
 	t.Parallel()
 	all := passwords(1000)
 	good := func() string {
@@ -296,8 +296,8 @@ func swapped(text string, i, j int) string {
 	return strings.Join(lines, "")
 }
 
-// TestAMissingRangeIsTold by Fault until the directory changes.
-func TestAMissingRangeIsTold(t *testing.T) {
+// TestFault_MissingRange by Fault until the directory changes.
+func TestFault_MissingRange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "5BAA6"), []byte("1E4C9B93F3F0682250B6CF8331B7EE68FD8:9545824"), 0o600))

@@ -157,8 +157,8 @@ func forget(known map[string]bool, line string) {
 	}
 }
 
-// TestAnyBytes: whatever is in a file, a lookup ends, without a panic.
-func TestAnyBytes(t *testing.T) {
+// TestLookup_AnyBytes: whatever is in a file, a lookup ends, without a panic.
+func TestLookup_AnyBytes(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -185,8 +185,8 @@ func TestAnyBytes(t *testing.T) {
 	}
 }
 
-// TestReadsOfALookup: a few dozen in the largest list.
-func TestReadsOfALookup(t *testing.T) {
+// TestLookup_ReadCount: a few dozen in the largest list.
+func TestLookup_ReadCount(t *testing.T) {
 	t.Parallel()
 	const size, width = 40 << 30, 45
 	r := rand.New(rand.NewPCG(1, 2))

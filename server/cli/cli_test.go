@@ -49,7 +49,7 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
-func TestHelpHasEveryCommand(t *testing.T) {
+func TestHelp_EveryCommand(t *testing.T) {
 	out, _, err := runIn(t, "verify", "--help")
 	if err != nil {
 		t.Fatal(err)
@@ -61,19 +61,19 @@ func TestHelpHasEveryCommand(t *testing.T) {
 	}
 }
 
-func TestVersionPrintsTheGivenVersion(t *testing.T) {
+func TestVersion_PrintsGiven(t *testing.T) {
 	if out, _, err := runIn(t, "version"); err != nil || !strings.HasPrefix(out, "reeve 1.2.3") {
 		t.Errorf("%q, %v", out, err)
 	}
 }
 
-func TestLicensesPrintsTheNotice(t *testing.T) {
+func TestLicenses_PrintsNotice(t *testing.T) {
 	if out, _, err := runIn(t, "licenses"); err != nil || out != "a license\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 }
 
-func TestFlagsMayFollowArguments(t *testing.T) {
+func TestFlags_AfterArguments(t *testing.T) {
 	for line, want := range map[string]map[string]string{
 		"--data d FILE":                {"data.dir": "d"},
 		"FILE --data d":                {"data.dir": "d"},
@@ -88,8 +88,8 @@ func TestFlagsMayFollowArguments(t *testing.T) {
 	}
 }
 
-// TestFlagsSetExistingKeys: every value in flagKeys is a key of the configuration.
-func TestFlagsSetExistingKeys(t *testing.T) {
+// TestFlags_ExistingKeys: every value in flagKeys is a key of the configuration.
+func TestFlags_ExistingKeys(t *testing.T) {
 	for name, key := range flagKeys {
 		table, last, _ := strings.Cut(key, ".")
 		_, text, _ := strings.Cut(config.Example(), "\n["+table+"]\n")
@@ -102,8 +102,8 @@ func TestFlagsSetExistingKeys(t *testing.T) {
 	}
 }
 
-// TestTheGeneratedPasswordIsNotLogged: it is only in its file, whose path is logged.
-func TestTheGeneratedPasswordIsNotLogged(t *testing.T) {
+// TestFirstPassword_NotLogged: it is only in its file, whose path is logged.
+func TestFirstPassword_NotLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var log bytes.Buffer
 	p := &program{version: "1.2.3", err: &log, firstName: firstUser}
@@ -133,7 +133,7 @@ func TestTheGeneratedPasswordIsNotLogged(t *testing.T) {
 	}
 }
 
-func TestHelpPrintsTheManual(t *testing.T) {
+func TestHelp_Manual(t *testing.T) {
 	list, _, err := runIn(t, "help")
 	if err != nil || !strings.Contains(list, "\n  getting-started    Getting started\n") || !strings.Contains(list, "reeve --help") {
 		t.Errorf("%v\n%s", err, list)

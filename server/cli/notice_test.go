@@ -22,9 +22,9 @@ const (
 	console = root + "/embed/console/"
 )
 
-// TestNoticeIsUpToDate compares NOTICE with what is in the program: the Go modules that are
+// TestNotice_UpToDate compares NOTICE with what is in the program: the Go modules that are
 // linked on any system, the npm packages of the console, and data.
-func TestNoticeIsUpToDate(t *testing.T) {
+func TestNotice_UpToDate(t *testing.T) {
 	if _, err := os.Stat(console + "node_modules"); errors.Is(err, fs.ErrNotExist) {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("no embed/console/node_modules")

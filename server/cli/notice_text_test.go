@@ -123,9 +123,9 @@ func kindOf(body string) string {
 	return strings.Join(names, ", ")
 }
 
-// TestLicensesAreSplit: the copyright lines stay with the component, and the same terms in
+// TestNotice_LicensesSplit: the copyright lines stay with the component, and the same terms in
 // other lines are one text.
-func TestLicensesAreSplit(t *testing.T) {
+func TestNotice_LicensesSplit(t *testing.T) {
 	n := &notice{}
 	n.section(t, "Both", []component{
 		{"b", []string{"MIT License\n\nThe MIT License Copyright (c) 2020 B\n\nPermission is hereby granted, free of\ncharge, to any person"}},

@@ -34,9 +34,9 @@ func load(t *testing.T, path string, flags map[string]string) (*Config, web.Conf
 	return c, s
 }
 
-// TestTheExampleHasTheDefaults: loading the example changes only the sources of the
+// TestExample_HasDefaults: loading the example changes only the sources of the
 // values.
-func TestTheExampleHasTheDefaults(t *testing.T) {
+func TestExample_HasDefaults(t *testing.T) {
 	t.Chdir(t.TempDir()) // without a config.toml
 	_, defaults := load(t, "", nil)
 	_, example := load(t, fileOf(t, Example()), nil)
@@ -54,7 +54,7 @@ func TestTheExampleHasTheDefaults(t *testing.T) {
 	}
 }
 
-func TestTheExampleIsCurrent(t *testing.T) {
+func TestExample_Current(t *testing.T) {
 	text, err := os.ReadFile("../../config.example.toml")
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestTheExampleIsCurrent(t *testing.T) {
 	}
 }
 
-func TestEachSourceOverridesThoseBefore(t *testing.T) {
+func TestSources_Precedence(t *testing.T) {
 	path := fileOf(t, "[server]\nlisten = \":1\"\ntls_cert = \"file\"\ntls_key = \"file\"\n[data]\ndir = \"file\"\n")
 	t.Setenv("REEVE_SERVER__LISTEN", ":2")
 	t.Setenv("REEVE_SERVER__TLS_KEY", "environment")
@@ -88,7 +88,7 @@ func TestEachSourceOverridesThoseBefore(t *testing.T) {
 	}
 }
 
-func TestEffectiveValuesHaveNoSecret(t *testing.T) {
+func TestEffectiveValues_NoSecrets(t *testing.T) {
 	t.Setenv("REEVE_METRICS__TOKEN", "secret-of-sixteen")
 	t.Setenv("REEVE_MONITOR__REDIS__TARGETS", "a=redis://u:secret@127.0.0.1:6379,b=rediss://u:secret@127.0.0.1:6380")
 	_, s := load(t, "", nil)
@@ -246,7 +246,7 @@ func TestBasePath_PublicURL(t *testing.T) {
 	}
 }
 
-func TestUnknownKeysOfAFile(t *testing.T) {
+func TestFile_UnknownKeys(t *testing.T) {
 	for text, want := range map[string]string{
 		"[server]\nlisen = \"x\"":  "unknown key server.lisen; did you mean server.listen?",
 		"max_age = \"1h\"":         "unknown key max_age; did you mean monitor.max_age?",

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestManualListsTheKeys: the table of the manual has every key, its default, and no other.
-func TestManualListsTheKeys(t *testing.T) {
+// TestManual_ListsKeys: the table of the manual has every key, its default, and no other.
+func TestManual_ListsKeys(t *testing.T) {
 	page, err := os.ReadFile("../../embed/manual/operations.md")
 	if err != nil {
 		t.Fatal(err)

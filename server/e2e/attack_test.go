@@ -143,7 +143,7 @@ func stopped(stop <-chan struct{}) bool {
 
 // Large bodies that are slow to decode, from signed-in and from anonymous clients; the
 // latter are rejected without decoding.
-func TestBodiesThatAreSlowToDecode(t *testing.T) {
+func TestSlowDecoding_OtherRequestsServed(t *testing.T) {
 	b := besiege(t)
 	key := strings.Repeat("k", 50_000)
 	stranger := `{"` + key + `":[` + strings.Repeat("0,", 400_000) + `0]}`
@@ -188,7 +188,7 @@ func TestBodiesThatAreSlowToDecode(t *testing.T) {
 
 // Thousands of connections that send the beginning of a body and then nothing, from one
 // address, with the default number of file descriptors.
-func TestSlowBodiesDoNotUseUpTheDescriptors(t *testing.T) {
+func TestSlowBodies_DescriptorsRemain(t *testing.T) {
 	b := besiege(t)
 	connections := size(700, 2000, 2000)
 	b.endures(t, 8, func(i int, stop <-chan struct{}) {
@@ -239,7 +239,7 @@ func (b *besieged) limit(figure string) int64 {
 }
 
 // Hundreds of uploads of one user that send a few bytes and then wait.
-func TestSlowUploadsHoldLittleMemory(t *testing.T) {
+func TestSlowUploads_BoundedMemory(t *testing.T) {
 	b := besiege(t)
 	var answered atomic.Int64 // uploads that were rejected: the others are not complete
 	head := formPart("slow") + strings.Repeat("x", 100_000)
@@ -265,7 +265,7 @@ func TestSlowUploadsHoldLittleMemory(t *testing.T) {
 }
 
 // A picture of 6300 × 6300 pixels with 16 bits per channel, which would take 311 MiB.
-func TestDeepPicturesAreNotDecoded(t *testing.T) {
+func TestDeepPicture_NotDecoded(t *testing.T) {
 	deep := deepPicture(t, 6300)
 	modest := deepPicture(t, 2000)
 	b := besiege(t)
@@ -309,7 +309,7 @@ func deepPicture(t *testing.T, side int) []byte {
 
 // Backups that no client reads: their number is limited, and other requests are served.
 // That they time out after 30 seconds is tested elsewhere with a shorter limit.
-func TestUnreadBackups(t *testing.T) {
+func TestBackup_UnreadAreLimited(t *testing.T) {
 	b := besiege(t)
 	b.want(200, "PUT", "/system/setting", largeLimits)
 	b.put("large", payload{1, 24 << 20})

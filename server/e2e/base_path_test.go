@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestConsoleBelowAPath uses the console and the API below a path of a proxy, with the manual's
+// TestConsoleBasePath_ThroughProxies uses the console and the API below a path of a proxy, with the manual's
 // configurations of nginx and Caddy.
-func TestConsoleBelowAPath(t *testing.T) {
+func TestConsoleBasePath_ThroughProxies(t *testing.T) {
 	t.Parallel()
 	for name, proxy := range map[string]func(t *testing.T, address, reeve string){
 		"nginx": func(t *testing.T, address, reeve string) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestVersionSaysWhatThisIs(t *testing.T) {
+func TestVersion_Output(t *testing.T) {
 	t.Parallel()
 	r := run(t, "version")
 	if r.code != 0 || !strings.HasPrefix(r.out, "reeve ") || !strings.HasSuffix(r.out, runtime.GOOS+"/"+runtime.GOARCH+"\n") || r.err != "" {
@@ -18,7 +18,7 @@ func TestVersionSaysWhatThisIs(t *testing.T) {
 	}
 }
 
-func TestConfigPrintsTheExample(t *testing.T) {
+func TestConfig_PrintsExample(t *testing.T) {
 	t.Parallel()
 	want, err := os.ReadFile("../../config.example.toml")
 	if err != nil {
@@ -39,7 +39,7 @@ func TestConfigPrintsTheExample(t *testing.T) {
 	p.stop()
 }
 
-func TestLicensesPrintsTheNotice(t *testing.T) {
+func TestLicenses_PrintsNotice(t *testing.T) {
 	t.Parallel()
 	want, err := os.ReadFile("../../embed/NOTICE")
 	if err != nil {
@@ -76,7 +76,7 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
-func TestHelpListsTheCommands(t *testing.T) {
+func TestHelp_ListsCommands(t *testing.T) {
 	t.Parallel()
 	r := run(t, "--help")
 	for _, word := range []string{"serve", "version", "verify", "restore FILE", "compact", "admin recover", "config", "-data", "-listen", "-config"} {
@@ -89,7 +89,7 @@ func TestHelpListsTheCommands(t *testing.T) {
 	}
 }
 
-func TestOnlyOneProcessHasTheData(t *testing.T) {
+func TestDataDirectory_OneProcessOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestCompactGivesRoomBackAndKeepsTheRest(t *testing.T) {
+func TestCompact_FreesSpace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -51,7 +51,7 @@ func TestCompactGivesRoomBackAndKeepsTheRest(t *testing.T) {
 	p.stop()
 }
 
-func TestCompactOfNothing(t *testing.T) {
+func TestCompact_EmptyDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	sane(t, run(t, "compact", "--data", dir))

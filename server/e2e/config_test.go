@@ -20,7 +20,7 @@ func configFile(t testing.TB, text string) string {
 
 // Each level is observed by two values: the data directory, and the loopback address that
 // is listened on.
-func TestLaterConfigurationWins(t *testing.T) {
+func TestConfig_Precedence(t *testing.T) {
 	t.Parallel()
 	const (
 		file    = "[server]\nlisten = \"127.0.0.2:0\"\n[data]\ndir = \"from-file\"\n"
@@ -90,7 +90,7 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-func TestConfigurationThatIsRefused(t *testing.T) {
+func TestConfig_Refused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		file  string
@@ -156,7 +156,7 @@ func TestConfigurationThatIsRefused(t *testing.T) {
 }
 
 // The example with some of its lines commented out is still a valid configuration.
-func TestConfigurationThatSaysNothing(t *testing.T) {
+func TestConfig_Empty(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"empty":              "",
@@ -174,7 +174,7 @@ func TestConfigurationThatSaysNothing(t *testing.T) {
 	}
 }
 
-func TestEnvironmentNobodyKnows(t *testing.T) {
+func TestConfig_UnknownVariables(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(),
 		"REEVE_SERVER__LISEN=x", "REEVE_PORT=tcp://10.0.0.1:80", // platforms inject variables such as the second
@@ -187,8 +187,8 @@ func TestEnvironmentNobodyKnows(t *testing.T) {
 	}
 }
 
-// TestDataThatOthersCanReadIsWarnedOf at the start; the server's own files are private.
-func TestDataThatOthersCanReadIsWarnedOf(t *testing.T) {
+// TestDataDirectory_ReadableWarning at the start; the server's own files are private.
+func TestDataDirectory_ReadableWarning(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := start(t, dir)

@@ -76,8 +76,8 @@ func (p *page) asks(path string, n int) {
 	})
 }
 
-// TestConsoleActsAsAUser to look only: from the list of users, in this tab alone.
-func TestConsoleActsAsAUser(t *testing.T) {
+// TestConsoleImpersonation_ReadOnly to look only: from the list of users, in this tab alone.
+func TestConsoleImpersonation_ReadOnly(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -158,8 +158,8 @@ func TestConsoleActsAsAUser(t *testing.T) {
 	p.missing("button", "Stop acting")
 }
 
-// TestConsoleActingWithLongNames shortens them, and says how long it lasts.
-func TestConsoleActingWithLongNames(t *testing.T) {
+// TestConsoleImpersonation_LongNames shortens them, and says how long it lasts.
+func TestConsoleImpersonation_LongNames(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -188,8 +188,8 @@ func TestConsoleActingWithLongNames(t *testing.T) {
 	}
 }
 
-// TestConsoleActsWithChanges and is told when it is over, in the page that was open.
-func TestConsoleActsWithChanges(t *testing.T) {
+// TestConsoleImpersonation_WithWrites and is told when it is over, in the page that was open.
+func TestConsoleImpersonation_WithWrites(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -224,8 +224,8 @@ func TestConsoleActsWithChanges(t *testing.T) {
 	p.missing("button", "Stop acting")
 }
 
-// TestConsoleActingIsOverAfterAWhile: the page notices by itself.
-func TestConsoleActingIsOverAfterAWhile(t *testing.T) {
+// TestConsoleImpersonation_Expires: the page notices by itself.
+func TestConsoleImpersonation_Expires(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -246,8 +246,8 @@ func TestConsoleActingIsOverAfterAWhile(t *testing.T) {
 	p.find("button", "Administrator")
 }
 
-// TestConsoleActingTabs: each tab has the stream of whom it acts as.
-func TestConsoleActingTabs(t *testing.T) {
+// TestConsoleImpersonation_Tabs: each tab has the stream of whom it acts as.
+func TestConsoleImpersonation_Tabs(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -322,8 +322,8 @@ func (c *client) notices() []any {
 	return into[struct{ Notices []any }](c.t, c.want(200, "GET", "/admin/info", "")).Notices
 }
 
-// TestConsoleNoticesStay for older devices, and are hidden once they are closed on a newer one. Later ones are shown.
-func TestConsoleNoticesStay(t *testing.T) {
+// TestConsoleNotices_ForOlderDevices for older devices, and are hidden once they are closed on a newer one. Later ones are shown.
+func TestConsoleNotices_ForOlderDevices(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

@@ -69,7 +69,7 @@ func TestConsoleAppUsers(t *testing.T) {
 	}
 }
 
-func TestConsoleAppUsersAreFoundAndDeleted(t *testing.T) {
+func TestConsoleAppUsers_SearchAndDelete(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -95,7 +95,7 @@ func TestConsoleAppUsersAreFoundAndDeleted(t *testing.T) {
 	}
 }
 
-func TestConsoleAppUsersWithoutPermissions(t *testing.T) {
+func TestConsoleAppUsers_WithoutPermissions(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

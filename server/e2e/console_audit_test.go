@@ -138,9 +138,9 @@ func TestConsoleAuditHistory(t *testing.T) {
 	p.shoot("conflict-390")
 }
 
-// TestConsoleAuditWithoutPermission checks that nothing of the change log is shown to those
+// TestConsoleAudit_WithoutPermission checks that nothing of the change log is shown to those
 // who may not read it.
-func TestConsoleAuditWithoutPermission(t *testing.T) {
+func TestConsoleAudit_WithoutPermission(t *testing.T) {
 	t.Parallel()
 	server, owner, _, _ := busyOffice(t)
 	clerk := owner.holder(server, "cleo", "admin", "admin.role", "admin.role.query", "admin.role.update")

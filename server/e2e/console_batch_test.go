@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestConsoleChosenUsersAreMoved moves selected users and sets their roles, each with one
+// TestConsoleBulkUsers_MoveAndRoles moves selected users and sets their roles, each with one
 // request, and undoes it.
-func TestConsoleChosenUsersAreMoved(t *testing.T) {
+func TestConsoleBulkUsers_MoveAndRoles(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list?keywordSearch=a&status=1")
@@ -55,8 +55,8 @@ func TestConsoleChosenUsersAreMoved(t *testing.T) {
 	}
 }
 
-// TestConsoleEveryUserThatMatches changes more users than a page has, but never the caller.
-func TestConsoleEveryUserThatMatches(t *testing.T) {
+// TestConsoleBulkUsers_AllMatching changes more users than a page has, but never the caller.
+func TestConsoleBulkUsers_AllMatching(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	c.importCSV("username,nickname", 1, 120, func(n int) string { return fmt.Sprintf("many%03d,Many", n) })

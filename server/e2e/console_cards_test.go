@@ -98,8 +98,8 @@ func (p *page) hasCards(path string, width int64) {
 	}
 }
 
-// TestConsoleCardsAreUsed selects, sorts, pages and changes records on a phone.
-func TestConsoleCardsAreUsed(t *testing.T) {
+// TestConsoleCards_OnPhone selects, sorts, pages and changes records on a phone.
+func TestConsoleCards_OnPhone(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	for i := range 12 {

@@ -46,9 +46,9 @@ func (p *page) sessionGone() {
 	})
 }
 
-// TestConsoleSessionIsInACookie signs in, opens another tab, signs out there, and is signed out by the server, at an
+// TestConsoleSessionCookie signs in, opens another tab, signs out there, and is signed out by the server, at an
 // address that browsers treat like HTTPS, and at one that they do not.
-func TestConsoleSessionIsInACookie(t *testing.T) {
+func TestConsoleSessionCookie(t *testing.T) {
 	t.Parallel()
 	for name, host := range map[string]string{"the loopback": "127.0.0.1", "plain HTTP": lanName} {
 		t.Run(name, func(t *testing.T) {
@@ -112,8 +112,8 @@ func (c *client) endOthers() {
 	}
 }
 
-// TestConsoleOtherUserSignsIn checks that a tab does not stay with a user when another one signs in.
-func TestConsoleOtherUserSignsIn(t *testing.T) {
+// TestConsoleSessionCookie_OtherUser checks that a tab does not stay with a user when another one signs in.
+func TestConsoleSessionCookie_OtherUser(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -142,8 +142,8 @@ func sessionName(c *client) string {
 	return name
 }
 
-// TestConsoleMarkAndSessionDiffer is about a browser that has the session, or only the mark of one.
-func TestConsoleMarkAndSessionDiffer(t *testing.T) {
+// TestConsoleSessionCookie_MarkDiffers is about a browser that has the session, or only the mark of one.
+func TestConsoleSessionCookie_MarkDiffers(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	t.Run("a mark", func(t *testing.T) {
@@ -187,9 +187,9 @@ func TestConsoleMarkAndSessionDiffer(t *testing.T) {
 	})
 }
 
-// TestConsoleSignsOutLater signs out while the server does not answer: the page leaves, and ends the session when it
+// TestConsoleSignOut_ServerSilent signs out while the server does not answer: the page leaves, and ends the session when it
 // can.
-func TestConsoleSignsOutLater(t *testing.T) {
+func TestConsoleSignOut_ServerSilent(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -220,9 +220,9 @@ func TestConsoleSignsOutLater(t *testing.T) {
 	p.settle() // it is not asked again
 }
 
-// TestConsoleStoresNothingSensitive opens every page, and checks all that scripts can store: preferences and the mark
+// TestConsoleStorage_NothingSensitive opens every page, and checks all that scripts can store: preferences and the mark
 // of the session.
-func TestConsoleStoresNothingSensitive(t *testing.T) {
+func TestConsoleStorage_NothingSensitive(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := console(t, server)
@@ -291,9 +291,9 @@ func TestConsoleStoresNothingSensitive(t *testing.T) {
 	}
 }
 
-// TestConsoleTriesOperations sends operations from the reference: with the session, but such as need none without it,
+// TestConsoleAPIReference_TriesOperations sends operations from the reference: with the session, but such as need none without it,
 // so that trying to sign in does not replace it.
-func TestConsoleTriesOperations(t *testing.T) {
+func TestConsoleAPIReference_TriesOperations(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/help/reference/getOwnAccount")

@@ -228,7 +228,7 @@ func TestConsoleDictionaryForClients(t *testing.T) {
 	p.row("New")
 }
 
-func TestConsoleDictionaryForWhoMayReadIt(t *testing.T) {
+func TestConsoleDictionary_ReadOnly(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	owner := signedIn(t, server)

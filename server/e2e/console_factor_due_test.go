@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestConsoleRequiresASecondFactor of somebody who signs in: with a reminder first, and then before anything else.
-func TestConsoleRequiresASecondFactor(t *testing.T) {
+// TestConsoleSecondFactor_Required of somebody who signs in: with a reminder first, and then before anything else.
+func TestConsoleSecondFactor_Required(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

@@ -104,8 +104,8 @@ func TestConsoleSecondFactor(t *testing.T) {
 	signedIn(t, server).want(200, "GET", "/admin/info", "") // with the password alone
 }
 
-// TestConsoleRemovesASecondFactor of another user.
-func TestConsoleRemovesASecondFactor(t *testing.T) {
+// TestConsoleSecondFactor_RemovedForOther of another user.
+func TestConsoleSecondFactor_RemovedForOther(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -126,8 +126,8 @@ func TestConsoleRemovesASecondFactor(t *testing.T) {
 	}
 }
 
-// TestConsoleSecondFactorInChinese looks at the pages in Chinese.
-func TestConsoleSecondFactorInChinese(t *testing.T) {
+// TestConsoleSecondFactor_InChinese looks at the pages in Chinese.
+func TestConsoleSecondFactor_InChinese(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

@@ -19,8 +19,8 @@ func (c *client) fieldsOf(path string, id int64) map[string]any {
 	return into[struct{ Fields map[string]any }](c.t, c.want(200, "GET", fmt.Sprintf("%s/%d", path, id), "")).Fields
 }
 
-// TestConsoleFieldsAreDeclaredAndUsed declares a field, sets it for an app user, and filters the list by it.
-func TestConsoleFieldsAreDeclaredAndUsed(t *testing.T) {
+// TestConsoleFields_DeclareAndUse declares a field, sets it for an app user, and filters the list by it.
+func TestConsoleFields_DeclareAndUse(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -91,9 +91,9 @@ func TestConsoleFieldsAreDeclaredAndUsed(t *testing.T) {
 	p.see("No custom fields yet.")
 }
 
-// TestConsoleFieldsOfPeople enters values that the server rejects, filters by ranges and several choices, and uses
+// TestConsoleFields_OfUsers enters values that the server rejects, filters by ranges and several choices, and uses
 // the lists on a phone.
-func TestConsoleFieldsOfPeople(t *testing.T) {
+func TestConsoleFields_OfUsers(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -145,8 +145,8 @@ func TestConsoleFieldsOfPeople(t *testing.T) {
 	p.shoot("fields-list-390")
 }
 
-// TestConsoleFieldsOfTheOwnAccount changes the user's own value, and shows another that only administrators change.
-func TestConsoleFieldsOfTheOwnAccount(t *testing.T) {
+// TestConsoleFields_OwnAccount changes the user's own value, and shows another that only administrators change.
+func TestConsoleFields_OwnAccount(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -171,8 +171,8 @@ func TestConsoleFieldsOfTheOwnAccount(t *testing.T) {
 	p.audit()
 }
 
-// TestConsoleFieldsWithDuplicates finds the records of a field that becomes unique, and checks again.
-func TestConsoleFieldsWithDuplicates(t *testing.T) {
+// TestConsoleFields_Duplicates finds the records of a field that becomes unique, and checks again.
+func TestConsoleFields_Duplicates(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -192,8 +192,8 @@ func TestConsoleFieldsWithDuplicates(t *testing.T) {
 	p.row("Card").see("Ready")
 }
 
-// TestConsoleFieldsInChinese looks at the pages in Chinese.
-func TestConsoleFieldsInChinese(t *testing.T) {
+// TestConsoleFields_InChinese looks at the pages in Chinese.
+func TestConsoleFields_InChinese(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -209,8 +209,8 @@ func TestConsoleFieldsInChinese(t *testing.T) {
 	p.looksGood("zh-fields-form")
 }
 
-// TestConsoleFieldsAreRequired creates a user with a required, unique field, for which imports have a column.
-func TestConsoleFieldsAreRequired(t *testing.T) {
+// TestConsoleFields_Required creates a user with a required, unique field, for which imports have a column.
+func TestConsoleFields_Required(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

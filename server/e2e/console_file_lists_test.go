@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestConsoleFilesChosen(t *testing.T) {
+func TestConsoleFiles_Selection(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -66,7 +66,7 @@ func TestConsoleFilesChosen(t *testing.T) {
 	}
 }
 
-func TestConsoleFilesNarrowed(t *testing.T) {
+func TestConsoleFiles_Filters(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -112,7 +112,7 @@ func TestConsoleFilesNarrowed(t *testing.T) {
 }
 
 // Names with any characters are shown as text.
-func TestConsoleFilesHostileNames(t *testing.T) {
+func TestConsoleFiles_HostileNames(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -246,7 +246,7 @@ func TestConsoleTrash(t *testing.T) {
 
 // Users with read-only permissions see no other buttons, and the page sends no request that
 // would be denied.
-func TestConsoleFilesWithoutPermissions(t *testing.T) {
+func TestConsoleFiles_WithoutPermissions(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -282,8 +282,8 @@ func TestConsoleFilesWithoutPermissions(t *testing.T) {
 	p.see("Required permission: file.group.query. Ask an administrator.")
 }
 
-// TestConsoleFilesOutsideTheDataScope checks that the number of hidden files is shown.
-func TestConsoleFilesOutsideTheDataScope(t *testing.T) {
+// TestConsoleFiles_OutsideDataScope checks that the number of hidden files is shown.
+func TestConsoleFiles_OutsideDataScope(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

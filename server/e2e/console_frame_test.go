@@ -258,9 +258,9 @@ func TestConsoleRestart(t *testing.T) {
 	}
 }
 
-// TestConsoleReloadsWhatItMissed checks that, when the server is back, failed requests are
+// TestConsoleRestart_RetriesMissedRequests checks that, when the server is back, failed requests are
 // sent again and scripts that could not be loaded are loaded.
-func TestConsoleReloadsWhatItMissed(t *testing.T) {
+func TestConsoleRestart_RetriesMissedRequests(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	server := start(t, dir)
@@ -282,9 +282,9 @@ func TestConsoleReloadsWhatItMissed(t *testing.T) {
 	p.row("Signed in")
 }
 
-// TestConsoleShowsLastAnswers checks that a page shows its last data at once, before there
+// TestConsoleCache_ShowsLastData checks that a page shows its last data at once, before there
 // is a new response.
-func TestConsoleShowsLastAnswers(t *testing.T) {
+func TestConsoleCache_ShowsLastData(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
@@ -302,8 +302,8 @@ func TestConsoleShowsLastAnswers(t *testing.T) {
 	p.see("Can’t reach the server.")
 }
 
-// TestConsoleWithoutItsFiles loads a console whose scripts can't be loaded.
-func TestConsoleWithoutItsFiles(t *testing.T) {
+// TestConsoleAssets_Missing loads a console whose scripts can't be loaded.
+func TestConsoleAssets_Missing(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := console(t, server)
@@ -321,8 +321,8 @@ func TestConsoleWithoutItsFiles(t *testing.T) {
 	p.row("This device")
 }
 
-// TestConsoleInTwoWindows signs out in another window.
-func TestConsoleInTwoWindows(t *testing.T) {
+// TestConsoleWindows_SignOutInOther signs out in another window.
+func TestConsoleWindows_SignOutInOther(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session?page=1")
@@ -349,9 +349,9 @@ func TestConsoleOffline(t *testing.T) {
 	p.row("This device")
 }
 
-// TestConsoleOfAnOlderServer is about a console that was open while its server was
+// TestConsoleUpgrade_OlderConsoleOpen is about a console that was open while its server was
 // replaced.
-func TestConsoleOfAnOlderServer(t *testing.T) {
+func TestConsoleUpgrade_OlderConsoleOpen(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")

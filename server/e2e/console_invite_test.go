@@ -118,8 +118,8 @@ func TestConsoleInvitation(t *testing.T) {
 	}
 }
 
-// TestConsoleInvitationOfSomebodyWithAPassword offers a password reset link instead.
-func TestConsoleInvitationOfSomebodyWithAPassword(t *testing.T) {
+// TestConsoleInvitation_UserWithPassword offers a password reset link instead.
+func TestConsoleInvitation_UserWithPassword(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -137,8 +137,8 @@ func TestConsoleInvitationOfSomebodyWithAPassword(t *testing.T) {
 	accept(t, server, p.link("Password reset link for \u2068otto\u2069"), "a long enough secret")
 }
 
-// TestConsoleInvitationsInABatch invites several users with links in a file, and revokes invitations.
-func TestConsoleInvitationsInABatch(t *testing.T) {
+// TestConsoleInvitations_Batch invites several users with links in a file, and revokes invitations.
+func TestConsoleInvitations_Batch(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -243,8 +243,8 @@ func TestConsoleAppInvitations(t *testing.T) {
 	p.see("No pending invitations.")
 }
 
-// TestConsoleInvitationsWithFewPermissions shows only actions that the user may do.
-func TestConsoleInvitationsWithFewPermissions(t *testing.T) {
+// TestConsoleInvitations_WithFewPermissions shows only actions that the user may do.
+func TestConsoleInvitations_WithFewPermissions(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -259,8 +259,8 @@ func TestConsoleInvitationsWithFewPermissions(t *testing.T) {
 	p.missing("button", "More actions for nora")
 }
 
-// TestConsoleImportInvites imports users and invites them.
-func TestConsoleImportInvites(t *testing.T) {
+// TestConsoleImport_Invites imports users and invites them.
+func TestConsoleImport_Invites(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

@@ -280,8 +280,8 @@ func TestConsoleForgottenPassword(t *testing.T) {
 	p.looksGood("forgot-ask")
 }
 
-// TestConsoleVerifiesOwnEmail verifies the own address on the account page.
-func TestConsoleVerifiesOwnEmail(t *testing.T) {
+// TestConsoleEmailVerification verifies the own address on the account page.
+func TestConsoleEmailVerification(t *testing.T) {
 	t.Parallel()
 	server, c, o := withMail(t)
 	c.create("/admin/list", "username", "nora", "email", "nora@example.org", "password", password)

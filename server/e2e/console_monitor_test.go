@@ -358,7 +358,7 @@ func TestConsoleHome(t *testing.T) {
 	p.see("6 total.")
 }
 
-func TestConsoleHomeOfOthers(t *testing.T) {
+func TestConsoleHome_WithOtherRights(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

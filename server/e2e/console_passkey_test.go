@@ -138,8 +138,8 @@ func TestConsolePasskeys(t *testing.T) {
 	signedIn(t, server).want(200, "GET", "/admin/info", "") // with the password alone
 }
 
-// TestConsolePasskeysInChinese looks at the pages in Chinese.
-func TestConsolePasskeysInChinese(t *testing.T) {
+// TestConsolePasskeys_InChinese looks at the pages in Chinese.
+func TestConsolePasskeys_InChinese(t *testing.T) {
 	t.Parallel()
 	server := withPasskeys(t)
 	p := signedInAt(t, server, signedIn(t, server), "/account/security", `try { localStorage.setItem('reeve.language', 'zh') } catch {}`)
@@ -163,8 +163,8 @@ func TestConsolePasskeysInChinese(t *testing.T) {
 	p.looksGood("zh-passkey-second")
 }
 
-// TestConsolePasskeysElsewhere checks that passkeys are not offered at another address than the public one.
-func TestConsolePasskeysElsewhere(t *testing.T) {
+// TestConsolePasskeys_OtherAddress checks that passkeys are not offered at another address than the public one.
+func TestConsolePasskeys_OtherAddress(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir(), "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org")
 	p := console(t, server)

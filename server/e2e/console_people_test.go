@@ -82,7 +82,7 @@ func (p *page) noted(username string) (secret string) {
 	return secret
 }
 
-func TestConsoleUserIsCreated(t *testing.T) {
+func TestConsoleUser_Create(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
@@ -123,7 +123,7 @@ func TestConsoleUserIsCreated(t *testing.T) {
 	signedInAs(t, server, "elsa")
 }
 
-func TestConsoleUserIsEdited(t *testing.T) {
+func TestConsoleUser_Edit(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
@@ -150,7 +150,7 @@ func TestConsoleUserIsEdited(t *testing.T) {
 	}
 }
 
-func TestConsoleUserIsSwitched(t *testing.T) {
+func TestConsoleUser_Switch(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	ann := signedInAs(t, server, "ann")
@@ -171,7 +171,7 @@ func TestConsoleUserIsSwitched(t *testing.T) {
 	p.find("switch", "ann is enabled")
 }
 
-func TestConsoleUserPasswordIsReset(t *testing.T) {
+func TestConsoleUser_PasswordReset(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	ann := signedInAs(t, server, "ann")
@@ -203,7 +203,7 @@ func TestConsoleUserPasswordIsReset(t *testing.T) {
 	signedInAs(t, server, "ann")
 }
 
-func TestConsoleUserSessions(t *testing.T) {
+func TestConsoleUser_Sessions(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	first, second, third := signedInAs(t, server, "ann"), newClient(t, server), signedInAs(t, server, "ann")
@@ -226,7 +226,7 @@ func TestConsoleUserSessions(t *testing.T) {
 	p.audit()
 }
 
-func TestConsoleUsersInABatch(t *testing.T) {
+func TestConsoleUsers_Batch(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	for i := range 3 {
@@ -276,7 +276,7 @@ func TestConsoleUsersInABatch(t *testing.T) {
 	}
 }
 
-func TestConsoleUserIsDeleted(t *testing.T) {
+func TestConsoleUser_Delete(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
@@ -291,7 +291,7 @@ func TestConsoleUserIsDeleted(t *testing.T) {
 	}
 }
 
-func TestConsoleUsersAreFiltered(t *testing.T) {
+func TestConsoleUsers_Filters(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
@@ -345,7 +345,7 @@ func TestConsoleUsersAreFiltered(t *testing.T) {
 	p.see("ann")
 }
 
-func TestConsoleUsersAreSorted(t *testing.T) {
+func TestConsoleUsers_Sort(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
@@ -363,7 +363,7 @@ func TestConsoleUsersAreSorted(t *testing.T) {
 	})
 }
 
-func TestConsoleUsersOnAPhone(t *testing.T) {
+func TestConsoleUsers_OnPhone(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	c.create("/admin/list", "username", "wide", "nickname", strings.Repeat("W", 64), "password", password)
@@ -382,7 +382,7 @@ func TestConsoleUsersOnAPhone(t *testing.T) {
 	p.audit()
 }
 
-func TestConsoleUsersAreImported(t *testing.T) {
+func TestConsoleUsers_Import(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
@@ -434,7 +434,7 @@ func TestConsoleUsersAreImported(t *testing.T) {
 	}
 }
 
-func TestConsoleUserRightsAreExplained(t *testing.T) {
+func TestConsoleUser_ExplainRights(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")
@@ -471,7 +471,7 @@ func TestConsoleUserRightsAreExplained(t *testing.T) {
 	ask("admin.list.query", "List users", "is an owner")
 }
 
-func TestConsoleUsersWithoutPermissions(t *testing.T) {
+func TestConsoleUsers_WithoutPermissions(t *testing.T) {
 	t.Parallel()
 	server, _ := office(t)
 	p := signedInAt(t, server, signedInAs(t, server, "ann"), "/admin/list")
@@ -487,7 +487,7 @@ func TestConsoleUsersWithoutPermissions(t *testing.T) {
 	p.audit()
 }
 
-func TestConsoleUserFormWithoutRolesAndDepartments(t *testing.T) {
+func TestConsoleUserForm_WithoutRolesAndDepts(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	editor := c.roleWith("Editor", "admin", "admin.list", "admin.list.query", "admin.list.update")
@@ -506,8 +506,8 @@ func TestConsoleUserFormWithoutRolesAndDepartments(t *testing.T) {
 	}
 }
 
-// TestConsoleImportIsDecoded chooses the encoding of a file that is valid in two.
-func TestConsoleImportIsDecoded(t *testing.T) {
+// TestConsoleImport_Encoding chooses the encoding of a file that is valid in two.
+func TestConsoleImport_Encoding(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	p := signedInAt(t, server, c, "/admin/list")

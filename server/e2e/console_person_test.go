@@ -78,9 +78,9 @@ func TestConsolePerson(t *testing.T) {
 	}
 }
 
-// TestConsolePersonWithoutPermissions checks that the page shows only what the caller may
+// TestConsolePerson_WithoutPermissions checks that the page shows only what the caller may
 // see.
-func TestConsolePersonWithoutPermissions(t *testing.T) {
+func TestConsolePerson_WithoutPermissions(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	bea := c.person("/admin/list", "bea").ID
@@ -101,8 +101,8 @@ func TestConsolePersonWithoutPermissions(t *testing.T) {
 	p.see("You don’t have access to this page.")
 }
 
-// TestConsoleNamesLeadToPeople checks that user names in every list link to the users.
-func TestConsoleNamesLeadToPeople(t *testing.T) {
+// TestConsolePerson_LinkedFromNames checks that user names in every list link to the users.
+func TestConsolePerson_LinkedFromNames(t *testing.T) {
 	t.Parallel()
 	server, c, _ := everyList(t)
 	p := signedInAt(t, server, c, "/")

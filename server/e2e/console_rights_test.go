@@ -207,9 +207,9 @@ func TestConsolePermissions(t *testing.T) {
 	p.see("is built in and can't be deleted")
 }
 
-// TestConsolePermissionChangedMeanwhile: a concurrent change of another user is not
+// TestConsolePermissions_ConcurrentChange: a concurrent change of another user is not
 // overwritten.
-func TestConsolePermissionChangedMeanwhile(t *testing.T) {
+func TestConsolePermissions_ConcurrentChange(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -235,8 +235,8 @@ func TestConsolePermissionChangedMeanwhile(t *testing.T) {
 	p.row("Again theirs").see("Again theirs")
 }
 
-// TestConsoleRoleIsMadeWithItsScope creates a role for selected departments.
-func TestConsoleRoleIsMadeWithItsScope(t *testing.T) {
+// TestConsoleRoles_CreateWithScope creates a role for selected departments.
+func TestConsoleRoles_CreateWithScope(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -366,9 +366,9 @@ func TestConsoleRoles(t *testing.T) {
 	p.row("Writes").see("Writes")
 }
 
-// TestConsoleRightsOfThoseWhoLackThem: actions without permission are not offered, and
+// TestConsoleRights_MissingNotOffered: actions without permission are not offered, and
 // permissions that the caller does not have can't be granted.
-func TestConsoleRightsOfThoseWhoLackThem(t *testing.T) {
+func TestConsoleRights_MissingNotOffered(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	owner := signedIn(t, server)

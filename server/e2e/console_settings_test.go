@@ -27,7 +27,7 @@ func (p *page) shows(label, text string) {
 	})
 }
 
-func TestConsoleSettingsAreSavedTogether(t *testing.T) {
+func TestConsoleSettings_SavedTogether(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -64,7 +64,7 @@ func TestConsoleSettingsAreSavedTogether(t *testing.T) {
 	p.shows("Title", "Reeve")
 }
 
-func TestConsoleSettingsLeadToWhatIsWrong(t *testing.T) {
+func TestConsoleSettings_LeadToErrors(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -99,7 +99,7 @@ func TestConsoleSettingsLeadToWhatIsWrong(t *testing.T) {
 	p.shows("Title", "Reeve")
 }
 
-func TestConsoleSettingsOfEachType(t *testing.T) {
+func TestConsoleSettings_EachType(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -157,7 +157,7 @@ func TestConsoleSettingsOfEachType(t *testing.T) {
 	c.settingIs(g, "secret", "")
 }
 
-func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
+func TestConsoleSettings_ConcurrentChange(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -183,7 +183,7 @@ func TestConsoleSettingsKeepWhatOthersChange(t *testing.T) {
 	p.shows("Title", "Theirs again")
 }
 
-func TestConsoleSettingsAreFoundAndRebuilt(t *testing.T) {
+func TestConsoleSettings_SearchAndRefresh(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/setting")
@@ -202,7 +202,7 @@ func TestConsoleSettingsAreFoundAndRebuilt(t *testing.T) {
 	p.see("Cache rebuilt: 49 settings in")
 }
 
-func TestConsoleSettingsAreDefined(t *testing.T) {
+func TestConsoleSettings_Definition(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -300,7 +300,7 @@ func TestConsoleSettingsAreDefined(t *testing.T) {
 	c.want(404, "GET", fmt.Sprintf("/system/setting-group/%d", group), "")
 }
 
-func TestConsoleSettingsForWhoMayReadThem(t *testing.T) {
+func TestConsoleSettings_ReadOnly(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	reader := signedIn(t, server).holder(server, "clerk", "system.setting.query", "system.setting.group.query")
@@ -319,8 +319,8 @@ func TestConsoleSettingsForWhoMayReadThem(t *testing.T) {
 	p.audit()
 }
 
-// TestConsoleSettingsShowUnits shows the units of built-in numbers.
-func TestConsoleSettingsShowUnits(t *testing.T) {
+// TestConsoleSettings_Units shows the units of built-in numbers.
+func TestConsoleSettings_Units(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

@@ -91,8 +91,8 @@ func TestConsolePasswordLength(t *testing.T) {
 	q.strength("weak", "Add a word or two.")
 }
 
-// TestConsoleStrengthOfARequiredPassword is shown where a password must be changed, with the names of the account.
-func TestConsoleStrengthOfARequiredPassword(t *testing.T) {
+// TestConsoleStrength_RequiredPassword is shown where a password must be changed, with the names of the account.
+func TestConsoleStrength_RequiredPassword(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -115,8 +115,8 @@ func TestConsoleStrengthOfARequiredPassword(t *testing.T) {
 	p.find("button", "annabella")
 }
 
-// TestConsoleWithoutStrength changes a password although the meter can't be loaded.
-func TestConsoleWithoutStrength(t *testing.T) {
+// TestConsoleStrength_MeterMissing changes a password although the meter can't be loaded.
+func TestConsoleStrength_MeterMissing(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

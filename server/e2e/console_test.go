@@ -50,7 +50,7 @@ func TestConsoleFirstPassword(t *testing.T) {
 	signedIn(t, server)
 }
 
-func TestConsoleGoesOnAfterSignIn(t *testing.T) {
+func TestConsoleSignIn_ContinuesToPage(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
@@ -69,8 +69,8 @@ func TestConsoleGoesOnAfterSignIn(t *testing.T) {
 	p.find("heading", "Sign-in log")
 }
 
-// TestConsoleSaysWhyASessionEnded where it was rejected for its network.
-func TestConsoleSaysWhyASessionEnded(t *testing.T) {
+// TestConsoleSignIn_SaysWhySessionEnded where it was rejected for its network.
+func TestConsoleSignIn_SaysWhySessionEnded(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8")
 	c := signedIn(t, server)
@@ -88,8 +88,8 @@ func TestConsoleSaysWhyASessionEnded(t *testing.T) {
 	p.at("/admin/role")
 }
 
-// TestConsoleSignOutTakesItsTime if the server does not answer: the page says so, and can't be used.
-func TestConsoleSignOutTakesItsTime(t *testing.T) {
+// TestConsoleSignOut_Slow if the server does not answer: the page says so, and can't be used.
+func TestConsoleSignOut_Slow(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

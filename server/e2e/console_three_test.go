@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestConsoleWithThreePermissions opens every page as a user who can only view users,
+// TestConsolePages_ThreePermissions opens every page as a user who can only view users,
 // dictionaries and files: these have no buttons that change anything, and every other page
 // names the missing permission.
-func TestConsoleWithThreePermissions(t *testing.T) {
+func TestConsolePages_ThreePermissions(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

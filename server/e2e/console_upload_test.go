@@ -44,10 +44,10 @@ func (p *page) work(text string, act func()) float64 {
 	return p.busy() - before
 }
 
-// TestConsoleUploadsLeaveThePageFree uploads twenty files over a connection of 1 MB/s,
+// TestConsoleUploads_PageStaysResponsive uploads twenty files over a connection of 1 MB/s,
 // which takes seconds. The page stays responsive meanwhile: its work is no more than
 // rendering the list of these files a few times.
-func TestConsoleUploadsLeaveThePageFree(t *testing.T) {
+func TestConsoleUploads_PageStaysResponsive(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)

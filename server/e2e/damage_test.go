@@ -65,7 +65,7 @@ func sane(t testing.TB, r result) {
 	}
 }
 
-func TestVerifyNamesWhatIsDamaged(t *testing.T) {
+func TestVerify_NamesDamage(t *testing.T) {
 	t.Parallel()
 	dir, value := t.TempDir(), "a value that can be found"
 	id := filled(t, dir, value)
@@ -92,7 +92,7 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	}
 }
 
-func TestDamageIsFoundAndNotServed(t *testing.T) {
+func TestDamage_FoundAndNotServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	filled(t, dir, "a value that can be found")
@@ -122,7 +122,7 @@ func TestDamageIsFoundAndNotServed(t *testing.T) {
 
 // Every flipped bit is either detected or without effect, and never causes a signal or a
 // panic.
-func TestFlippedBitsNeverCrash(t *testing.T) {
+func TestFlippedBits_NeverCrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	filled(t, dir, "a value that can be found")
@@ -155,7 +155,7 @@ func TestFlippedBitsNeverCrash(t *testing.T) {
 	}
 }
 
-func TestMissingDatabaseIsALossAndNotABeginning(t *testing.T) {
+func TestMissingDatabase_StartRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	filled(t, dir, "x")

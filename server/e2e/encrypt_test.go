@@ -11,7 +11,7 @@ import (
 // An encrypted backup as an administrator takes and restores it: the program creates the
 // identity, the configuration names the recipient, and a secret setting is restored with
 // the data.
-func TestAnEncryptedBackupFromEndToEnd(t *testing.T) {
+func TestEncryptedBackup_EndToEnd(t *testing.T) {
 	t.Parallel()
 	made := run(t, "key", "identity")
 	lines := strings.Split(strings.TrimSpace(made.out), "\n")

@@ -78,7 +78,7 @@ func (e *events) next() (ev streamed, err error) {
 }
 
 // Many streams in another process receive each change, and cost little memory.
-func TestManyStreams(t *testing.T) {
+func TestStreams_ManyClients(t *testing.T) {
 	p := start(t, t.TempDir())
 	c := signedIn(t, p)
 	n, seconds := size(50, 200, 1000), size(1, 3, 60)
@@ -143,7 +143,7 @@ func TestManyStreams(t *testing.T) {
 }
 
 // Streams work directly over HTTP/2, and through nginx, which a client reaches over HTTP/2.
-func TestStreamsOverHTTP2AndThroughNginx(t *testing.T) {
+func TestStreams_HTTP2AndNginx(t *testing.T) {
 	t.Parallel()
 	needs(t, "nginx")
 	cert, key, pool := selfSigned(t)
@@ -232,7 +232,7 @@ http {
 }
 
 // A client that continues after the server was killed receives each acknowledged change exactly once.
-func TestAStreamContinuesAfterAKill(t *testing.T) {
+func TestStream_ResumesAfterKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var got []int

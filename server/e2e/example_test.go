@@ -105,14 +105,14 @@ func TestExampleDocument(t *testing.T) {
 
 // exampleTests are the example's own tests and those of all routes, fields and records.
 var exampleTests = []string{
-	"TestAnnouncements", "TestAnnouncementsAreInTheDocument", "TestExampleDocument", "TestValidBodiesAreAccepted",
-	"TestEveryRecordRouteIsAmongTheseTests", "TestEveryLoggedCollectionHasPermissions",
-	"TestEveryOperationIsDescribed", "TestDeletingSeveralIsAllOrNothing", "TestEveryFieldIsBounded", "TestCondition_EveryRoute",
+	"TestAnnouncements", "TestAnnouncements_InOpenAPIDocument", "TestExampleDocument", "TestBody_ValidFields",
+	"TestRecord_EveryRouteIsTested", "TestChangeLog_CollectionsHavePermissions",
+	"TestOperations_Described", "TestBulkDelete_AllOrNothing", "TestField_Bounds", "TestCondition_EveryRoute",
 }
 
-// TestManualExampleOfAResource builds the program with the example's files added and
+// TestManualExample_BuildsAndPasses builds the program with the example's files added and
 // runs its tests, then checks the types of the console with the example's page.
-func TestManualExampleOfAResource(t *testing.T) {
+func TestManualExample_BuildsAndPasses(t *testing.T) {
 	t.Parallel()
 	onlyInCI(t, "it compiles the server and the console")
 	files, dir := exampleFiles(t), t.TempDir()
@@ -176,8 +176,8 @@ func checkPage(t *testing.T, root, dir string) {
 	runIn(t, copied, nil, "node_modules/.bin/biome", "check", "--error-on-warnings", "src/pages/announcements", "src/i18n/en/announcements.ts", "src/i18n/zh/announcements.ts")
 }
 
-// TestManualExampleIsInTheManual: the text contains every file of the example in full.
-func TestManualExampleIsInTheManual(t *testing.T) {
+// TestManualExample_InManual: the text contains every file of the example in full.
+func TestManualExample_InManual(t *testing.T) {
 	t.Parallel()
 	text, files := readText(t, exampleDoc), exampleFiles(t)
 	files["register.diff"] = readText(t, exampleDir+"/register.diff")
@@ -191,9 +191,9 @@ func TestManualExampleIsInTheManual(t *testing.T) {
 	}
 }
 
-// TestManualExampleIsShort limits the cost of one more resource: the files that it changes, and
+// TestManualExample_Length limits the cost of one more resource: the files that it changes, and
 // new lines of Go and of the console, including registration, without tests.
-func TestManualExampleIsShort(t *testing.T) {
+func TestManualExample_Length(t *testing.T) {
 	t.Parallel()
 	lines := map[bool]int{}
 	for name, file := range exampleFiles(t) {

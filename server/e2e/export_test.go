@@ -78,9 +78,9 @@ func (c *client) exporting() io.ReadCloser {
 	return resp.Body
 }
 
-// TestExportsAreStreamed has several slow clients export all users at the same time: the
+// TestExport_Streamed has several slow clients export all users at the same time: the
 // memory of the server must not grow with the number of users.
-func TestExportsAreStreamed(t *testing.T) {
+func TestExport_Streamed(t *testing.T) {
 	t.Parallel()
 	users, readers := size(20_000, 20_000, 50_000), 8 // far more than the connections buffer
 	const limit = 48 << 20                            // all exports together have 64 MiB, and would take twice that if collected in memory

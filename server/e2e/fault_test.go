@@ -73,7 +73,7 @@ func sound(t *testing.T, dir string) {
 	}
 }
 
-func TestAFailedSyncEndsWritingAndNothingElse(t *testing.T) {
+func TestFailedSync_EndsWritingOnly(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
 	c := signedIn(t, p)
@@ -103,7 +103,7 @@ func TestAFailedSyncEndsWritingAndNothingElse(t *testing.T) {
 	sound(t, dir)
 }
 
-func TestWritingGoesOnOnceTheDiskHasRoomAgain(t *testing.T) {
+func TestFullDisk_WritingResumes(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
 	c := signedIn(t, p)

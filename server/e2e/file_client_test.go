@@ -43,7 +43,7 @@ func nothingKept(t *testing.T, p *process, c *client, dir string) {
 	t.Error(differs)
 }
 
-func TestALyingContentLengthKeepsNothing(t *testing.T) {
+func TestUpload_FalseContentLength(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -81,7 +81,7 @@ func TestALyingContentLengthKeepsNothing(t *testing.T) {
 
 // A client that stops in the middle of an upload is disconnected; a slow one is not. The
 // limit is 30 seconds, so this test is skipped in the small size.
-func TestAStalledUploadIsCutOff(t *testing.T) {
+func TestUpload_StalledIsAborted(t *testing.T) {
 	onlyInCI(t, "it waits for half a minute")
 	t.Parallel()
 	dir := t.TempDir()
@@ -126,7 +126,7 @@ func TestAStalledUploadIsCutOff(t *testing.T) {
 }
 
 // Each slow reader costs the memory of a chunk, not of its file.
-func TestSlowDownloadsTakeBoundedMemory(t *testing.T) {
+func TestSlowDownloads_BoundedMemory(t *testing.T) {
 	t.Parallel()
 	const readers, bytes, limit = 64, 8 << 20, 160 << 20
 	p := start(t, t.TempDir())

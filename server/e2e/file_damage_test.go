@@ -29,7 +29,7 @@ func withFiles(t testing.TB, dir string, sizes ...int64) (files []fileRecord, to
 	return files, c.token
 }
 
-func TestMissingFilesAreALossAndNotABeginning(t *testing.T) {
+func TestMissingFiles_StartRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	withFiles(t, dir, 100_000, 3<<20)
@@ -58,7 +58,7 @@ func TestMissingFilesAreALossAndNotABeginning(t *testing.T) {
 
 // A files database of another installation is not written to; everything except files
 // works.
-func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
+func TestForeignFilesDatabase_NotWritten(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	mine, _ := withFiles(t, dir, 100_000)
@@ -107,7 +107,7 @@ func TestFilesOfAnotherInstallationAreLeftAlone(t *testing.T) {
 
 // A damaged chunk aborts the download of its file, which the client can detect, and no
 // other download.
-func TestADamagedChunkEndsItsDownloadAndNoOther(t *testing.T) {
+func TestDamagedChunk_EndsOnlyItsDownload(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files, _ := withFiles(t, dir, 3<<20, 3<<20, 100)
@@ -200,7 +200,7 @@ func TestDamagedFiles_HealthNamesThemAtStart(t *testing.T) {
 }
 
 // A failing disk of the files database fails uploads and nothing else.
-func TestAFailedSyncOfFilesEndsUploadsAndNothingElse(t *testing.T) {
+func TestFailedSync_OfFilesEndsUploadsOnly(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
 	c := signedIn(t, p)

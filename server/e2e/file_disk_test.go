@@ -88,7 +88,7 @@ func (c *client) works(title string, files []fileRecord) {
 }
 
 // Uploads are rejected before the disk is full, and work again when there is space.
-func TestUploadsLeaveRoomOnTheDisk(t *testing.T) {
+func TestFullDisk_UploadsLeaveRoom(t *testing.T) {
 	const floor = 64 << 20
 	at := smallDisk(t, 96)
 	dir := filepath.Join(at, "data")
@@ -132,7 +132,7 @@ func TestUploadsLeaveRoomOnTheDisk(t *testing.T) {
 
 // A disk that fills up completely in the middle of an upload fails the upload and nothing
 // else.
-func TestADiskThatFillsDuringAnUpload(t *testing.T) {
+func TestFullDisk_DuringUpload(t *testing.T) {
 	at := smallDisk(t, 96)
 	dir := filepath.Join(at, "data")
 	p := start(t, dir)
@@ -169,7 +169,7 @@ func TestADiskThatFillsDuringAnUpload(t *testing.T) {
 
 // A files.db that cannot grow rejects the upload, and accepts the next one once there is
 // space.
-func TestAFilesDatabaseThatCannotGrowIsAFullDisk(t *testing.T) {
+func TestFullDisk_FilesDatabase(t *testing.T) {
 	dir := t.TempDir()
 	p := start(t, dir)
 	c := signedIn(t, p)

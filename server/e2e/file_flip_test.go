@@ -51,7 +51,7 @@ func pageHeads(b []byte) (heads []int) {
 
 // Every flipped bit in the files database is detected or without effect: no read returns
 // wrong bytes, and nothing crashes or hangs.
-func TestFlippedBitsOfFilesAreNeverServed(t *testing.T) {
+func TestFlippedBits_OfFilesNeverServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files, token := withFiles(t, dir, 0, 10, 5000, 70_000, 70_000, 1<<20, 1<<21+5)

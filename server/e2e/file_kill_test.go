@@ -10,7 +10,7 @@ import (
 
 // A kill at any time loses no byte of an acknowledged file, and leaves no content without a
 // record.
-func TestKilledDuringUploadsKeepsEveryByteAndNoOther(t *testing.T) {
+func TestKill_DuringUploads(t *testing.T) {
 	r := random(t)
 	dir := t.TempDir()
 	p := start(t, dir)

@@ -105,7 +105,7 @@ const (
 func mib(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
 // A large file is transferred in memory that does not depend on its size.
-func TestLargeFilesAreStreamed(t *testing.T) {
+func TestLargeFile_Streamed(t *testing.T) {
 	bytes := int64(size(96, 192, 1024)) << 20
 	path := largeFile(t, bytes)
 	p := start(t, t.TempDir())
@@ -139,7 +139,7 @@ func TestLargeFilesAreStreamed(t *testing.T) {
 }
 
 // The memory does not depend on the number of simultaneous transfers either.
-func TestManyUploadsAtOnceAreStreamed(t *testing.T) {
+func TestLargeFile_ManyUploadsStreamed(t *testing.T) {
 	const clients = 16
 	each := int64(size(16, 24, 64)) << 20
 	p := start(t, t.TempDir())

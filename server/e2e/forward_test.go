@@ -228,7 +228,7 @@ func (s *shop) knowsZoe(t *testing.T) {
 	}
 }
 
-func TestForwardAuthenticationThroughProxies(t *testing.T) {
+func TestForwardAuthentication_ThroughProxies(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"caddy", "nginx"} {
 		t.Run(name, func(t *testing.T) {
@@ -372,8 +372,8 @@ func (s *shop) testClient(t *testing.T, cookie string) {
 	}
 }
 
-// TestForwardAuthenticationOverTLS does what a browser does, since browsers do not trust the test's certificate.
-func TestForwardAuthenticationOverTLS(t *testing.T) {
+// TestForwardAuthentication_OverTLS does what a browser does, since browsers do not trust the test's certificate.
+func TestForwardAuthentication_OverTLS(t *testing.T) {
 	t.Parallel()
 	needs(t, "nginx")
 	cert, key, pool := selfSigned(t)

@@ -10,7 +10,7 @@ import (
 
 // On a full disk an administrator can sign in and delete, before and after a restart, and
 // everything works again when there is space.
-func TestAFullDiskLetsAdministratorsInAndDelete(t *testing.T) {
+func TestFullDisk_LoginAndDelete(t *testing.T) {
 	t.Parallel()
 	at := smallDisk(t, 64)
 	dir := filepath.Join(at, "data")
@@ -113,7 +113,7 @@ func TestFullDisk_BackupWithoutCopy(t *testing.T) {
 
 // Monitoring does not use the reserved free space under a flood of anonymous requests, and
 // frees its own when the database needs it.
-func TestMonitoringGivesWayToTheDatabase(t *testing.T) {
+func TestMonitoring_YieldsToDatabase(t *testing.T) {
 	t.Parallel()
 	at := smallDisk(t, 48)
 	dir, config := filepath.Join(at, "data"), filepath.Join(t.TempDir(), "reeve.toml")

@@ -8,7 +8,7 @@ import (
 )
 
 // The main task of the server, with a power cut in the middle.
-func TestSignInChangeKillAndReadBack(t *testing.T) {
+func TestKill_AfterLoginAndChange(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := start(t, dir)

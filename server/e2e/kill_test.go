@@ -111,7 +111,7 @@ func (h *held) settle(t *testing.T, stored map[string]setting) {
 	}
 }
 
-func TestKilledUnderLoadKeepsWhatWasAcknowledged(t *testing.T) {
+func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 	r := random(t)
 	dir := t.TempDir()
 	p := start(t, dir)

@@ -10,7 +10,7 @@ import (
 
 // A first start that is interrupted leaves a directory that can be started from, and a
 // password that works after a complete start.
-func TestKilledDuringTheFirstStart(t *testing.T) {
+func TestKill_DuringFirstStart(t *testing.T) {
 	t.Parallel()
 	r := random(t)
 	cut := 0
@@ -42,7 +42,7 @@ func TestKilledDuringTheFirstStart(t *testing.T) {
 
 // A backup is first written beside the database. An interrupted one must be removed, or
 // repeated crashes fill the disk.
-func TestKilledDuringABackupLeavesNothingBehind(t *testing.T) {
+func TestKill_DuringBackupLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)

@@ -179,7 +179,7 @@ func TestManualTypeScript(t *testing.T) {
 	args := []string{"--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "esnext", "--moduleResolution", "bundler", "--target", "es2022", "--lib", "es2023,dom,dom.iterable", "--types", ""}
 	for path, page := range manualPages(t) {
 		if filepath.Base(path) == "adding-a-resource.md" {
-			continue // fragments of the console: TestManualExampleOfAResource checks them in place
+			continue // fragments of the console: TestManualExample_BuildsAndPasses checks them in place
 		}
 		for _, s := range page {
 			if s.language != "ts" {

@@ -63,9 +63,9 @@ func medianOf(times int, do func()) time.Duration {
 	return all[times/2]
 }
 
-// TestAMillionUsers creates them through the interface, and logs how long operations take
+// TestMillionUsers creates them through the interface, and logs how long operations take
 // with them, compared with the empty database.
-func TestAMillionUsers(t *testing.T) {
+func TestMillionUsers(t *testing.T) {
 	if os.Getenv("REEVE_TEST_LONG") != "1" {
 		t.Skip("it takes minutes: REEVE_TEST_LONG=1")
 	}

@@ -53,7 +53,7 @@ func instead(t *testing.T, path string) {
 
 // With any damage to the files of monitoring, the server starts and serves, logs the
 // damage, and records events again.
-func TestDamagedMonitoringStopsNothing(t *testing.T) {
+func TestMonitoring_DamageStopsNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	withEvents(t, dir)
@@ -131,7 +131,7 @@ func (c *client) keepsSoon(id string) bool {
 }
 
 // Any flipped bit in the files of monitoring affects nothing else.
-func TestFlippedBitsInMonitoringStopNothing(t *testing.T) {
+func TestMonitoring_FlippedBitsStopNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	withEvents(t, dir)
@@ -164,7 +164,7 @@ func TestFlippedBitsInMonitoringStopNothing(t *testing.T) {
 }
 
 // Monitoring starts as soon as its directory can be used.
-func TestMonitoringWaitsForItsDirectory(t *testing.T) {
+func TestMonitoring_WaitsForDirectory(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, at string) (mend func()){
 		"a file in its place": func(t *testing.T, at string) func() {

@@ -29,7 +29,7 @@ func (c *client) monitorFigures() map[string]int64 {
 
 // A flood stays within the limits of disk and memory, reports what was dropped, and leaves
 // nothing behind.
-func TestAFloodStaysWithinTheCapOfMonitoring(t *testing.T) {
+func TestMonitoring_FloodStaysWithinCap(t *testing.T) {
 	const limit = 8 << 20
 	dir := t.TempDir()
 	p := start(t, dir, "REEVE_MONITOR__MAX_BYTES=8388608", "REEVE_METRICS__TOKEN="+metricsToken)

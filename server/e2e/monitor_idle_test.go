@@ -47,7 +47,7 @@ func written(p *process) string {
 
 // An idle server does not write to the disk, with or without monitoring. The counts of the
 // last minute are written when the minute ends, so this test is skipped in the small size.
-func TestAnIdleServerWritesNothing(t *testing.T) {
+func TestIdleServer_WritesNothing(t *testing.T) {
 	onlyInCI(t, "it waits for more than a minute")
 	t.Parallel()
 	dir := t.TempDir()

@@ -40,7 +40,7 @@ func answersWithin(t *testing.T, dir string, words ...string) (*process, time.Du
 }
 
 // A kill loses the events of the last seconds and nothing else.
-func TestKilledUnderLoadKeepsWhatWasMonitored(t *testing.T) {
+func TestMonitoring_KillLosesLastSecondsOnly(t *testing.T) {
 	const lost = 3 * time.Second // maximum
 	dir := t.TempDir()
 	for cycle := range size(1, 5, 40) {

@@ -9,7 +9,7 @@ import (
 
 // Every list responds in time, however large the journal is: it stops early, and says so in
 // scanned_until.
-func TestListsOfAFullJournalAnswerInTime(t *testing.T) {
+func TestMonitorLists_FullJournalInTime(t *testing.T) {
 	filled := int64(size(8, 32, 256)) << 20
 	dir := t.TempDir()
 	p := start(t, dir, "REEVE_MONITOR__MAX_BYTES="+strconv.FormatInt(filled*9/8+4<<20, 10), "REEVE_METRICS__TOKEN="+metricsToken)

@@ -128,7 +128,7 @@ func TestWarningOfPlainHTTP(t *testing.T) {
 	}
 }
 
-func TestForwardedAddressIsBelievedOnlyFromTrustedProxies(t *testing.T) {
+func TestForwardedAddress_TrustedProxiesOnly(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ trusted, forwarded, want string }{
 		"nobody is trusted":          {"", "203.0.113.7", "127.0.0.1"},
@@ -158,7 +158,7 @@ func TestForwardedAddressIsBelievedOnlyFromTrustedProxies(t *testing.T) {
 	}
 }
 
-func TestCORSIsForConfiguredOrigins(t *testing.T) {
+func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 	t.Parallel()
 	const ours, other = "https://app.example.org", "https://app.example.org.evil.example"
 	for name, tc := range map[string]struct{ configured, origin, allowed string }{

@@ -42,7 +42,7 @@ func mustChange(t *testing.T, c *client) {
 	c.want(200, "GET", "/admin/info", "")
 }
 
-func TestFirstPasswordIsGenerated(t *testing.T) {
+func TestFirstPassword_Generated(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := start(t, dir, "REEVE_ADMIN_PASSWORD=", "REEVE_LOG__LEVEL=debug")
@@ -79,7 +79,7 @@ func TestFirstPasswordIsGenerated(t *testing.T) {
 	}
 }
 
-func TestFirstPasswordFromTheEnvironment(t *testing.T) {
+func TestFirstPassword_FromEnvironment(t *testing.T) {
 	t.Parallel()
 	file, marked := filepath.Join(t.TempDir(), "password"), filepath.Join(t.TempDir(), "marked")
 	if err := errors.Join(os.WriteFile(file, []byte("from a file äöü\r\n"), 0o600), os.WriteFile(marked, []byte("\ufefffrom Windows\r\n"), 0o600)); err != nil {
@@ -112,7 +112,7 @@ func TestFirstPasswordFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestFirstPasswordThatCannotBe(t *testing.T) {
+func TestFirstPassword_Refused(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
 	common := filepath.Join(t.TempDir(), "common")
@@ -148,7 +148,7 @@ func TestFirstPasswordThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestTheFirstUserHasTheChosenName(t *testing.T) {
+func TestFirstUser_ChosenName(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	for username, says := range map[string]string{"ab": "must be 3 to 32 characters", "ops lead": "must contain only letters", strings.Repeat("a", 33): "must be 3 to 32 characters"} {
@@ -188,8 +188,8 @@ func TestTheFirstUserHasTheChosenName(t *testing.T) {
 	start(t, dir, "REEVE_ADMIN_USERNAME=somebody.else") // is ignored
 }
 
-// TestTheFirstPasswordIsLookedUp in the list of leaked passwords, without which the program does not start.
-func TestTheFirstPasswordIsLookedUp(t *testing.T) {
+// TestFirstPassword_LookedUp in the list of leaked passwords, without which the program does not start.
+func TestFirstPassword_LookedUp(t *testing.T) {
 	t.Parallel()
 	dir, list := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "list")
 	serve := func(words ...string) result {
@@ -231,9 +231,9 @@ func TestTheFirstPasswordIsLookedUp(t *testing.T) {
 	}
 }
 
-// TestFirstPasswordLeavesTheEnvironment of the process as the system shows it, so that
+// TestFirstPassword_LeavesEnvironment of the process as the system shows it, so that
 // nobody who inspects the process later can read it.
-func TestFirstPasswordLeavesTheEnvironment(t *testing.T) {
+func TestFirstPassword_LeavesEnvironment(t *testing.T) {
 	t.Parallel()
 	const given, kept = "taken from the environment", "REEVE_LOG__LEVEL=debug"
 	file := filepath.Join(t.TempDir(), "a-path-of-a-file")
@@ -259,7 +259,7 @@ func TestFirstPasswordLeavesTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestRecoverGivesAnOwnerANewPassword(t *testing.T) {
+func TestRecover_NewOwnerPassword(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -291,7 +291,7 @@ func TestRecoverGivesAnOwnerANewPassword(t *testing.T) {
 	}
 }
 
-func TestRecoverAfterAForgottenFirstPassword(t *testing.T) {
+func TestRecover_ForgottenFirstPassword(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	start(t, dir, "REEVE_ADMIN_PASSWORD=").stop()
@@ -304,7 +304,7 @@ func TestRecoverAfterAForgottenFirstPassword(t *testing.T) {
 	}
 }
 
-func TestRecoverMakesNoDatabase(t *testing.T) {
+func TestRecover_MakesNoDatabase(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{"no directory": "", "a directory of something else": "letter.txt", "only a key": "secret.key"} {
 		t.Run(name, func(t *testing.T) {
@@ -330,7 +330,7 @@ func TestRecoverMakesNoDatabase(t *testing.T) {
 }
 
 // The removal of the initial password is synced, so that a power cut does not restore it.
-func TestTheFirstPasswordIsRemovedForGood(t *testing.T) {
+func TestFirstPassword_RemovalIsSynced(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := start(t, dir, "REEVE_ADMIN_PASSWORD=")

@@ -10,7 +10,7 @@ import (
 
 // A program that repeats every request without a response, with the same Idempotency-Key, after the server
 // was killed creates each record once.
-func TestRequestsAreRepeatedAfterAKill(t *testing.T) {
+func TestIdempotency_RepeatAfterKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const writers = 8

@@ -21,7 +21,7 @@ import (
 )
 
 // A backup under load is a consistent snapshot, and a restore brings exactly that back.
-func TestBackupUnderLoadAndRestore(t *testing.T) {
+func TestBackup_UnderLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -117,7 +117,7 @@ func TestBackupUnderLoadAndRestore(t *testing.T) {
 }
 
 // A restore keeps the replaced data in a form that can be restored, too.
-func TestRestoreKeepsWhatWasThere(t *testing.T) {
+func TestRestore_KeepsReplacedData(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)
@@ -146,7 +146,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 
 // The archive is a plain tar file that contains the files and the key, without which the
 // restored secret settings could not be read.
-func TestABackupBringsFilesAndKey(t *testing.T) {
+func TestBackup_HasFilesAndKey(t *testing.T) {
 	t.Parallel()
 	source, dir := t.TempDir(), t.TempDir()
 	filled(t, source, "x")
@@ -198,7 +198,7 @@ func TestABackupBringsFilesAndKey(t *testing.T) {
 }
 
 // A restore that is killed at any time has restored all or nothing.
-func TestKilledDuringARestore(t *testing.T) {
+func TestKill_DuringRestore(t *testing.T) {
 	t.Parallel()
 	source, old := t.TempDir(), t.TempDir()
 	filled(t, source, "x")
@@ -235,7 +235,7 @@ func TestKilledDuringARestore(t *testing.T) {
 	t.Logf("seen: %v", saw)
 }
 
-func TestDamagedBackupsAreRefused(t *testing.T) {
+func TestRestore_DamagedBackupRefused(t *testing.T) {
 	t.Parallel()
 	source, dir := t.TempDir(), t.TempDir()
 	filled(t, source, "a value that can be found")

@@ -10,7 +10,7 @@ import (
 
 // A damaged record prevents the start, and the error names the command that copies the
 // other records. The copy can be served.
-func TestSalvageAfterARefusedStart(t *testing.T) {
+func TestSalvage_AfterRefusedStart(t *testing.T) {
 	t.Parallel()
 	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "salvaged")
 	p := start(t, dir)

@@ -109,7 +109,7 @@ func TestGoClientCalls(t *testing.T) {
 	}
 }
 
-// TestGoClientRepeats checks that requests are repeated if and only if that is safe.
+// TestGoClient_Retries checks that requests are repeated if and only if that is safe.
 // TestGoClientFrom_LimitsAreThoseOfTheBrowser, not of the program.
 func TestGoClientFrom_LimitsAreThoseOfTheBrowser(t *testing.T) {
 	t.Parallel()
@@ -147,7 +147,7 @@ func TestGoProtect_KeysOfOneSegment(t *testing.T) {
 	}
 }
 
-func TestGoClientRepeats(t *testing.T) {
+func TestGoClient_Retries(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	owner := signedIn(t, server)
@@ -222,7 +222,7 @@ func TestGoClientRepeats(t *testing.T) {
 	}
 }
 
-func TestGoClientFollows(t *testing.T) {
+func TestGoClient_FollowsConfig(t *testing.T) {
 	t.Parallel()
 	dir, address := t.TempDir(), freeAddress(t)
 	serve := func() *process {

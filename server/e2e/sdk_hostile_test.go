@@ -77,7 +77,7 @@ var strangeAnswers = []struct {
 	{"truncated for a token", true, 200, `{"success":true,"data":{"active":tr`, nil, 500, ""},
 }
 
-func TestGoProtectBehindStrangeServers(t *testing.T) {
+func TestGoProtect_StrangeServers(t *testing.T) {
 	t.Parallel()
 	for _, c := range strangeAnswers {
 		other := answering(t, c.status, c.body, c.header...)
@@ -101,8 +101,8 @@ func TestGoProtectBehindStrangeServers(t *testing.T) {
 	}
 }
 
-// TestGoProtectLeavesTheProgramAlone: its cookies, its paths, and its connections.
-func TestGoProtectLeavesTheProgramAlone(t *testing.T) {
+// TestGoProtect_ProgramUnaffected: its cookies, its paths, and its connections.
+func TestGoProtect_ProgramUnaffected(t *testing.T) {
 	t.Parallel()
 	other := answering(t, 302, "", "Location", "http://reeve.example/console/open", "Set-Cookie", "reeve-state=a", "Set-Cookie", "b=c")
 	client := goClient(t, reeve.Options{URL: other.URL, Origin: "https://shop.example.org:443"})
@@ -142,15 +142,15 @@ func TestGoProtectLeavesTheProgramAlone(t *testing.T) {
 	}
 }
 
-// TestGoClientNeedsNoTransport: a program may have replaced http.DefaultTransport, as tracing does.
-func TestGoClientNeedsNoTransport(t *testing.T) { // not parallel: it replaces a variable of net/http
+// TestGoClient_ReplacedTransport: a program may have replaced http.DefaultTransport, as tracing does.
+func TestGoClient_ReplacedTransport(t *testing.T) { // not parallel: it replaces a variable of net/http
 	before := http.DefaultTransport
 	defer func() { http.DefaultTransport = before }()
 	http.DefaultTransport = http.NewFileTransport(http.Dir("."))
 	goClient(t, reeve.Options{URL: "http://127.0.0.1"})
 }
 
-func TestGoClientKeepsItsKey(t *testing.T) {
+func TestGoClient_KeepsKey(t *testing.T) {
 	t.Parallel()
 	client := goClient(t, reeve.Options{URL: "http://127.0.0.1:9", Key: "rv_k_secret", Retries: -1})
 	for _, format := range []string{"%v", "%+v", "%#v", "%s"} {
@@ -166,8 +166,8 @@ func TestGoClientKeepsItsKey(t *testing.T) {
 	}
 }
 
-// TestGoClientRepeatsOfProxies: a proxy that loses its connection to the server may answer 503.
-func TestGoClientRepeatsOfProxies(t *testing.T) {
+// TestGoClient_RetriesThroughProxies: a proxy that loses its connection to the server may answer 503.
+func TestGoClient_RetriesThroughProxies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body  string
@@ -204,9 +204,9 @@ func TestGoClientRepeatsOfProxies(t *testing.T) {
 	}
 }
 
-// TestGoClientFollowsStrangeServers: what is not Reeve's configuration replaces nothing, and a server whose ETag
+// TestGoClient_FollowsStrangeServers: what is not Reeve's configuration replaces nothing, and a server whose ETag
 // is lost on the way is not asked without a pause.
-func TestGoClientFollowsStrangeServers(t *testing.T) {
+func TestGoClient_FollowsStrangeServers(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"no data": `{"success":true,"data":null}`, "an object": `{}`, "a page": `<html>`, "a list": `[]`} {
 		if _, err := goClient(t, reeve.Options{URL: answering(t, 200, body).URL}).Follow(t.Context(), reeve.ConfigQuery{}); failure(t, err).Code != "bad_response" {
@@ -232,7 +232,7 @@ func TestGoClientFollowsStrangeServers(t *testing.T) {
 	}
 }
 
-func TestTypeScriptClientBehindStrangeServers(t *testing.T) {
+func TestTypeScriptClient_StrangeServers(t *testing.T) {
 	t.Parallel()
 	var cases []map[string]any
 	for _, c := range strangeAnswers {

@@ -162,8 +162,8 @@ func forwardToken(t *testing.T, v *visitor, origin string) string {
 	return ""
 }
 
-// TestGoProtectMisconfigured: what is wrong with the configuration is no matter of the program's clients.
-func TestGoProtectMisconfigured(t *testing.T) {
+// TestGoProtect_Misconfigured: what is wrong with the configuration is no matter of the program's clients.
+func TestGoProtect_Misconfigured(t *testing.T) {
 	t.Parallel()
 	p := newProtected(t, "system.info") // not auth.check
 	resp, body := newVisitor(t).get("GET", p.url+"/", "Authorization", "Bearer "+p.owner.token)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestClientsAreInstalled installs both clients from a server with nothing else of the network. The hashes
+// TestClientLibraries_Install installs both clients from a server with nothing else of the network. The hashes
 // that go.sum and package-lock.json have then are those of another server of the same version.
-func TestClientsAreInstalled(t *testing.T) {
+func TestClientLibraries_Install(t *testing.T) {
 	t.Parallel()
 	onlyInCI(t, "it installs packages with go and npm")
 	one, other := start(t, t.TempDir()), start(t, t.TempDir())

@@ -175,7 +175,7 @@ func (g *gated) testCookies() {
 	g.expect(403, "shop.order.query", "GET", "/orders", "Accept", "text/html")
 }
 
-func TestTypeScriptProgramLetsUsersIn(t *testing.T) {
+func TestTypeScriptGate_LetsUsersIn(t *testing.T) {
 	t.Parallel()
 	for _, framework := range []string{"express", "hono"} {
 		t.Run(framework, func(t *testing.T) {

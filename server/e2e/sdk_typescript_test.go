@@ -124,7 +124,7 @@ func TestTypeScriptWebhooks(t *testing.T) {
 	runScript(t, "webhook.mjs")
 }
 
-func TestTypeScriptClientFollows(t *testing.T) {
+func TestTypeScriptClient_FollowsConfig(t *testing.T) {
 	t.Parallel()
 	dir, listen := t.TempDir(), freeAddress(t)
 	serve := func() (*process, *client) {
@@ -159,7 +159,7 @@ func TestTypeScriptClientFollows(t *testing.T) {
 }
 
 // Whoever uses the client loads all that index.js imports.
-func TestTypeScriptClientIsSmall(t *testing.T) {
+func TestTypeScriptClient_Size(t *testing.T) {
 	t.Parallel()
 	imports := regexp.MustCompile(`from '\./([\w.]+)'`)
 	size := func(entry string, without ...string) (total int) {
@@ -209,7 +209,7 @@ func TestTypeScriptClientTypes(t *testing.T) {
 
 // A message that Reeve sends is verified; the answer to one that the program cannot process is no success, and
 // does not pause the webhook.
-func TestTypeScriptProgramReceivesWebhooks(t *testing.T) {
+func TestTypeScriptWebhooks_Program(t *testing.T) {
 	t.Parallel()
 	for _, framework := range []string{"express", "hono"} {
 		t.Run(framework, func(t *testing.T) {

@@ -26,7 +26,7 @@ const (
 	canaryName    = "canary-typed-as-a-name" // users type passwords into the wrong field
 )
 
-func TestSecretsAreNowhere(t *testing.T) {
+func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir, "REEVE_LOG__LEVEL=debug", "REEVE_ADMIN_PASSWORD="+canaryFirst)
@@ -131,7 +131,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 }
 
 // A stored secret can't be read, so its type is checked before it is stored.
-func TestSecretSettingsFitTheirType(t *testing.T) {
+func TestSecretSettings_FitType(t *testing.T) {
 	t.Parallel()
 	c := signedIn(t, start(t, t.TempDir()))
 	group := c.group("hidden")
@@ -149,7 +149,7 @@ func TestSecretSettingsFitTheirType(t *testing.T) {
 	}
 }
 
-func TestSecretSettingsNeedTheirKey(t *testing.T) {
+func TestSecretSettings_NeedKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := start(t, dir)

@@ -12,7 +12,7 @@ import (
 // A flood of sign-ins from one network, over 40 connections and from ever new addresses of
 // its /48, locks out nobody else: neither an administrator at another address, nor one in
 // the same network on a known device.
-func TestAFloodFromOneNetworkKeepsNobodyElseOut(t *testing.T) {
+func TestLoginFlood_OtherNetworksUnaffected(t *testing.T) {
 	const connections, signIns = 40, 12
 	b := besiege(t, "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8")
 	// Each sign-in opens a session, and too many end the oldest: the reader's.
@@ -86,7 +86,7 @@ func TestAFloodFromOneNetworkKeepsNobodyElseOut(t *testing.T) {
 
 // Fifty failed sign-ins through a proxy that is not configured lock out unknown devices
 // behind it, but not a known one; the log names the setting.
-func TestAnUnconfiguredProxy(t *testing.T) {
+func TestUnconfiguredProxy(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	c := newClient(t, p)

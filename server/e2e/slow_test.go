@@ -14,7 +14,7 @@ import (
 
 // Clients that hold a connection without progress are disconnected, whatever they have sent
 // so far. The server's limits are real time, so this test is skipped in the small size.
-func TestSlowClientsAreCutOff(t *testing.T) {
+func TestSlowClients_Disconnected(t *testing.T) {
 	onlyInCI(t, "it waits for half a minute")
 	t.Parallel()
 	p := start(t, t.TempDir())

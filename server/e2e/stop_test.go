@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func TestAStopAnswersWhatIsInFlight(t *testing.T) {
+func TestStop_AnswersInFlight(t *testing.T) {
 	t.Parallel()
 	for name, signal := range map[string]os.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT} {
 		t.Run(name, func(t *testing.T) {

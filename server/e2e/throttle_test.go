@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTooManyAttemptsAreRefusedAtOnce(t *testing.T) {
+func TestRateLimit_RefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8")
 	for _, name := range []string{"admin", "nobody-of-this-name"} {
@@ -31,7 +31,7 @@ func TestTooManyAttemptsAreRefusedAtOnce(t *testing.T) {
 
 // The counters are limited in number, and a flood must not evict those of a guesser, or
 // enough junk requests would allow unlimited guesses.
-func TestAFloodDoesNotForgetWhoIsHeldBack(t *testing.T) {
+func TestRateLimit_FloodKeepsCounters(t *testing.T) {
 	onlyInCI(t, "it sends more attempts than there are counters")
 	attempts := size(0, 130_000, 1_000_000)
 	p := start(t, t.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8")

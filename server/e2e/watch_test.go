@@ -28,7 +28,7 @@ func (c *client) systemHealth() (state string, parts map[string]string, since ma
 	return out.State, parts, since
 }
 
-func TestTheConfigurationInEffectHasNoSecret(t *testing.T) {
+func TestEffectiveConfig_NoSecrets(t *testing.T) {
 	t.Parallel()
 	file := configFile(t, "[log]\nlevel = \"warn\"\n[server]\ntrusted_proxies = [\"10.0.0.0/8\", \"192.0.2.1\"]\n")
 	dir := t.TempDir()
@@ -72,7 +72,7 @@ func TestTheConfigurationInEffectHasNoSecret(t *testing.T) {
 	}
 }
 
-func TestADiskThatFailsIsSeen(t *testing.T) {
+func TestFailingDisk_Reported(t *testing.T) {
 	p := start(t, t.TempDir(), "REEVE_METRICS__TOKEN="+metricsToken)
 	c := signedIn(t, p)
 	if state, parts, _ := c.systemHealth(); parts["database"] != "ok" {

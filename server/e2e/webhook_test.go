@@ -103,7 +103,7 @@ func (c *client) dictEntries(t testing.TB) (seqs []uint64) {
 
 // However often the server is killed, a receiver gets exactly the changes that the change log has, in
 // order; some of them twice.
-func TestWebhooksSurviveKills(t *testing.T) {
+func TestWebhook_SurvivesKills(t *testing.T) {
 	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
 	token, sent, rounds := "", 0, size(3, 12, 300)

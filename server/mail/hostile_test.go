@@ -246,8 +246,8 @@ func TestHostileAuthentication(t *testing.T) {
 	}
 }
 
-// TestServerStopsReading sends a message that does not fit into the buffers of a connection.
-func TestServerStopsReading(t *testing.T) {
+// TestServer_StopsReading sends a message that does not fit into the buffers of a connection.
+func TestServer_StopsReading(t *testing.T) {
 	stop := make(chan struct{})
 	s := scripted(t, answers[:4], func(conn net.Conn) {
 		fmt.Fprint(conn, "354 go on\r\n")
@@ -263,8 +263,8 @@ func TestServerStopsReading(t *testing.T) {
 	disktest.Equal(t, "fault", faultOf(t, err), Fault{Stage: StageData, Text: "the server did not answer in time"})
 }
 
-// TestCancelEndsEverything cancels while a server is silent, with the limits of the program.
-func TestCancelEndsEverything(t *testing.T) {
+// TestCancel_EndsEverything cancels while a server is silent, with the limits of the program.
+func TestCancel_EndsEverything(t *testing.T) {
 	for i := range answers[1:] {
 		t.Run(fmt.Sprintf("before %q", answers[i+1]), func(t *testing.T) {
 			t.Parallel()
@@ -285,9 +285,9 @@ func TestCancelEndsEverything(t *testing.T) {
 	}
 }
 
-// TestResetFails covers a server that closes the connection after it has rejected a
+// TestSend_ResetFails covers a server that closes the connection after it has rejected a
 // recipient: the next message is sent over another.
-func TestResetFails(t *testing.T) {
+func TestSend_ResetFails(t *testing.T) {
 	s := scripted(t, append(answers[:3:3], "550 5.1.1 unknown"), func(net.Conn) {})
 	c, err := dial(t.Context(), s, shortLimits)
 	must(t, err)

@@ -145,7 +145,7 @@ func TestUnusableServers(t *testing.T) {
 	}
 }
 
-func TestSendReconnects(t *testing.T) {
+func TestSend_Reconnects(t *testing.T) {
 	s := &server{mechanisms: []string{"PLAIN"}}
 	c := dialed(t, s.start(t, TLSRequired))
 	c.link.Close()

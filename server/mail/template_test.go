@@ -262,8 +262,8 @@ func TestOptionalParts(t *testing.T) {
 	}
 }
 
-// TestValuesAreNotTemplates renders values that look like parts of a template, or of HTML.
-func TestValuesAreNotTemplates(t *testing.T) {
+// TestTemplate_ValuesAreNotParsed renders values that look like parts of a template, or of HTML.
+func TestTemplate_ValuesAreNotParsed(t *testing.T) {
 	parsed := templates(t)
 	const link = "https://example.org/#a&b;[]"
 	for _, value := range []string{"{username}", "[{name}|x]", "[", "]", "|", "{", "<!-- link -->", "</title><script>alert(1)</script>", `" onload="alert(1)`, "' x='", "&lt;", "&#60;b>"} {
@@ -292,8 +292,8 @@ func TestValuesAreNotTemplates(t *testing.T) {
 	}
 }
 
-// TestEveryFileIsUsed finds files of messages that do not exist.
-func TestEveryFileIsUsed(t *testing.T) {
+// TestTemplate_FilesAllUsed finds files of messages that do not exist.
+func TestTemplate_FilesAllUsed(t *testing.T) {
 	paths, err := fs.Glob(templateFiles(t), "*")
 	must(t, err)
 	if want := (len(names)+1)*len(languages) + 1; len(paths) != want {

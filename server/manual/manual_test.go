@@ -35,7 +35,7 @@ func one(t *testing.T, source string) *Topic {
 	return topics[0]
 }
 
-func TestTopicsAreInReadingOrder(t *testing.T) {
+func TestTopics_ReadingOrder(t *testing.T) {
 	topics := load(t)
 	if len(topics) < 10 || topics[0].Key != "getting-started" || topics[0].Title != "Getting started" || topics[len(topics)-1].Key != "changelog" {
 		t.Errorf("%d topics, from %s to %s", len(topics), topics[0].Key, topics[len(topics)-1].Key)
@@ -47,7 +47,7 @@ func TestTopicsAreInReadingOrder(t *testing.T) {
 	}
 }
 
-func TestTopicsWithoutTitleAreRefused(t *testing.T) {
+func TestTopics_WithoutTitleRefused(t *testing.T) {
 	for _, source := range []string{"", "text", "## Second\n"} {
 		if _, err := Load(fstest.MapFS{"bad.md": {Data: []byte(source)}}); err == nil || !strings.Contains(err.Error(), "bad.md") {
 			t.Errorf("%q: %v", source, err)
@@ -60,8 +60,8 @@ var (
 	ids  = regexp.MustCompile(` id="([^"]+)"`)
 )
 
-// TestLinksLeadSomewhere: a link to another page names a topic, and its fragment a heading.
-func TestLinksLeadSomewhere(t *testing.T) {
+// TestLinks_Resolve: a link to another page names a topic, and its fragment a heading.
+func TestLinks_Resolve(t *testing.T) {
 	targets, pages := map[string]bool{}, map[string]string{}
 	for _, topic := range load(t) {
 		html, err := topic.HTML("/m/")
@@ -149,8 +149,8 @@ a  b
 	}
 }
 
-// TestTextFits: no line of the manual but code, and words that are longer, is too wide.
-func TestTextFits(t *testing.T) {
+// TestText_LineWidth: no line of the manual but code, and words that are longer, is too wide.
+func TestText_LineWidth(t *testing.T) {
 	for _, topic := range load(t) {
 		for line := range strings.Lines(topic.Text(92)) {
 			line = strings.TrimRight(line, "\n")

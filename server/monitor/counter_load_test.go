@@ -20,7 +20,7 @@ func requestsIn(t *testing.T, j *journal.Journal, table string) (n int64) {
 	return n
 }
 
-func TestARestartLosesNoCounts(t *testing.T) {
+func TestCounters_KeptOverRestart(t *testing.T) {
 	count := func(c *counter, n int, at time.Time) {
 		for range n {
 			c.add(&Facts{Caller: store.Anonymous, Begun: at, Status: 404, Took: time.Millisecond})

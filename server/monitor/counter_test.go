@@ -41,8 +41,8 @@ func requestsNow(c *counter, n int) {
 	}
 }
 
-// TestCountsGoOn checks that counts continue over restarts and from minutes to hours.
-func TestCountsGoOn(t *testing.T) {
+// TestCounters_ContinueOverRestarts checks that counts continue over restarts and from minutes to hours.
+func TestCounters_ContinueOverRestarts(t *testing.T) {
 	for name, c := range map[string]struct {
 		run           func(j *journal.Journal)
 		minutes, hour map[string]int64
@@ -137,7 +137,7 @@ func prefixed(counts map[string]int64, rest string) string {
 	return fmt.Sprint(whole)
 }
 
-func TestOldCountsAreDeleted(t *testing.T) {
+func TestCounters_OldAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := journal.Open(t.TempDir(), journal.Options{})
 		a := newCounter()
@@ -155,8 +155,8 @@ func TestOldCountsAreDeleted(t *testing.T) {
 	})
 }
 
-// TestQuantilesAreRightToAFifth compares with quantiles of the exact durations.
-func TestQuantilesAreRightToAFifth(t *testing.T) {
+// TestQuantiles_Accuracy compares with quantiles of the exact durations.
+func TestQuantiles_Accuracy(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		sum, all := newCounts(), []time.Duration{}

@@ -60,7 +60,7 @@ func fillRandom(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-func TestEventsAreEncodedAsEncodingJSONWould(t *testing.T) {
+func TestEncodeEvents_EqualsEncodingJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	for range size(2000, 20_000, 200_000) {
 		for _, event := range []appender{new(RequestEvent), new(AuthEvent), new(QueryEvent), new(CacheEvent)} {

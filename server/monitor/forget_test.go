@@ -15,7 +15,7 @@ import (
 
 // Forget removes what names a person, whether it is written or still in the queue, and nothing
 // else.
-func TestForgetRemovesEventsAndCounts(t *testing.T) {
+func TestForget_EventsAndCounts(t *testing.T) {
 	m := open(t)
 	list := &Route{Name: "PUT /admin/list/:id", Pattern: "/admin/list/:id"}
 	login := &Route{Name: "POST /admin/login", Pattern: "/admin/login", Hide: redact.Fields{Usernames: true}}

@@ -12,8 +12,8 @@ import (
 	"reeve/store"
 )
 
-// TestWhatIsWrittenIsNotKeptInMemory covers a full batch and what is written with it.
-func TestWhatIsWrittenIsNotKeptInMemory(t *testing.T) {
+// TestQueue_WrittenIsReleased covers a full batch and what is written with it.
+func TestQueue_WrittenIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t)
 		var put []weak.Pointer[record]
@@ -44,7 +44,7 @@ func TestWhatIsWrittenIsNotKeptInMemory(t *testing.T) {
 	})
 }
 
-func TestAFullQueueDropsAndCounts(t *testing.T) {
+func TestQueue_FullDropsAndCounts(t *testing.T) {
 	m := open(t)
 	const more = 10
 	for range queueLength + more {
@@ -70,8 +70,8 @@ func TestAFullQueueDropsAndCounts(t *testing.T) {
 	}
 }
 
-// TestTheLastEventsAreWritten when Run ends, however many are queued.
-func TestTheLastEventsAreWritten(t *testing.T) {
+// TestQueue_LastEventsWritten when Run ends, however many are queued.
+func TestQueue_LastEventsWritten(t *testing.T) {
 	m := open(t)
 	for range queueLength {
 		m.Done(notFound())

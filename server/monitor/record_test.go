@@ -22,8 +22,8 @@ func whole() *Facts {
 	return f
 }
 
-// TestARecordHasItsPartsInOrder of their kinds, in which events of the same time are listed.
-func TestARecordHasItsPartsInOrder(t *testing.T) {
+// TestRecord_PartsInOrder of their kinds, in which events of the same time are listed.
+func TestRecord_PartsInOrder(t *testing.T) {
 	m := open(t)
 	kinds := []string{}
 	for _, e := range m.encode(m.record(whole(), weights{1, 1})).Events {
@@ -42,8 +42,8 @@ func TestARecordHasItsPartsInOrder(t *testing.T) {
 	}
 }
 
-// TestWhatFailsIsNoSuccess: a handler reports an event before its commit.
-func TestWhatFailsIsNoSuccess(t *testing.T) {
+// TestRecord_FailureIsNoSuccess: a handler reports an event before its commit.
+func TestRecord_FailureIsNoSuccess(t *testing.T) {
 	m := open(t)
 	f := whole()
 	f.Status, f.Err = 409, errs.New(errs.Conflict, "not now").Coded("not_now")

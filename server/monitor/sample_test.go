@@ -8,7 +8,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestABurstIsSampledBeforeTheSecondIsOver(t *testing.T) {
+func TestSampling_Burst(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before, now int // requests in the previous second and in this one
 		most        int // maximum number that are kept
@@ -90,8 +90,8 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// TestSamplingOfWrites keeps every write; under load, only every nth with its events.
-func TestSamplingOfWrites(t *testing.T) {
+// TestSampling_Writes keeps every write; under load, only every nth with its events.
+func TestSampling_Writes(t *testing.T) {
 	m := open(t)
 	info := &Route{Name: "PUT /info", Pattern: "/info", Access: "signed in", Open: true}
 	write := func(status int) {

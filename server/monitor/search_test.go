@@ -20,7 +20,7 @@ func searchFor(t *testing.T, c Condition) *search {
 	return s
 }
 
-func TestALongestDurationFindsNothing(t *testing.T) {
+func TestSearch_LongestDurationFindsNothing(t *testing.T) {
 	for _, ms := range []int64{2001, maxDurationMS, maxDurationMS + 1, math.MaxInt64} {
 		s := searchFor(t, Condition{Column: "min_duration_ms", Numbers: []int64{ms}})
 		if s.matches(indexHeader{duration: 2 * time.Second}, nil) {
@@ -39,7 +39,7 @@ func authBody(t *testing.T, by, about string) []byte {
 	return new(encoder).encode(AuthKind, indexHeader{}, &e).Body
 }
 
-func TestAColumnIsTheEventsOwn(t *testing.T) {
+func TestSearch_ColumnBelongsToEvent(t *testing.T) {
 	body := authBody(t, "owner", "bob")
 	for _, c := range []struct {
 		column, value string
@@ -59,7 +59,7 @@ func TestAColumnIsTheEventsOwn(t *testing.T) {
 
 // A search of a period that ends in the past also reads events that were stored later. It must
 // not spend all its time on them, or a search that continues at Until makes no progress.
-func TestASearchThatStopsEarlyMakesProgress(t *testing.T) {
+func TestSearch_StoppedEarlyProgresses(t *testing.T) {
 	s := &search{high: 1000, to: 10, budget: -time.Hour, audience: everybody}
 	for id := uint64(5000); id > 0; id-- {
 		h := indexHeader{at: store.Time(id)}
@@ -72,9 +72,9 @@ func TestASearchThatStopsEarlyMakesProgress(t *testing.T) {
 	}
 }
 
-// TestEventsAreStoredWithoutID reads events with members in any order, and as older
+// TestEvents_StoredWithoutID reads events with members in any order, and as older
 // versions stored them.
-func TestEventsAreStoredWithoutID(t *testing.T) {
+func TestEvents_StoredWithoutID(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"a":1,"recorded_at":null}`: `{"id":7,"a":1,"recorded_at":null}`,
 		`{"id":0,"a":1}`:             `{"id":7,"a":1}`,

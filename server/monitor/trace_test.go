@@ -8,8 +8,8 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// TestTracesOfUsersWhoAct: a request of a user who acts as another one is of both.
-func TestTracesOfUsersWhoAct(t *testing.T) {
+// TestTrace_Impersonation: a request of a user who acts as another one is of both.
+func TestTrace_Impersonation(t *testing.T) {
 	m := open(t)
 	ada, bob := &store.Actor{ID: 7, Username: "ada"}, &store.Actor{ID: 8, Username: "bob"}
 	acting := &store.Actor{ID: 8, Username: "bob", By: ada}

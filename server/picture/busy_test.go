@@ -16,7 +16,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestPicturesAreDecodedOnePerCore(t *testing.T) {
+func TestDecoding_OnePerCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewScaler()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -55,9 +55,9 @@ func TestPicturesAreDecodedOnePerCore(t *testing.T) {
 	})
 }
 
-// TestPicturesShareTheirMemory: all pictures in progress share one memory budget,
+// TestDecoding_SharedMemory: all pictures in progress share one memory budget,
 // however many cores there are, and a picture waiting for memory blocks no core.
-func TestPicturesShareTheirMemory(t *testing.T) {
+func TestDecoding_SharedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewScaler()
 		p.cores = make(chan struct{}, 4)
@@ -87,8 +87,8 @@ func TestPicturesShareTheirMemory(t *testing.T) {
 	})
 }
 
-// TestWhichPicturesAreAffordable: the memory depends on format, depth and encoding.
-func TestWhichPicturesAreAffordable(t *testing.T) {
+// TestDecoding_MemoryCost: the memory depends on format, depth and encoding.
+func TestDecoding_MemoryCost(t *testing.T) {
 	photo := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	for name, test := range map[string]struct {
 		data []byte
@@ -118,7 +118,7 @@ func TestWhichPicturesAreAffordable(t *testing.T) {
 	}
 }
 
-func TestShrinkReportsWhyItEnded(t *testing.T) {
+func TestShrink_ErrorReason(t *testing.T) {
 	data := picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -164,9 +164,9 @@ func (f *failing) Read(b []byte) (int, error) {
 	return f.Reader.Read(b[:min(int64(len(b)), f.good-at)])
 }
 
-// TestShrinkTimesOut has a JPEG of 16 million pixels with over a hundred
+// TestShrink_Timeout has a JPEG of 16 million pixels with over a hundred
 // thousand scans over all of them, each of 29 bytes.
-func TestShrinkTimesOut(t *testing.T) {
+func TestShrink_Timeout(t *testing.T) {
 	const side, ac = 4000, 0x10
 	size := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16([]byte{8}, side), side)
 	code := append([]byte{ac, 1}, make([]byte, 15)...) // one code of one bit: a run of up to 32,767 empty blocks

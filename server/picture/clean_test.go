@@ -42,9 +42,9 @@ func pixels(t testing.TB, data []byte) string {
 	return fmt.Sprint(img.Bounds(), img)
 }
 
-// TestOrientationSurvives checks that the orientation survives, and nothing else of
+// TestClean_KeepsOrientation checks that the orientation survives, and nothing else of
 // EXIF.
-func TestOrientationSurvives(t *testing.T) {
+func TestClean_KeepsOrientation(t *testing.T) {
 	img := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	for orientation := uint16(1); orientation <= 8; orientation++ {
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {

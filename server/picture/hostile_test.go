@@ -99,7 +99,7 @@ func allocating(fn func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func TestShrinkRejectsHostilePicturesCheaply(t *testing.T) {
+func TestShrink_HostilePictures(t *testing.T) {
 	for name, test := range hostilePictures(t) {
 		t.Run(name, func(t *testing.T) {
 			var err error
@@ -119,8 +119,8 @@ func checkPictureFault(t *testing.T, err error, kind errs.Kind, says string) {
 	}
 }
 
-// TestShrinkIgnoresBallast has compressed chunks that a naive reader would unpack.
-func TestShrinkIgnoresBallast(t *testing.T) {
+// TestShrink_IgnoresBallast has compressed chunks that a naive reader would unpack.
+func TestShrink_IgnoresBallast(t *testing.T) {
 	photo := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	bomb := append([]byte("x\x00\x00"), deflated(t, 40<<20)...)
 	for name, data := range map[string][]byte{
@@ -138,7 +138,7 @@ func TestShrinkIgnoresBallast(t *testing.T) {
 	}
 }
 
-func TestShrinkRejectsOtherFiles(t *testing.T) {
+func TestShrink_OtherFiles(t *testing.T) {
 	for name, data := range map[string]string{
 		"nothing":          "",
 		"one byte":         "\x89",
@@ -163,9 +163,9 @@ func TestShrinkRejectsOtherFiles(t *testing.T) {
 	}
 }
 
-// TestShrinkSurvivesDamagedPictures truncates every kind of picture at every byte, and
+// TestShrink_DamagedPictures truncates every kind of picture at every byte, and
 // flips a bit of every byte.
-func TestShrinkSurvivesDamagedPictures(t *testing.T) {
+func TestShrink_DamagedPictures(t *testing.T) {
 	for name, data := range samplePictures(t) {
 		for i := range data {
 			damaged := bytes.Clone(data)
@@ -181,7 +181,7 @@ func TestShrinkSurvivesDamagedPictures(t *testing.T) {
 	}
 }
 
-func TestShrinkRejectsALargeFile(t *testing.T) {
+func TestShrink_LargeFile(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "large.png"))
 	must(t, err)
 	defer file.Close()
@@ -194,7 +194,7 @@ func TestShrinkRejectsALargeFile(t *testing.T) {
 	checkPictureFault(t, err, errs.TooLarge, "64 MiB")
 }
 
-func TestAPanicOfADecoderIsReportedAsDamage(t *testing.T) {
+func TestDecoding_PanicIsDamage(t *testing.T) {
 	pic := &picture{width: 1, height: 1, orientation: upright, format: &pictureFormat{
 		name: "test", decode: func(io.Reader) (image.Image, error) { var none []int; return nil, errors.New(string(rune(none[1]))) },
 	}}

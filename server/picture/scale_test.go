@@ -35,7 +35,7 @@ func checkQuarters(t *testing.T, img image.Image, want ...color.Color) {
 	}
 }
 
-func TestShrinkReadsEveryKindOfPicture(t *testing.T) {
+func TestShrink_EveryKind(t *testing.T) {
 	img := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
 	holed := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.Hole)
 	grey := []color.Color{color.Gray{0}, color.Gray{80}, color.Gray{160}, color.Gray{255}}
@@ -84,7 +84,7 @@ func TestShrinkReadsEveryKindOfPicture(t *testing.T) {
 	}
 }
 
-func TestShrinkKeepsTheAspectAndNeverEnlarges(t *testing.T) {
+func TestShrink_AspectAndSize(t *testing.T) {
 	for name, test := range map[string]struct{ w, h, width, height, wantW, wantH int }{
 		"fits already":              {20, 10, 256, 256, 20, 10},
 		"fits exactly":              {256, 100, 256, 256, 256, 100},
@@ -116,9 +116,9 @@ func TestShrinkKeepsTheAspectAndNeverEnlarges(t *testing.T) {
 	}
 }
 
-// TestLossyWebPKeepsItsContrast: white is white, not the 235 of VP8, and red is full
+// TestLossyWebP_Contrast: white is white, not the 235 of VP8, and red is full
 // red.
-func TestLossyWebPKeepsItsContrast(t *testing.T) {
+func TestLossyWebP_Contrast(t *testing.T) {
 	for name, text := range map[string]string{"lossy": picturetest.LossyWebP, "lossy with a hole": picturetest.AlphaWebP, "without loss": picturetest.LosslessWebP} {
 		got, _ := shrunkTo(t, picturetest.Fixture(t, text), 64, 32)
 		for i, at := range []image.Point{{16, 8}, {48, 8}, {16, 24}, {48, 24}} {
@@ -132,9 +132,9 @@ func TestLossyWebPKeepsItsContrast(t *testing.T) {
 	}
 }
 
-// TestTransparentPixelsContributeNoColour has red beside a fully transparent green:
+// TestShrink_TransparentPixels has red beside a fully transparent green:
 // only red may be visible, however faint.
-func TestTransparentPixelsContributeNoColour(t *testing.T) {
+func TestShrink_TransparentPixels(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(0, 0, 999, 999))
 	for i := range img.Pix[:len(img.Pix)/4] {
 		colour := color.NRGBA{0, 255, 0, 0}
@@ -158,7 +158,7 @@ func TestTransparentPixelsContributeNoColour(t *testing.T) {
 	}
 }
 
-func TestShrinkTurnsPicturesUpright(t *testing.T) {
+func TestShrink_TurnsUpright(t *testing.T) {
 	// The displayed quarters (red, lime over blue, white) by orientation.
 	seen := map[uint16][]color.Color{
 		1: {picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White}, 2: {picturetest.Lime, picturetest.Red, picturetest.White, picturetest.Blue}, 3: {picturetest.White, picturetest.Blue, picturetest.Lime, picturetest.Red}, 4: {picturetest.Blue, picturetest.White, picturetest.Red, picturetest.Lime},
@@ -198,9 +198,9 @@ func TestShrinkTurnsPicturesUpright(t *testing.T) {
 	}
 }
 
-// TestTheSearchForTheOrientationIsBounded has the orientation after more chunks than are
+// TestOrientation_SearchBound has the orientation after more chunks than are
 // searched.
-func TestTheSearchForTheOrientationIsBounded(t *testing.T) {
+func TestOrientation_SearchBound(t *testing.T) {
 	exif := picturetest.EXIF(binary.BigEndian, 6, "")
 	for n, want := range map[int]int{100: 8, maxPictureChunks: 4} {
 		for name, data := range map[string][]byte{
@@ -215,7 +215,7 @@ func TestTheSearchForTheOrientationIsBounded(t *testing.T) {
 	}
 }
 
-func TestInvalidOrientationIsIgnored(t *testing.T) {
+func TestOrientation_InvalidIgnored(t *testing.T) {
 	good := picturetest.EXIF(binary.BigEndian, 6, "")
 	at := func(i int, with ...byte) []byte {
 		out := bytes.Clone(good)

@@ -191,10 +191,10 @@ func (c *canaries) check(t *testing.T, what, got, from string) {
 	}
 }
 
-// TestRedactedRequestsHaveNoCanary generates random requests with secrets under secret
+// TestRedact_NoCanary generates random requests with secrets under secret
 // names at any depth, and searches the recorded texts for them in any encoding. Values
 // that are not secret must be kept.
-func TestRedactedRequestsHaveNoCanary(t *testing.T) {
+func TestRedact_NoCanary(t *testing.T) {
 	hiddenValues, kept := 0, 0
 	for seed := range uint64(size(1000, 10_000, 500_000)) {
 		c := &canaries{Rand: rand.New(rand.NewPCG(seed, 1))}

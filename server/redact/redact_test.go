@@ -18,7 +18,7 @@ const (
 	someJWT   = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln-_"
 )
 
-func TestMaskEqualsTheMaskOfSettings(t *testing.T) {
+func TestMask_EqualsSettingsMask(t *testing.T) {
 	if hidden != store.SecretMask {
 		t.Errorf("hidden is %q, want %q", hidden, store.SecretMask)
 	}
@@ -191,7 +191,7 @@ func TestRedactBody(t *testing.T) {
 	}
 }
 
-func TestRedactBodyIsBounded(t *testing.T) {
+func TestRedactBody_Bound(t *testing.T) {
 	r := &Redactor{}
 	long := `{"a":"` + strings.Repeat("é", 1<<12) + `","password":"after-the-cut"}`
 	got := r.Body("application/json", []byte(long), true, Fields{})

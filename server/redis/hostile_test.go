@@ -136,7 +136,7 @@ func TestHostileRedisFigures(t *testing.T) {
 	}
 }
 
-func TestASlowRedisDoesNotDelayAnother(t *testing.T) {
+func TestPoll_SlowDelaysNoOther(t *testing.T) {
 	r := startServer(t)
 	silent := fakeRedis(t, func(c net.Conn) { io.Copy(io.Discard, c) })
 	p := newTestPoller(t, "silent="+urlOf(silent), "good="+urlOf(r.addr), "loud="+urlOf(fakeRedis(t, sendForever("x"))))
@@ -148,7 +148,7 @@ func TestASlowRedisDoesNotDelayAnother(t *testing.T) {
 	w.end() // although the silent server may stay silent for an hour
 }
 
-func TestRedisPollingEndsWhileItConnects(t *testing.T) {
+func TestPoll_EndsWhileConnecting(t *testing.T) {
 	began := make(chan struct{}, 1)
 	addr := fakeRedis(t, func(c net.Conn) {
 		began <- struct{}{}

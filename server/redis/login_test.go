@@ -6,7 +6,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-func TestRedisThatRejectsTheLogin(t *testing.T) {
+func TestLogin_Rejected(t *testing.T) {
 	r := startServer(t)
 	do(t, r.client(), "ACL SETUSER blind on >pw +ping", "ACL SETUSER half on >pw +info", "ACL SETUSER some on >pw +info +slowlog")
 	for name, tc := range map[string]struct{ login, says string }{
@@ -46,7 +46,7 @@ func TestRedisThatRejectsTheLogin(t *testing.T) {
 	}
 }
 
-func TestRedisPollingChangesNothing(t *testing.T) {
+func TestPoll_ChangesNothing(t *testing.T) {
 	r := startServer(t)
 	c := r.client()
 	do(t, c, "SET k 1", "SLOWLOG RESET", "CONFIG RESETSTAT")

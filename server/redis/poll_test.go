@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRedisFiguresAndCommandsSinceTheLastPoll(t *testing.T) {
+func TestPoll_FiguresAndCommands(t *testing.T) {
 	r := startServer(t)
 	c := r.client()
 	do(t, c, "SET before 1", "GET before", "CONFIG SET maxmemory 64mb")
@@ -65,7 +65,7 @@ func TestRedisFiguresAndCommandsSinceTheLastPoll(t *testing.T) {
 	}
 }
 
-func TestOnlyTheCostliestRedisCommandsAreEvents(t *testing.T) {
+func TestPoll_CostliestCommandsOnly(t *testing.T) {
 	r := startServer(t)
 	c := r.client()
 	s := newStepped(t, urlOf(r.addr))
@@ -77,7 +77,7 @@ func TestOnlyTheCostliestRedisCommandsAreEvents(t *testing.T) {
 	}
 }
 
-func TestRedisSlowLogHasCommandAndKeyOnly(t *testing.T) {
+func TestSlowLog_CommandAndKeyOnly(t *testing.T) {
 	r := startServer(t)
 	c, err := redis.Dial("tcp", r.addr, redis.DialPassword(testPassword))
 	must(t, err)
@@ -129,7 +129,7 @@ func TestRedisSlowLogHasCommandAndKeyOnly(t *testing.T) {
 	}
 }
 
-func TestARestartedRedisCountsFromZero(t *testing.T) {
+func TestPoll_RestartCountsFromZero(t *testing.T) {
 	r := startServer(t)
 	s := newStepped(t, urlOf(r.addr))
 	c := r.client()
@@ -163,7 +163,7 @@ func TestARestartedRedisCountsFromZero(t *testing.T) {
 	}
 }
 
-func TestARedisThatClosesIdleConnectionsIsNotDown(t *testing.T) {
+func TestPoll_ClosedIdleIsNotDown(t *testing.T) {
 	r := startServer(t)
 	s := newStepped(t, urlOf(r.addr))
 	s.polled()
@@ -173,7 +173,7 @@ func TestARedisThatClosesIdleConnectionsIsNotDown(t *testing.T) {
 	}
 }
 
-func TestRedisGoesDownAndComesUp(t *testing.T) {
+func TestPoll_DownAndUp(t *testing.T) {
 	r := startServer(t)
 	p := newTestPoller(t, "cache="+urlOf(r.addr))
 	p.every, p.retryFirst, p.retryMax = 5*time.Millisecond, time.Millisecond, 10*time.Millisecond
@@ -194,7 +194,7 @@ func TestRedisGoesDownAndComesUp(t *testing.T) {
 	w.next("cache", "info")
 }
 
-func TestDownIsReportedRepeatedly(t *testing.T) {
+func TestPoll_DownReportedRepeatedly(t *testing.T) {
 	p := newTestPoller(t, "cache="+urlOf(fakeRedis(t, func(net.Conn) {})))
 	p.retryFirst, p.retryMax, p.downEvery = time.Millisecond, 2*time.Millisecond, 5*time.Millisecond
 	w := runPoller(t, p)
@@ -208,7 +208,7 @@ func TestDownIsReportedRepeatedly(t *testing.T) {
 	}
 }
 
-func TestRetriesBackOff(t *testing.T) {
+func TestPoll_Backoff(t *testing.T) {
 	s := newStepped(t, "redis://127.0.0.1:1")
 	var waits []time.Duration
 	for range 8 {

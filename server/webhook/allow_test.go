@@ -53,7 +53,7 @@ func TestInvalidAllow(t *testing.T) {
 	}
 }
 
-func TestAddressesThatAreNotPublic(t *testing.T) {
+func TestAllow_NonPublicAddresses(t *testing.T) {
 	for text, want := range map[string]bool{
 		"8.8.8.8": true, "1.1.1.1": true, "172.15.0.1": true, "172.32.0.1": true, "100.63.0.1": true, "100.128.0.1": true, "223.255.255.255": true, "192.0.1.1": true,
 		"0.0.0.0": false, "0.1.2.3": false, "10.1.2.3": false, "100.64.0.1": false, "100.127.255.255": false, "127.0.0.1": false, "127.255.255.254": false,

@@ -22,7 +22,7 @@ func portOf(t *testing.T, text string) string {
 	return u.Port()
 }
 
-func TestLoopbackIsNotReached(t *testing.T) {
+func TestConnect_LoopbackRefused(t *testing.T) {
 	server, connections := counted(t)
 	port := portOf(t, server)
 	c := testClient(t)
@@ -60,7 +60,7 @@ func TestAllowedDestinations(t *testing.T) {
 }
 
 // A proxy of the environment is not used.
-func TestNoProxy(t *testing.T) {
+func TestConnect_IgnoresProxy(t *testing.T) {
 	proxy, connections := counted(t)
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"} {
 		t.Setenv(name, proxy)
@@ -112,7 +112,7 @@ func nameServer(t *testing.T, addresses ...string) *net.Resolver {
 
 // What an address may be connected to for is checked for every connection, whatever
 // was known of its URL.
-func TestAddressesOfConnections(t *testing.T) {
+func TestConnect_AddressCheckedEachTime(t *testing.T) {
 	c := testClient(t, "10.0.0.0/8")
 	for text, want := range map[string]struct{ secure, plain string }{
 		"10.0.0.1": {}, "::ffff:10.0.0.1": {}, "64:ff9b::10.0.0.1": {}, "8.8.8.8": {"", "webhook_plain"}, "2600::1": {"", "webhook_plain"},

@@ -94,7 +94,7 @@ func TestFaultyReceivers(t *testing.T) {
 }
 
 // A receiver that does not read a large request does not hang the attempt.
-func TestReceiverThatDoesNotRead(t *testing.T) {
+func TestReceiver_DoesNotRead(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	url := rawServer(t, func(conn net.Conn) { <-stop })
@@ -154,7 +154,7 @@ func TestFaultyReceiversWithHTTP2(t *testing.T) {
 }
 
 // No goroutine of a client is left once it is closed, however its receivers behave.
-func TestNothingIsLeft(t *testing.T) {
+func TestClient_NoGoroutinesLeft(t *testing.T) {
 	c := testClientWith(t, nil, shortLimits, "127.0.0.1")
 	for _, serve := range []func(net.Conn){wait, func(c net.Conn) { io.WriteString(c, ok+"\r\n"); repeat(c, "a") }, func(c net.Conn) { io.WriteString(c, ok+"Content-Length: 0\r\n\r\n"); wait(c) }} {
 		sent(t, c, rawServer(t, serve))

@@ -67,7 +67,7 @@ func everything(t *testing.T, l *Log, webhook uint64, most int, only func(*Deliv
 	}
 }
 
-func TestDeliveriesAreStored(t *testing.T) {
+func TestLog_Deliveries(t *testing.T) {
 	dir := newDir(t)
 	l := openTestLog(t, dir)
 	want := []Delivery{
@@ -106,7 +106,7 @@ func TestDeliveriesAreStored(t *testing.T) {
 
 // Nothing of a request is in plain text on the disk, and a key opens only its webhook's
 // deliveries.
-func TestDeliveriesAreEncrypted(t *testing.T) {
+func TestLog_Encrypted(t *testing.T) {
 	dir := newDir(t)
 	l := openTestLog(t, dir)
 	must(t, l.Append(testKeys, numbered(1, 5)))
@@ -148,7 +148,7 @@ func TestDeliveriesAreEncrypted(t *testing.T) {
 	}
 }
 
-func TestAddWithoutAKey(t *testing.T) {
+func TestLog_AddWithoutKey(t *testing.T) {
 	l := openTestLog(t, newDir(t))
 	all := append(numbered(1, 1), Delivery{Webhook: 9, Event: "gone"}, Delivery{Webhook: 2, Event: "kept", Kind: "event"}, Delivery{Webhook: 2, Event: "odd", Fault: json.RawMessage("{")})
 	err := l.Append(testKeys, all)
@@ -180,7 +180,7 @@ func TestPages(t *testing.T) {
 }
 
 // A call looks at a limited number of deliveries, and the next one continues there.
-func TestNewestIsBounded(t *testing.T) {
+func TestLog_NewestBound(t *testing.T) {
 	l := openTestLog(t, newDir(t))
 	l.maxLooked, l.maxDecoded = 100, 50_000
 	must(t, l.Append(testKeys, append(numbered(1, 1), numbered(2, 2*l.maxLooked)...)))
@@ -200,7 +200,7 @@ func TestNewestIsBounded(t *testing.T) {
 	}
 }
 
-func TestLargeDeliveriesAreTruncated(t *testing.T) {
+func TestLog_LargeTruncated(t *testing.T) {
 	l := openTestLog(t, newDir(t))
 	for name, request := range map[string]string{
 		"letters": strings.Repeat("a", 400<<10), "quotes": strings.Repeat(`"`, 400<<10), "control characters": strings.Repeat("\x01", 400<<10), "Chinese": "a" + strings.Repeat("世", 400<<10),
@@ -227,7 +227,7 @@ func TestLargeDeliveriesAreTruncated(t *testing.T) {
 }
 
 // The oldest deliveries are removed when the log is full.
-func TestSizeIsBounded(t *testing.T) {
+func TestLog_SizeBound(t *testing.T) {
 	dir := newDir(t)
 	l := OpenLog(dir, 4<<20, 0, 0)
 	t.Cleanup(func() { must(t, l.Close()) })
@@ -314,7 +314,7 @@ func TestAbout(t *testing.T) {
 }
 
 // Only Append creates the directory.
-func TestUnusedLogCreatesNothing(t *testing.T) {
+func TestLog_UnusedCreatesNothing(t *testing.T) {
 	dir := newDir(t)
 	l := openTestLog(t, dir)
 	found, next, err := l.Newest(1, keyOf(1), 0, 10, nil)

@@ -32,7 +32,7 @@ func verified(secret string, body []byte, header http.Header) error {
 }
 
 // The example of the specification's libraries.
-func TestSignatureOfTheSpecification(t *testing.T) {
+func TestSignature_SpecificationExample(t *testing.T) {
 	got, err := Sign([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
 	must(t, err)
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
@@ -40,7 +40,7 @@ func TestSignatureOfTheSpecification(t *testing.T) {
 	}
 }
 
-func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
+func TestSignature_ReferenceLibrary(t *testing.T) {
 	random := disktest.Random(t)
 	for range disktest.Size(20, 100, 1000) {
 		body := make([]byte, random.IntN(1000))

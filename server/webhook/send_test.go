@@ -96,7 +96,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestSend_RedirectNotFollowed(t *testing.T) {
 	other, connections := counted(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		url := testServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other+"/query-canary", status) })
@@ -136,7 +136,7 @@ func TestRetryAfter(t *testing.T) {
 }
 
 // Error pages repeat the request.
-func TestResponsesHideTheURL(t *testing.T) {
+func TestSend_ResponseHidesURL(t *testing.T) {
 	url := testServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(404)
 		fmt.Fprintf(w, "Cannot POST %s; path %s, query %s, token %s, x %s, signature %s. The rest stays.",
@@ -148,7 +148,7 @@ func TestResponsesHideTheURL(t *testing.T) {
 	}
 }
 
-func TestResponsesAreBounded(t *testing.T) {
+func TestSend_ResponseBound(t *testing.T) {
 	for name, body := range map[string]string{
 		"long": strings.Repeat("é", 5000), "longer": strings.Repeat("ab", 100<<10), "invalid": strings.Repeat("a\xff", 5000), "cut character": "a" + strings.Repeat("世", 2000),
 		"url at the end": strings.Repeat("x", maxBody-12) + hiddenPath, "url often": strings.Repeat(hiddenPath, 5000), "url at the limit": strings.Repeat(" ", maxExcerpt-5) + hiddenPath,
@@ -207,7 +207,7 @@ func ended(t *testing.T) context.Context {
 }
 
 // The end of the server's context ends an attempt.
-func TestShutdownEndsAnAttempt(t *testing.T) {
+func TestSend_EndedByShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	url := rawServer(t, func(conn net.Conn) {
 		cancel()

@@ -11,9 +11,9 @@ import (
 	"reeve/store/errs"
 )
 
-// TestReadersSeeNoGap reads while rows are moved to segments, as the engine does, and while the
+// TestReaders_NoGapDuringMove reads while rows are moved to segments, as the engine does, and while the
 // oldest segments are dropped.
-func TestReadersSeeNoGap(t *testing.T) {
+func TestReaders_NoGapDuringMove(t *testing.T) {
 	const part, keep = 10, 12
 	c := newChain().random(t, disktest.Random(t), part*disktest.Size(40, 300, 2000), false)
 	l := openLog(t, t.TempDir())
@@ -101,8 +101,8 @@ func readOldest(t *testing.T, l *Log, data *atomic.Pointer[[]Row], all []Row) {
 	}
 }
 
-// TestCloseWithReaders closes a log while it is read.
-func TestCloseWithReaders(t *testing.T) {
+// TestClose_WithReaders closes a log while it is read.
+func TestClose_WithReaders(t *testing.T) {
 	c, dir := newChain().random(t, disktest.Random(t), 200, false), t.TempDir()
 	write(t, openLog(t, dir), c.rows, 10)
 	for range disktest.Size(5, 20, 100) {

@@ -152,8 +152,8 @@ func TestDamagedSegments(t *testing.T) {
 	}
 }
 
-// TestEitherMetaPageIsEnough destroys one of the two meta pages.
-func TestEitherMetaPageIsEnough(t *testing.T) {
+// TestMetaPage_OneOfTwoSuffices destroys one of the two meta pages.
+func TestMetaPage_OneOfTwoSuffices(t *testing.T) {
 	c := newChain().random(t, disktest.Random(t), 60, true)
 	for page := range 2 {
 		dir := t.TempDir()
@@ -207,7 +207,7 @@ func partOf(t *testing.T, got, rows []Row) {
 	}
 }
 
-func TestMissingSegmentIsAWarning(t *testing.T) {
+func TestSegments_MissingIsWarning(t *testing.T) {
 	c := newChain().random(t, disktest.Random(t), 30, false)
 	dir := t.TempDir()
 	write(t, openLog(t, dir), c.rows, 10)
@@ -223,8 +223,8 @@ func TestMissingSegmentIsAWarning(t *testing.T) {
 	same(t, "what is left", all, append(reversed(c.rows[20:]), reversed(c.rows[:10])...))
 }
 
-// TestFileCutOffWhileOpen truncates a mapped file.
-func TestFileCutOffWhileOpen(t *testing.T) {
+// TestSegments_TruncatedWhileOpen truncates a mapped file.
+func TestSegments_TruncatedWhileOpen(t *testing.T) {
 	c := newChain().random(t, disktest.Random(t), 300, false)
 	for _, left := range []int64{0, 2 * 4096, 40 << 10} {
 		dir := t.TempDir()

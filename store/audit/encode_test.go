@@ -14,7 +14,7 @@ import (
 )
 
 // Text writes what json.Marshal writes.
-func TestTextIsTheJSONOfAnEntry(t *testing.T) {
+func TestText_EqualsJSON(t *testing.T) {
 	r := disktest.Random(t)
 	for range disktest.Size(2000, 10_000, 200_000) {
 		e := anyEntry(r)
@@ -61,7 +61,7 @@ func anyEntry(r *rand.Rand) *Entry {
 }
 
 // The keys of a text are those of its entry, whatever is in it.
-func TestKeysOfTexts(t *testing.T) {
+func TestKeys_EqualEntry(t *testing.T) {
 	r, before := disktest.Random(t), Link{}
 	for range disktest.Size(2000, 10_000, 200_000) {
 		e := anyEntry(r)
@@ -104,7 +104,7 @@ func TestKeysOfTexts(t *testing.T) {
 }
 
 // Scanning a text gives what encoding/json decodes, or nothing.
-func TestScannedEntries(t *testing.T) {
+func TestScan_EqualsDecoding(t *testing.T) {
 	r := disktest.Random(t)
 	for range disktest.Size(2000, 10_000, 200_000) {
 		text := anyEntry(r).Text()
@@ -123,7 +123,7 @@ func TestScannedEntries(t *testing.T) {
 }
 
 // What is no entry is an error, and no panic.
-func TestKeysOfOtherTexts(t *testing.T) {
+func TestKeys_InvalidTexts(t *testing.T) {
 	r := disktest.Random(t)
 	for range disktest.Size(2000, 10_000, 200_000) {
 		e := anyEntry(r)

@@ -99,7 +99,7 @@ func checkInfos(t *testing.T, l *Log, c *chain) {
 	}
 }
 
-func TestLargeEntriesAndCheckpoint(t *testing.T) {
+func TestWriteSegment_LargeEntries(t *testing.T) {
 	dir, c := t.TempDir(), newChain()
 	for range 5 {
 		c.add(t, Entry{Actor: Actor{Kind: "system"}, Reason: strings.Repeat("r", 3<<20)})
@@ -120,8 +120,8 @@ func TestLargeEntriesAndCheckpoint(t *testing.T) {
 	}
 }
 
-// TestWriteRefuses checks that nothing is left of a segment that is refused.
-func TestWriteRefuses(t *testing.T) {
+// TestWriteSegment_Refusals checks that nothing is left of a segment that is refused.
+func TestWriteSegment_Refusals(t *testing.T) {
 	r := disktest.Random(t)
 	c := newChain().random(t, r, 30, false)
 	other := newChain().random(t, r, 30, false)
@@ -274,7 +274,7 @@ func TestDropAndPrune(t *testing.T) {
 	}
 }
 
-func TestFewFilesAreOpen(t *testing.T) {
+func TestLog_FewOpenFiles(t *testing.T) {
 	c := newChain().random(t, disktest.Random(t), 60, false)
 	dir := t.TempDir()
 	write(t, openLog(t, dir), c.rows, 4)

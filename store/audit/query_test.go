@@ -88,7 +88,7 @@ func randomQuery(r *rand.Rand, c *chain, begin time.Time) (q Query) {
 	return q
 }
 
-func TestQueriesMatchANaiveScan(t *testing.T) {
+func TestQuery_EqualsNaiveScan(t *testing.T) {
 	r, found := disktest.Random(t), 0
 	for range disktest.Size(2, 10, 50) {
 		for _, back := range []bool{false, true} {
@@ -135,9 +135,9 @@ func (c *chain) checkMatcher(t *testing.T, q Query, want []Row) {
 	same(t, fmt.Sprintf("matcher of %+v", q), got, want)
 }
 
-// TestReadsLookAtFewEntries checks that a page of a query reads no entry that does not meet it, and a
+// TestQuery_ReadsFewEntries checks that a page of a query reads no entry that does not meet it, and a
 // count none at all.
-func TestReadsLookAtFewEntries(t *testing.T) {
+func TestQuery_ReadsFewEntries(t *testing.T) {
 	c := newChain().random(t, disktest.Random(t), 500, true)
 	dir := t.TempDir()
 	path, err := WriteSegment(dir, values(c.rows), nil)
@@ -169,8 +169,8 @@ func TestReadsLookAtFewEntries(t *testing.T) {
 	disktest.Equal(t, "count", count, len(want))
 }
 
-// TestCountWithDamage counts what is in the other segments.
-func TestCountWithDamage(t *testing.T) {
+// TestCount_WithDamage counts what is in the other segments.
+func TestCount_WithDamage(t *testing.T) {
 	c, dir := newChain().random(t, disktest.Random(t), 60, true), t.TempDir()
 	l := openLog(t, dir)
 	write(t, l, c.rows, 20)
@@ -216,8 +216,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestIndexesOfLargeSegment has postings of many bytes.
-func TestIndexesOfLargeSegment(t *testing.T) {
+// TestIndex_LargeSegment has postings of many bytes.
+func TestIndex_LargeSegment(t *testing.T) {
 	c := newChain()
 	for i := range 3000 {
 		c.at = c.at.Add(time.Duration(i%7-3) * time.Hour)

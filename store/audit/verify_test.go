@@ -70,7 +70,7 @@ func rechained(t testing.TB, rows []Row, from int) []Row {
 	return rows
 }
 
-func TestVerifierNamesTheEntry(t *testing.T) {
+func TestVerifier_NamesEntry(t *testing.T) {
 	c := newChain().random(t, disktest.Random(t), 20, true)
 	rows := c.rows
 	with := func(i int, row Row) []Row { l := slices.Clone(rows); l[i] = row; return l }
@@ -138,7 +138,7 @@ func flipped(digits string) string {
 	return strings.Map(func(r rune) rune { return rune("1032547698badcfe"[strings.IndexRune("0123456789abcdef", r)]) }, digits)
 }
 
-func TestVerifierKeepsItsError(t *testing.T) {
+func TestVerifier_KeepsError(t *testing.T) {
 	rows := newChain().random(t, disktest.Random(t), 5, false).rows
 	var v Verifier
 	must(t, v.Add(rows[0]))
@@ -149,7 +149,7 @@ func TestVerifierKeepsItsError(t *testing.T) {
 	}
 }
 
-func TestVerifyLineLimit(t *testing.T) {
+func TestVerify_LineLimit(t *testing.T) {
 	r := disktest.Random(t)
 	lines := export(newChain().random(t, r, 3, false).rows)
 	long := append(bytes.Repeat([]byte(" "), maxLine+1), '\n')
@@ -192,7 +192,7 @@ func tamper(r *rand.Rand, rows []Row) (what string, b []byte, lines []int) {
 	return fmt.Sprintf("byte %d in line %d: %q instead of %q", at, line, b[at], old), b, []int{line, line + 1}
 }
 
-func TestTamperedExportsAreDetected(t *testing.T) {
+func TestVerify_TamperedExports(t *testing.T) {
 	r := disktest.Random(t)
 	c := newChain().random(t, r, 25, true)
 	must(t, verifyLines(export(c.rows), c.head))
@@ -210,9 +210,9 @@ func TestTamperedExportsAreDetected(t *testing.T) {
 	}
 }
 
-// TestTamperedSegmentsAreDetected rewrites one of several segments as an attacker does, with
+// TestVerify_TamperedSegments rewrites one of several segments as an attacker does, with
 // checksums, indexes and description that fit.
-func TestTamperedSegmentsAreDetected(t *testing.T) {
+func TestVerify_TamperedSegments(t *testing.T) {
 	r, dir := disktest.Random(t), t.TempDir()
 	c := newChain().random(t, r, 30, true)
 	write(t, openLog(t, dir), c.rows, 10)
@@ -271,7 +271,7 @@ func TestTamperedSegmentsAreDetected(t *testing.T) {
 	})
 }
 
-func TestVerifyFilesOfBothKinds(t *testing.T) {
+func TestVerify_FilesOfBothKinds(t *testing.T) {
 	dir, c := t.TempDir(), newChain().random(t, disktest.Random(t), 30, true)
 	first, err := WriteSegment(dir, values(c.rows[:10]), nil)
 	must(t, err)
@@ -305,8 +305,8 @@ func TestVerifyFilesOfBothKinds(t *testing.T) {
 	}
 }
 
-// TestVerifySegmentChecksTheRest changes what is not an entry, with checksums that fit.
-func TestVerifySegmentChecksTheRest(t *testing.T) {
+// TestVerify_SegmentMetadata changes what is not an entry, with checksums that fit.
+func TestVerify_SegmentMetadata(t *testing.T) {
 	c := newChain()
 	for i := range 5 {
 		c.at = c.at.Add(time.Duration(i%2) * time.Microsecond)

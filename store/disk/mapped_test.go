@@ -12,9 +12,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// TestMappedPageThatCannotBeRead: a read error of the mapped file is reported as damage
+// TestMappedPage_Unreadable: a read error of the mapped file is reported as damage
 // and does not crash.
-func TestMappedPageThatCannotBeRead(t *testing.T) {
+func TestMappedPage_Unreadable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, err := bbolt.Open(path, 0o600, BoltOptions(false))
 	noErr(t, err)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestFaultsAreOneError(t *testing.T) {
+func TestFaults_OneError(t *testing.T) {
 	bad := Say("is bad")
 	for name, test := range map[string]struct {
 		faults Faults
@@ -27,7 +27,7 @@ func TestFaultsAreOneError(t *testing.T) {
 	}
 }
 
-func TestFaultsMerge(t *testing.T) {
+func TestFaults_Merge(t *testing.T) {
 	plain := errors.New("plain")
 	for name, test := range map[string]struct {
 		err    error
@@ -52,7 +52,7 @@ func TestFaultsMerge(t *testing.T) {
 	}
 }
 
-func TestOfHidesOtherErrors(t *testing.T) {
+func TestOf_HidesOtherErrors(t *testing.T) {
 	cause := errors.New("/secret/path: broken")
 	e := Of(cause)
 	if e.Kind != Internal || e.Code != "internal" || e.Msg.String() != "internal server error" || !errors.Is(e, cause) {
@@ -67,7 +67,7 @@ func TestOfHidesOtherErrors(t *testing.T) {
 	}
 }
 
-func TestEveryKindHasItsOwnCode(t *testing.T) {
+func TestKinds_UniqueCodes(t *testing.T) {
 	seen := map[string]Kind{}
 	for kind := Internal; kind <= Full; kind++ {
 		code := New(kind, "").Code
@@ -78,10 +78,10 @@ func TestEveryKindHasItsOwnCode(t *testing.T) {
 	}
 }
 
-// TestErrorsAreBounded: messages that quote input are truncated, and the number of
+// TestFaults_Limit: messages that quote input are truncated, and the number of
 // faults is limited.
 // The rows of a file have a limit of their own.
-func TestFaultsOfRowsAreBounded(t *testing.T) {
+func TestFaults_RowLimit(t *testing.T) {
 	faults := Faults{}
 	for i := range MaxRowFaults + 7 {
 		faults.AddRow(i+2, "email", Say("is required"))
@@ -93,7 +93,7 @@ func TestFaultsOfRowsAreBounded(t *testing.T) {
 	}
 }
 
-func TestErrorsAreBounded(t *testing.T) {
+func TestFaults_Limit(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	faults := Faults{}
 	for i := range 1000 {

@@ -24,7 +24,7 @@ var (
 
 // The Chinese text takes the arguments of the English format, each by its name, and no
 // others.
-func TestCatalogueIsWhole(t *testing.T) {
+func TestCatalogue_Complete(t *testing.T) {
 	codes, formats := map[string]string{}, map[string]bool{}
 	for _, e := range everyMessage() {
 		if other, taken := codes[e.code]; taken && !slices.ContainsFunc(nouns, func(n entry) bool { return n.code == e.code }) {
@@ -104,7 +104,7 @@ func TestMessages(t *testing.T) {
 }
 
 // What another version has written, or nobody, is an error and no other message.
-func TestForeignMessagesAreNotRead(t *testing.T) {
+func TestMessage_ForeignIsRefused(t *testing.T) {
 	for _, text := range []string{
 		"null", "7", `{}`, `{"code":"nothing_of_ours"}`, `{"code":"length"}`, `{"code":"length","params":{"min":1,"most":2}}`,
 		`{"code":"length","params":{"min":1,"max":true}}`, `{"code":"required","params":{"a":1}}`, `{"code":"one_of","params":{"values":[1]}}`,
@@ -118,7 +118,7 @@ func TestForeignMessagesAreNotRead(t *testing.T) {
 }
 
 // An argument is taken as it is when the message is made.
-func TestMessagesDoNotChange(t *testing.T) {
+func TestMessage_Immutable(t *testing.T) {
 	names := []string{"id"}
 	m := Say("must be one of %s", names)
 	names[0] = "changed"
@@ -127,7 +127,7 @@ func TestMessagesDoNotChange(t *testing.T) {
 	}
 }
 
-func TestParamsAreBounded(t *testing.T) {
+func TestMessage_ParamLimit(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	for _, m := range []Message{
 		Say("%s: %s", long, long), Say("must be one of %s", []string{long, long}), Say("%q is not an integer", long),

@@ -79,7 +79,7 @@ func TestEvaluation(t *testing.T) {
 }
 
 // Clients compute buckets, too, so they never change.
-func TestBucketsAreFixed(t *testing.T) {
+func TestBucket_Fixed(t *testing.T) {
 	for _, test := range []struct {
 		flag, key string
 		want      int
@@ -97,7 +97,7 @@ func TestBucketsAreFixed(t *testing.T) {
 	}
 }
 
-func TestBucketsAreEven(t *testing.T) {
+func TestBucket_Even(t *testing.T) {
 	const people = 100_000
 	f := parsed(t, `{"enabled":true,"variants":{"a":1,"b":2,"c":3},"default":"a","rules":[{"percent":{"c":0.5,"b":20,"a":79.5}}]}`)
 	counts, both := map[string]int{}, 0
@@ -121,7 +121,7 @@ func TestBucketsAreEven(t *testing.T) {
 }
 
 // More percent for a variant takes nobody out of it.
-func TestSharesGrow(t *testing.T) {
+func TestRollout_GrowthKeepsAssignments(t *testing.T) {
 	at := func(percent int, key string) string {
 		r, _ := parsed(t, fmt.Sprintf(`{"enabled":true,"variants":{"new":1,"old":2},"default":"old","rules":[{"percent":{"new":%d,"old":%d}}]}`, percent, 100-percent)).Evaluate("x.y", &Subject{Key: key}, time.Time{})
 		return r.Variant
@@ -151,7 +151,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestFaultsNameTheirPlace(t *testing.T) {
+func TestParse_FaultPaths(t *testing.T) {
 	many := func(n int, one func(i int) string) string {
 		var all []string
 		for i := range n {
@@ -308,7 +308,7 @@ rules:
 	return f.Default
 }
 
-func TestRandomFlagsAgainstASecondEvaluator(t *testing.T) {
+func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		some := func(n int) []uint64 {
@@ -376,8 +376,8 @@ func TestRandomFlagsAgainstASecondEvaluator(t *testing.T) {
 	}
 }
 
-// TestParsingTakesLinearMemory, also if a long name is above many values.
-func TestParsingTakesLinearMemory(t *testing.T) {
+// TestParse_LinearMemory, also if a long name is above many values.
+func TestParse_LinearMemory(t *testing.T) {
 	allocated := func(text string) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

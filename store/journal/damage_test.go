@@ -66,9 +66,9 @@ func isPart(got, want []string) bool {
 	return true
 }
 
-// TestJournalFlippedBits flips one bit at a time in a journal's files. Everything read
+// TestJournal_FlippedBits flips one bit at a time in a journal's files. Everything read
 // must be correct or missing, and later writes must be readable.
-func TestJournalFlippedBits(t *testing.T) {
+func TestJournal_FlippedBits(t *testing.T) {
 	if os.Getenv(modeVar) != "" {
 		flipJournal(t)
 		return
@@ -190,7 +190,7 @@ func copyDir(t *testing.T, from string) string {
 	return dir
 }
 
-func TestJournalSetsAsideDamagedFiles(t *testing.T) {
+func TestJournal_DamagedFilesSetAside(t *testing.T) {
 	newer, err := json.Marshal(meta{Format: format + 1})
 	if err != nil {
 		t.Fatal(err)
@@ -252,9 +252,9 @@ func withMeta(t *testing.T, path string, payload []byte) []byte {
 	return disktest.ReadFile(t, path)
 }
 
-// TestJournalFileCutOffWhileOpen truncates a mapped file, as someone does who empties
+// TestJournal_TruncatedWhileOpen truncates a mapped file, as someone does who empties
 // files to free space.
-func TestJournalFileCutOffWhileOpen(t *testing.T) {
+func TestJournal_TruncatedWhileOpen(t *testing.T) {
 	for name, left := range map[string]int64{"to nothing": 0, "to the meta pages": 2 * 4096, "to half": 64 << 10} {
 		for _, first := range []string{"then it is read", "then it is written"} {
 			t.Run(name+", "+first, func(t *testing.T) {
@@ -290,8 +290,8 @@ func TestJournalFileCutOffWhileOpen(t *testing.T) {
 	}
 }
 
-// TestJournalSurvivesKill kills a process that appends continuously.
-func TestJournalSurvivesKill(t *testing.T) {
+// TestJournal_SurvivesKill kills a process that appends continuously.
+func TestJournal_SurvivesKill(t *testing.T) {
 	if os.Getenv(modeVar) != "" {
 		j := Open(os.Getenv(dirVar), Options{})
 		for i := 0; ; i++ {

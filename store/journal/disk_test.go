@@ -16,9 +16,9 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// TestJournalStaysWithinItsBytes floods small journals and checks the directory after
+// TestJournal_SizeLimit floods small journals and checks the directory after
 // every write.
-func TestJournalStaysWithinItsBytes(t *testing.T) {
+func TestJournal_SizeLimit(t *testing.T) {
 	for name, test := range map[string]struct {
 		max    int64
 		groups int
@@ -112,7 +112,7 @@ func snapshotSizes(t *testing.T, dir string) (sizes []string) {
 	return sizes
 }
 
-func TestJournalWithASmallerLimit(t *testing.T) {
+func TestJournal_SmallerLimit(t *testing.T) {
 	dir := t.TempDir()
 	j := openJournal(t, dir, Options{MaxBytes: 64 << 20})
 	rows := map[string][]byte{}
@@ -139,7 +139,7 @@ func TestJournalWithASmallerLimit(t *testing.T) {
 	bounded(t, dir, 4<<20)
 }
 
-func TestJournalLeavesOtherFilesAlone(t *testing.T) {
+func TestJournal_KeepsOtherFiles(t *testing.T) {
 	dir := t.TempDir()
 	others := map[string]string{"notes.txt": "x", "00.db": "y", "other.db.damaged": "z", "ffffffffffffffff.db": "w"}
 	for name, text := range others {
@@ -161,8 +161,8 @@ func TestJournalLeavesOtherFilesAlone(t *testing.T) {
 	disktest.Equal(t, "files", len(files), len(others)+1)
 }
 
-// TestJournalWithoutADirectory has a file in place of the directory.
-func TestJournalWithoutADirectory(t *testing.T) {
+// TestJournal_WithoutDirectory has a file in place of the directory.
+func TestJournal_WithoutDirectory(t *testing.T) {
 	clock, dir := newTestClock(), filepath.Join(t.TempDir(), "monitor")
 	disktest.WriteFile(t, dir, []byte("in the way"))
 	j := Open(dir, Options{Now: clock.now})
@@ -192,9 +192,9 @@ func TestJournalWithoutADirectory(t *testing.T) {
 	disktest.Equal(t, "stored", bodies(j.Group("g")), "a:x a:y")
 }
 
-// TestJournalWhoseDirectoryIsRemoved checks that the journal continues in a new
+// TestJournal_DirectoryRemoved checks that the journal continues in a new
 // directory.
-func TestJournalWhoseDirectoryIsRemoved(t *testing.T) {
+func TestJournal_DirectoryRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "monitor")
 	j := Open(dir, Options{})
 	defer j.Close()
@@ -212,7 +212,7 @@ func TestJournalWhoseDirectoryIsRemoved(t *testing.T) {
 	}
 }
 
-func TestJournalOnAFullDisk(t *testing.T) {
+func TestJournal_FullDisk(t *testing.T) {
 	at, clock := disktest.SmallDisk(t, "1m"), newTestClock()
 	dir := filepath.Join(at, "monitor")
 	for _, room := range []int{0, 8 << 10, 40 << 10, 200 << 10} {
@@ -253,10 +253,10 @@ func TestJournalOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestJournalSetsAsideUnwritableFiles limits the size of files of this process such
+// TestJournal_UnwritableFilesSetAside limits the size of files of this process such
 // that only a new file can grow. The limit also applies to the log that the go command
 // keeps of this process.
-func TestJournalSetsAsideUnwritableFiles(t *testing.T) {
+func TestJournal_UnwritableFilesSetAside(t *testing.T) {
 	dir := t.TempDir()
 	j := openJournal(t, dir, Options{MaxBytes: 512 << 20})
 	var old syscall.Rlimit
@@ -286,8 +286,8 @@ func TestJournalSetsAsideUnwritableFiles(t *testing.T) {
 	}
 }
 
-// TestJournalReadersDuringDeletion reads while a flood removes the segments.
-func TestJournalReadersDuringDeletion(t *testing.T) {
+// TestJournal_ReadersDuringDeletion reads while a flood removes the segments.
+func TestJournal_ReadersDuringDeletion(t *testing.T) {
 	j := openJournal(t, t.TempDir(), Options{})
 	groups := func(n int) (groups []Group) {
 		for i := range 100 {

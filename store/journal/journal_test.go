@@ -71,7 +71,7 @@ func bodies(events []Event) string {
 	return strings.Join(texts, " ")
 }
 
-func TestJournalReads(t *testing.T) {
+func TestJournal_Reads(t *testing.T) {
 	clock, dir := newTestClock(), t.TempDir()
 	j := openJournal(t, dir, Options{Now: clock.now})
 	begun := clock.now()
@@ -117,7 +117,7 @@ func TestJournalReads(t *testing.T) {
 	t.Run("opened again", check)
 }
 
-func TestJournalIDsAscendWhateverTheClock(t *testing.T) {
+func TestJournal_IDsAscendOnAnyClock(t *testing.T) {
 	clock, dir, last := newTestClock(), t.TempDir(), uint64(0)
 	for _, jump := range []time.Duration{0, 0, -time.Hour, -time.Hour, 3 * time.Hour} {
 		clock.forward(jump)
@@ -145,7 +145,7 @@ func TestJournalIDsAscendWhateverTheClock(t *testing.T) {
 	}
 }
 
-func TestJournalDropsTooLargeEvents(t *testing.T) {
+func TestJournal_TooLargeEventsDropped(t *testing.T) {
 	big := strings.Repeat("x", maxEventBody)
 	for name, test := range map[string]struct {
 		event   Event
@@ -174,7 +174,7 @@ func TestJournalDropsTooLargeEvents(t *testing.T) {
 	}
 }
 
-func TestJournalSplitsABatch(t *testing.T) {
+func TestJournal_BatchIsSplit(t *testing.T) {
 	dir := t.TempDir()
 	j := openJournal(t, dir, Options{MaxBytes: 16 << 20})
 	events := make([]Event, 40)
@@ -194,7 +194,7 @@ func TestJournalSplitsABatch(t *testing.T) {
 	disktest.Equal(t, "events", len(got), len(events))
 }
 
-func TestJournalExpires(t *testing.T) {
+func TestJournal_Expires(t *testing.T) {
 	clock, dir := newTestClock(), t.TempDir()
 	j := openJournal(t, dir, Options{MaxAge: time.Hour, Now: clock.now})
 	large := func(name string) { // larger than a quarter of a segment, so that the next one begins another segment
@@ -231,8 +231,8 @@ func TestJournalExpires(t *testing.T) {
 	disktest.Equal(t, "written after all have gone", firsts(), "33")
 }
 
-// TestJournalModel compares a journal with a slice.
-func TestJournalModel(t *testing.T) {
+// TestJournal_Model compares a journal with a slice.
+func TestJournal_Model(t *testing.T) {
 	clock, dir, r := newTestClock(), t.TempDir(), disktest.Random(t)
 	o := Options{MaxBytes: 8 << 20, MaxAge: time.Hour, Now: clock.now}
 	j := openJournal(t, dir, o)
@@ -324,7 +324,7 @@ func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []s
 	return model
 }
 
-func TestJournalRows(t *testing.T) {
+func TestJournal_Rows(t *testing.T) {
 	dir := t.TempDir()
 	j := openJournal(t, dir, Options{})
 	rowsOf := func(table, from, to string) (s string) {

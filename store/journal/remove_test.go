@@ -14,7 +14,7 @@ import (
 
 // Remove removes whole groups and nothing else, from every segment and from the bytes of the
 // files; the journal can be written and reopened afterwards.
-func TestRemoveTakesEventsOutOfTheFiles(t *testing.T) {
+func TestRemove_ErasesFromFiles(t *testing.T) {
 	clock, dir := newTestClock(), t.TempDir()
 	options := Options{Now: clock.now, MaxBytes: 16 << 20}
 	j := openJournal(t, dir, options)

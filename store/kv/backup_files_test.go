@@ -22,9 +22,9 @@ func bytesOf(name string) []byte {
 	return bytes.Repeat([]byte(name+" "), 1+len(name)*int(name[len(name)-1])*20)
 }
 
-// TestBackupWhileFilesComeAndGo uploads and deletes files while backups are written: a backup
+// TestBackup_WhileFilesChange uploads and deletes files while backups are written: a backup
 // has the content of every file in its records.
-func TestBackupWhileFilesComeAndGo(t *testing.T) {
+func TestBackup_WhileFilesChange(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	var stop atomic.Bool
 	var made, allowed atomic.Int64 // files
@@ -114,7 +114,7 @@ func idsOf[T any](tx *Tx, c *Collection[T]) (ids []ID) {
 }
 
 // The content that a backup refers to is kept until it is closed, and deleted then.
-func TestABackupHoldsItsFiles(t *testing.T) {
+func TestBackup_HoldsFiles(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	f := mustPut(t, db, "some", []byte("some bytes"))
 	b, err := db.Backup(t.Context(), true)
@@ -136,7 +136,7 @@ func TestABackupHoldsItsFiles(t *testing.T) {
 }
 
 // A backup of damaged content ends early, so that it cannot pass for a complete one.
-func TestABackupOfDamagedBytesIsCutOff(t *testing.T) {
+func TestBackup_DamagedContentEndsEarly(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office})
 	data := randomData(t, 3*chunkSize)

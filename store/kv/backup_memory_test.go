@@ -107,7 +107,7 @@ func backUpAndRestore(dir, mebibytes string) error {
 	return nil
 }
 
-func TestBackupAndRestoreTakeLittleMemory(t *testing.T) {
+func TestBackup_BoundedMemory(t *testing.T) {
 	limit := 40
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		limit = 120 // the race detector needs memory of its own

@@ -17,9 +17,9 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// TestBackupWhileWriting has writers that each update two departments in one commit: a backup
+// TestBackup_WhileWriting has writers that each update two departments in one commit: a backup
 // with half of a commit has two different numbers.
-func TestBackupWhileWriting(t *testing.T) {
+func TestBackup_WhileWriting(t *testing.T) {
 	const writers = 8
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office, Seed: func(tx *Tx) error {
@@ -114,7 +114,7 @@ func backupOf(t testing.TB, schema *Schema, version string) string {
 	return path
 }
 
-func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
+func TestRestore_RefusalChangesNothing(t *testing.T) {
 	write := func(change func([]byte) []byte) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) { disktest.WriteFile(t, path, change(disktest.ReadFile(t, path))) }
 	}
@@ -176,7 +176,7 @@ func TestRestoreRefusesAndTouchesNothing(t *testing.T) {
 }
 
 // Leftovers of an interrupted restore do not prevent the next one.
-func TestRestoreAfterInterruptedRestore(t *testing.T) {
+func TestRestore_AfterInterrupted(t *testing.T) {
 	backup, dir := backupOf(t, zoo(), "1.0"), made(t)
 	disktest.WriteFile(t, filepath.Join(dir, "restore.tmp"), []byte("half"))
 	if _, err := Restore(dir, backup, nil, Options{Schema: zoo(), Version: "1.0"}); err != nil {
@@ -187,7 +187,7 @@ func TestRestoreAfterInterruptedRestore(t *testing.T) {
 	}
 }
 
-func TestBackupRefusesADamagedDatabase(t *testing.T) {
+func TestBackup_DamagedDatabaseRefused(t *testing.T) {
 	dir := t.TempDir()
 	db, err := Open(dir, Options{Schema: zoo()}) // not with open, which verifies at the end
 	if err != nil {

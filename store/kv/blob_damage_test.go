@@ -26,9 +26,9 @@ func breakEntry(t *testing.T, b *blobs, d Digest) {
 	}))
 }
 
-// TestAnEntryThatIsDamagedCostsNoBytes checks that while an entry is damaged, no chunk is
+// TestBlob_DamagedEntryKeepsChunks checks that while an entry is damaged, no chunk is
 // deleted as a leftover: it may belong to that entry.
-func TestAnEntryThatIsDamagedCostsNoBytes(t *testing.T) {
+func TestBlob_DamagedEntryKeepsChunks(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office})
 	data := randomData(t, 2*chunkSize)
@@ -51,9 +51,9 @@ func TestAnEntryThatIsDamagedCostsNoBytes(t *testing.T) {
 	}
 }
 
-// TestASweepEndsWithTheDatabase checks that a sweep checks no more suspects once the file is
+// TestSweep_EndsWithDatabase checks that a sweep checks no more suspects once the file is
 // closed.
-func TestASweepEndsWithTheDatabase(t *testing.T) {
+func TestSweep_EndsWithDatabase(t *testing.T) {
 	asked := 0
 	b, _, err := newBlobs(t.TempDir()+"/"+blobsName, "x", func(Digest) (bool, error) { asked++; return true, nil }, unlimited)
 	noErr(t, err)
@@ -64,9 +64,9 @@ func TestASweepEndsWithTheDatabase(t *testing.T) {
 	disktest.Equal(t, "blobs looked at", asked, 0)
 }
 
-// TestNothingIsDeletedOnceRecordsCannotBeTrusted checks that after a failed sync of data.db no
+// TestSweep_StopsAfterFailedSync checks that after a failed sync of data.db no
 // blob is deleted: a deletion that is visible may not be on the disk.
-func TestNothingIsDeletedOnceRecordsCannotBeTrusted(t *testing.T) {
+func TestSweep_StopsAfterFailedSync(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	f := mustPut(t, db, "x", []byte("x"))
 	stopUnlessFull(&db.failed, dataName, errors.New("the disk gave up"))
@@ -76,7 +76,7 @@ func TestNothingIsDeletedOnceRecordsCannotBeTrusted(t *testing.T) {
 }
 
 // A key of the wrong length in files.db is reported, and no content is deleted because of it.
-func TestAShortKeyOfAChunk(t *testing.T) {
+func TestBlob_ShortChunkKey(t *testing.T) {
 	for _, key := range []string{"\x00", "\x00\x00\x00\x00\x00\x00\x00\x05", "\x00\x00\x00\x00\x00\x00\x00\x01\x00", "\xff\xff\xff"} {
 		dir := t.TempDir()
 		db := open(t, dir, Options{Schema: &office})
@@ -101,7 +101,7 @@ func TestAShortKeyOfAChunk(t *testing.T) {
 }
 
 // Any damage of a meta page is a readable fault of verify.
-func TestVerifyOfDamagedMetaPagesDoesNotPanic(t *testing.T) {
+func TestVerify_DamagedMetaPages(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office})
 	mustPut(t, db, "one", []byte("one"))

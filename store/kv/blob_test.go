@@ -74,7 +74,7 @@ func swept(t *testing.T, db *DB, d Digest) {
 	}
 }
 
-func TestBlobsOfEverySize(t *testing.T) {
+func TestBlob_EverySize(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	for _, n := range []int{0, 1, 100, 16 << 10, 64 << 10, chunkSize - 1, chunkSize, chunkSize + 1, 2*chunkSize + 5, 9*chunkSize + 77} {
 		data := randomData(t, n)
@@ -99,7 +99,7 @@ func TestBlobsOfEverySize(t *testing.T) {
 	}
 }
 
-func TestSameBytesAreStoredOnce(t *testing.T) {
+func TestBlob_Deduplication(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	data := randomData(t, 3*chunkSize/2)
 	var wg sync.WaitGroup
@@ -128,7 +128,7 @@ func TestSameBytesAreStoredOnce(t *testing.T) {
 	swept(t, db, found[0].Digest)
 }
 
-func TestUploadThatIsGivenUpLeavesNothing(t *testing.T) {
+func TestUpload_AbandonedLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office})
 	u, err := db.NewUpload()
@@ -163,7 +163,7 @@ func TestUploadThatIsGivenUpLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestUploadBeyondTheQuota(t *testing.T) {
+func TestUpload_Quota(t *testing.T) {
 	var quota, floor atomic.Int64
 	limited := office
 	limited.FileLimits = func(*Tx) (int64, int64) { return quota.Load(), floor.Load() }

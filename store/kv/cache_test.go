@@ -16,7 +16,7 @@ func generation(t testing.TB, db *DB) (n uint64) {
 	return n
 }
 
-func TestCacheIsComputedOnlyWhenItsCollectionsChange(t *testing.T) {
+func TestCache_ComputedOnlyOnChange(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: zoo()})
 	disktest.Equal(t, "generation after the start", generation(t, db), uint64(1))
 	stop := errors.New("stop")
@@ -60,7 +60,7 @@ func TestCacheIsComputedOnlyWhenItsCollectionsChange(t *testing.T) {
 	}
 }
 
-func TestCacheIsNeverServedBeforeTheCommit(t *testing.T) {
+func TestCache_NotServedBeforeCommit(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo"})
 	var during []string
 	update(t, db, func(tx *Tx) error {
@@ -77,7 +77,7 @@ func TestCacheIsNeverServedBeforeTheCommit(t *testing.T) {
 	})
 }
 
-func TestCommitHookRunsWhenCachesShowTheCommit(t *testing.T) {
+func TestCommitHook_RunsAfterCaches(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: zoo()})
 	var seen []string
 	var changed map[ID]bool
@@ -94,7 +94,7 @@ func TestCommitHookRunsWhenCachesShowTheCommit(t *testing.T) {
 }
 
 // Each of many write functions in one commit reads only the records that it has changed itself.
-func TestWritesOfOneCommitReadTheirOwnChanges(t *testing.T) {
+func TestCommit_WritesReadOwnChanges(t *testing.T) {
 	s := zoo()
 	var read []int // number of changed records at each computation
 	counted := NewCache("counted", func(*Tx) (*int, error) { return new(int), nil }, beasts).
@@ -134,7 +134,7 @@ var picky = NewCache("picky", func(tx *Tx) (*bool, error) {
 
 // A write that prevents the computation of a cache is rejected, and the other writes of its batch
 // are not.
-func TestUncomputableCacheRefusesOnlyItsCause(t *testing.T) {
+func TestCache_UncomputableRefusesOnlyCause(t *testing.T) {
 	s := zoo()
 	s.Caches = append(s.Caches, picky)
 	db := open(t, t.TempDir(), Options{Schema: s})
@@ -148,7 +148,7 @@ func TestUncomputableCacheRefusesOnlyItsCause(t *testing.T) {
 }
 
 // A seed or a migration may use a rule or a setting that reads a cache before any was computed.
-func TestCacheInSeedAndMigration(t *testing.T) {
+func TestCache_InSeedAndMigration(t *testing.T) {
 	read := func(want int) func(tx *Tx) error {
 		return func(tx *Tx) error {
 			if got := len(*census.Get(tx)); got != want {

@@ -11,9 +11,9 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// TestSearchOfALargeLog builds a log of a million entries and logs how long pages of searches take:
+// TestLogSearch_LargeLog builds a log of a million entries and logs how long pages of searches take:
 // right after a start, and again.
-func TestSearchOfALargeLog(t *testing.T) {
+func TestLogSearch_LargeLog(t *testing.T) {
 	entries, r, dir := disktest.Size(40_000, 40_000, 1_000_000), disktest.Random(t), t.TempDir()
 	now := clockAt(TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	options := Options{Schema: loggedOffice(), Clock: now.now}

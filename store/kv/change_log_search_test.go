@@ -144,8 +144,8 @@ func checkSearches(t testing.TB, r *rand.Rand, db *DB, n int) {
 	}
 }
 
-// TestSearchLog compares searches with a scan of all entries, and again after the log was reopened.
-func TestSearchLog(t *testing.T) {
+// TestLogSearch compares searches with a scan of all entries, and again after the log was reopened.
+func TestLogSearch(t *testing.T) {
 	r, dir := disktest.Random(t), t.TempDir()
 	db := logged(t, dir)
 	if got, err := searched(db, audit.Query{}, 0, 9); err != nil || len(got) > 0 {
@@ -183,9 +183,9 @@ func TestSearchLog(t *testing.T) {
 	shut(t, db)
 }
 
-// TestSearchWhileEntriesAreMoved searches while entries are written and moved: each search finds
+// TestLogSearch_WhileEntriesMove searches while entries are written and moved: each search finds
 // exactly the entries that there were when it began.
-func TestSearchWhileEntriesAreMoved(t *testing.T) {
+func TestLogSearch_WhileEntriesMove(t *testing.T) {
 	r := disktest.Random(t)
 	db := logged(t, t.TempDir())
 	var done atomic.Bool
@@ -255,8 +255,8 @@ func checkRacingSearch(t *testing.T, r *rand.Rand, db *DB) {
 	}
 }
 
-// TestSearchWithADamagedSegment finds what is in the others and in data.db, and returns an error.
-func TestSearchWithADamagedSegment(t *testing.T) {
+// TestLogSearch_DamagedSegment finds what is in the others and in data.db, and returns an error.
+func TestLogSearch_DamagedSegment(t *testing.T) {
 	r, dir := disktest.Random(t), t.TempDir()
 	db := logged(t, dir)
 	for range 4 {
@@ -290,8 +290,8 @@ func TestSearchWithADamagedSegment(t *testing.T) {
 	shut(t, db)
 }
 
-// TestEntriesInBothPlacesAreFoundOnce searches between the two steps of a move.
-func TestEntriesInBothPlacesAreFoundOnce(t *testing.T) {
+// TestLogSearch_EntriesInBothPlaces searches between the two steps of a move.
+func TestLogSearch_EntriesInBothPlaces(t *testing.T) {
 	r := disktest.Random(t)
 	db := open(t, t.TempDir(), Options{Schema: loggedOffice(), drainFrom: 1 << 30})
 	makeDepts(t, db, 120)
@@ -325,8 +325,8 @@ func TestEntriesInBothPlacesAreFoundOnce(t *testing.T) {
 	shut(t, db)
 }
 
-// TestTailIsSmall bounds the memory that the keys of the entries in data.db need.
-func TestTailIsSmall(t *testing.T) {
+// TestLogTail_Bound bounds the memory that the keys of the entries in data.db need.
+func TestLogTail_Bound(t *testing.T) {
 	var tail logTail
 	for i := range uint64(drainFrom) {
 		e := audit.Entry{Actor: audit.Actor{Kind: "user", ID: i % 50}, Operation: audit.Operation{Method: "PUT", Route: "/admin/user/role/:id"},

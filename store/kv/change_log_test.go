@@ -132,7 +132,7 @@ func makeDepts(t testing.TB, db *DB, n int) {
 	}
 }
 
-func TestTheLogIsMovedToSegments(t *testing.T) {
+func TestLog_MovedToSegments(t *testing.T) {
 	dir := t.TempDir()
 	db := logged(t, dir)
 	makeDepts(t, db, 220)
@@ -154,7 +154,7 @@ func TestTheLogIsMovedToSegments(t *testing.T) {
 }
 
 // Large entries are moved when they need much space, however few they are.
-func TestLargeEntriesAreMoved(t *testing.T) {
+func TestLog_LargeEntriesMoved(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: loggedOffice()})
 	name := strings.Repeat("x", 1<<20)
@@ -232,7 +232,7 @@ func TestEntriesInBothPlaces_SegmentIsDamaged(t *testing.T) {
 
 // Old segments are dropped, and an entry says so. Those that are younger than the minimum age stay,
 // whatever their size.
-func TestOldEntriesAreDropped(t *testing.T) {
+func TestLog_OldSegmentsDropped(t *testing.T) {
 	now := clockAt(TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	options := Options{Schema: loggedOffice(), drainFrom: 50, Clock: now.now, Log: LogLimits{MaxAge: 100 * 24 * time.Hour, MinAge: 10 * 24 * time.Hour, MaxBytes: 1}}
 	db := open(t, t.TempDir(), options)
@@ -258,7 +258,7 @@ func TestOldEntriesAreDropped(t *testing.T) {
 
 // A backup has the whole log up to its data.db, and a restore begins a new generation that names the
 // replaced one.
-func TestBackupAndRestoreOfTheLog(t *testing.T) {
+func TestLog_BackupAndRestore(t *testing.T) {
 	dir := t.TempDir()
 	db := logged(t, dir)
 	makeDepts(t, db, 130)
@@ -292,7 +292,7 @@ func TestBackupAndRestoreOfTheLog(t *testing.T) {
 
 // A restore of the data directory that another restore has kept also takes its segments, and none
 // that is newer than its data.db.
-func TestRestoreOfAKeptDirectory(t *testing.T) {
+func TestLog_RestoreOfKeptDirectory(t *testing.T) {
 	dir := t.TempDir()
 	db := logged(t, dir)
 	makeDepts(t, db, 130)
@@ -312,7 +312,7 @@ func TestRestoreOfAKeptDirectory(t *testing.T) {
 }
 
 // Salvage keeps the log; the next start begins a new generation.
-func TestSalvageKeepsTheLog(t *testing.T) {
+func TestSalvage_KeepsLog(t *testing.T) {
 	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
 	db := logged(t, dir)
 	makeDepts(t, db, 130)
@@ -334,7 +334,7 @@ func TestSalvageKeepsTheLog(t *testing.T) {
 }
 
 // Whatever page of data.db is damaged, the salvaged log is a chain.
-func TestSalvageOfADamagedLog(t *testing.T) {
+func TestSalvage_DamagedLog(t *testing.T) {
 	dir := t.TempDir()
 	db := logged(t, dir)
 	makeDepts(t, db, 130)
@@ -397,7 +397,7 @@ func TestReadLog(t *testing.T) {
 }
 
 // One read of the log is bounded by its bytes, too.
-func TestReadLogOfLargeEntries(t *testing.T) {
+func TestReadLog_LargeEntries(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: loggedOffice()})
 	name := strings.Repeat("x", 3<<20)
 	for i := range 4 {

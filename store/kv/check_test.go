@@ -23,7 +23,7 @@ func withoutEntry(t *testing.T, dir, bucket string) {
 	noErr(t, file.Close())
 }
 
-func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
+func TestCheck_LargeCollectionsOnline(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: zoo()})
 	for i := range 30 {
@@ -62,7 +62,7 @@ func TestLargeCollectionsAreCheckedWhileTheServerWorks(t *testing.T) {
 }
 
 // Concurrent writes are not reported as damage.
-func TestCheckWhileWriting(t *testing.T) {
+func TestCheck_WhileWriting(t *testing.T) {
 	dir := t.TempDir()
 	shut(t, open(t, dir, Options{Schema: zoo()}))
 	for range disktest.Size(20, 50, 500) {

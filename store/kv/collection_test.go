@@ -43,7 +43,7 @@ func allOf[T any](t testing.TB, db *DB, c *Collection[T]) []T {
 	return list
 }
 
-func TestCreateStampsAndNumbers(t *testing.T) {
+func TestCreate_StampsAndNumbers(t *testing.T) {
 	db := zooWith(t)
 	now := frozen()
 	update(t, db, func(tx *Tx) error {
@@ -59,7 +59,7 @@ func TestCreateStampsAndNumbers(t *testing.T) {
 	disktest.Equal(t, "the stored beast", allOf(t, db, beasts), []beast{want})
 }
 
-func TestCreateRefuses(t *testing.T) {
+func TestCreate_Refusals(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo", Code: "x"}, &beast{}, &beast{})
 	before := allOf(t, db, beasts)
 	for name, test := range map[string]struct {
@@ -101,13 +101,13 @@ func TestCreateRefuses(t *testing.T) {
 	disktest.Equal(t, "the beasts", allOf(t, db, beasts), before)
 }
 
-func TestLooseReferenceMayDangle(t *testing.T) {
+func TestLooseReference_MayDangle(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo", FriendIDs: []ID{2, 99}}, &beast{Name: "Max"})
 	update(t, db, func(tx *Tx) error { return beasts.Delete(tx, 2) })
 	disktest.Equal(t, "friends", allOf(t, db, beasts)[0].FriendIDs, []ID{2, 99})
 }
 
-func TestSameReferenceTwiceCountsOnce(t *testing.T) {
+func TestReference_DuplicateCountsOnce(t *testing.T) {
 	db := zooWith(t, &beast{KeeperIDs: []ID{1, 1}, Tags: []string{"a", "a"}})
 	view(t, db, func(tx *Tx) error {
 		n, err := beastByKeeper.Count(tx, 1)
@@ -125,7 +125,7 @@ func TestSameReferenceTwiceCountsOnce(t *testing.T) {
 	}
 }
 
-func TestEmptyUniqueValueIsNotIndexed(t *testing.T) {
+func TestUniqueIndex_EmptyIsNotIndexed(t *testing.T) {
 	db := zooWith(t, &beast{}, &beast{Name: "  "}, &beast{})
 	view(t, db, func(tx *Tx) error {
 		for _, name := range []string{"", " "} {
@@ -137,7 +137,7 @@ func TestEmptyUniqueValueIsNotIndexed(t *testing.T) {
 	})
 }
 
-func TestUniqueValueIsFreeAgain(t *testing.T) {
+func TestUniqueIndex_ValueIsFreed(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo"}, &beast{Name: "Max"})
 	update(t, db, func(tx *Tx) error {
 		if _, err := beasts.Update(tx, 1, func(b *beast) error { b.Name = "LEO"; return nil }); err != nil {
@@ -260,7 +260,7 @@ func TestUpdate(t *testing.T) {
 	})
 }
 
-func TestViewCannotWrite(t *testing.T) {
+func TestView_WriteIsRefused(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo"})
 	for name, write := range map[string]func(tx *Tx) error{
 		"create": func(tx *Tx) error { return beasts.Create(tx, &beast{Name: "Max"}) },

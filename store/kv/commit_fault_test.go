@@ -13,7 +13,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestFailedCommitsAreToldApart(t *testing.T) {
+func TestCommitFault_Codes(t *testing.T) {
 	full := refusal{errs.Full, "disk_full", ""}
 	stopped := refusal{errs.Busy, "writing_stopped", ""}
 	unknown := refusal{errs.Busy, "write_outcome_unknown", ""}
@@ -53,7 +53,7 @@ func TestFailedCommitsAreToldApart(t *testing.T) {
 
 // A file at its size limit, as on a 32-bit system, rejects writes that need more pages and accepts
 // all others.
-func TestAFileAtItsSizeLimit(t *testing.T) {
+func TestCommitFault_FileSizeLimit(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	if _, err := db.FilesOpened(); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func namesOf(t testing.TB, db *DB) []string {
 	return names
 }
 
-func TestConcurrentWritersSeeTheirWritesAndKeepThem(t *testing.T) {
+func TestCommit_ConcurrentWriters(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: zoo()})
 	writers, writes := 32, disktest.Size(10, 40, 400)
@@ -94,7 +94,7 @@ func TestConcurrentWritersSeeTheirWritesAndKeepThem(t *testing.T) {
 	disktest.Equal(t, "beasts after a crash", len(allOf(t, open(t, copied, Options{Schema: zoo()}), beasts)), writers*writes)
 }
 
-func TestWaitingWritersShareACommit(t *testing.T) {
+func TestCommit_SharedByWaitingWriters(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: zoo()})
 	var commits []int
 	db.OnCommit(func(c Changes) { commits = append(commits, len(c.Of(beasts))) })
@@ -109,7 +109,7 @@ func TestWaitingWritersShareACommit(t *testing.T) {
 	disktest.Equal(t, "beasts per commit", commits, []int{100, 1})
 }
 
-func TestFailureInABatchIsItsOwn(t *testing.T) {
+func TestCommit_FailureIsIsolated(t *testing.T) {
 	stop := errors.New("stop")
 	boom := func() { panic("boom") }
 	for name, test := range map[string]struct {
@@ -158,7 +158,7 @@ func TestFailureInABatchIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestFunctionSeesEarlierOnesOfItsBatch(t *testing.T) {
+func TestCommit_SeesEarlierOfBatch(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: zoo()})
 	var found *beast
 	var inside, outside []string
@@ -198,7 +198,7 @@ func TestFunctionSeesEarlierOnesOfItsBatch(t *testing.T) {
 	disktest.Equal(t, "names", namesOf(t, db), []string{"first", "second"})
 }
 
-func TestViewStaysAsItBegan(t *testing.T) {
+func TestView_Snapshot(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo"})
 	view(t, db, func(tx *Tx) error {
 		before, err := beasts.Count(tx)
@@ -246,7 +246,7 @@ func TestClose(t *testing.T) {
 }
 
 // A request that still runs during a shutdown must not get an error about damage.
-func TestViewAfterCloseIsNotDamage(t *testing.T) {
+func TestView_AfterCloseIsNotDamage(t *testing.T) {
 	db := zooWith(t)
 	shut(t, db)
 	err := db.View(System, func(tx *Tx) error { _, err := beasts.Count(tx); return err })

@@ -31,7 +31,7 @@ func sizeOf(t testing.TB, path string) int64 {
 	return info.Size()
 }
 
-func TestCompactGivesTheRoomBack(t *testing.T) {
+func TestCompact_FreesSpace(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	db, want := withFiles(t, dir)
 	var ids []ID
@@ -90,7 +90,7 @@ func TestCompactGivesTheRoomBack(t *testing.T) {
 }
 
 // A schema without files has only data.db.
-func TestCompactOfRecordsAlone(t *testing.T) {
+func TestCompact_WithoutFiles(t *testing.T) {
 	dir := made(t)
 	done, err := Compact(dir, Options{Schema: zoo()})
 	if err != nil || len(done) != 1 || done[0].Name != dataName {
@@ -99,7 +99,7 @@ func TestCompactOfRecordsAlone(t *testing.T) {
 	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{Schema: zoo()})), []string{"Leo"})
 }
 
-func TestCompactRefuses(t *testing.T) {
+func TestCompact_Refusals(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	db, _ := withFiles(t, dir)
 	_, err := Compact(dir, Options{Schema: &office})
@@ -168,7 +168,7 @@ func boltBlobs(t testing.TB, dir string, fn func(*bbolt.Tx) error) {
 
 // With every amount of free space, a compaction or restore either fails and changes nothing, or
 // succeeds.
-func TestCompactAndRestoreOnFullDisk(t *testing.T) {
+func TestFullDisk_CompactAndRestore(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source")
 	db := open(t, source, Options{Schema: &office})
 	mustPut(t, db, "some", randomData(t, 100<<10))

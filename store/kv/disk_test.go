@@ -59,9 +59,9 @@ func TestFullDisk(t *testing.T) {
 	disktest.Equal(t, "names after a start", namesOf(t, open(t, filepath.Join(at, "data"), Options{Schema: zoo()})), stored)
 }
 
-// TestBackupOnFullDisk makes the copy in the directory for temporary files, and reads data.db itself if that is
+// TestFullDisk_Backup makes the copy in the directory for temporary files, and reads data.db itself if that is
 // full, too, or missing.
-func TestBackupOnFullDisk(t *testing.T) {
+func TestFullDisk_Backup(t *testing.T) {
 	elsewhere := t.TempDir()
 	at := disktest.SmallDisk(t, "1m")
 	t.Setenv("TMPDIR", at)
@@ -106,7 +106,7 @@ func TestBackupOnFullDisk(t *testing.T) {
 
 // The room runs out at every place of a first start; each leaves a directory in
 // which a start with room works.
-func TestCreateOnFullDisk(t *testing.T) {
+func TestFullDisk_FirstStart(t *testing.T) {
 	at := disktest.SmallDisk(t, "1m")
 	refused := 0
 	for pages := range 20 {
@@ -134,9 +134,9 @@ func TestCreateOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestFailedWriteEndsWriting has the system refuse to let any file grow, which is
+// TestFailedWrite_EndsWriting has the system refuse to let any file grow, which is
 // neither success nor a full disk.
-func TestFailedWriteEndsWriting(t *testing.T) {
+func TestFailedWrite_EndsWriting(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: zoo()})
 	update(t, db, createBeast("Leo"))

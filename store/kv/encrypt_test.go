@@ -51,7 +51,7 @@ func newIdentity(t *testing.T) *age.X25519Identity {
 }
 
 // An encrypted backup includes the key and can be restored anywhere with an identity.
-func TestAnEncryptedBackupIsRestored(t *testing.T) {
+func TestEncryptedBackup_Restore(t *testing.T) {
 	dir, want := withSecrets(t, 2)
 	db := open(t, dir, Options{Schema: &office})
 	mustPut(t, db, "file.txt", bytes.Repeat([]byte("bytes of a file "), 10_000))
@@ -94,7 +94,7 @@ func TestAnEncryptedBackupIsRestored(t *testing.T) {
 
 // A backup without the key can be restored where the key is. Elsewhere, the secret values that
 // must be entered again are listed.
-func TestABackupWithoutTheKey(t *testing.T) {
+func TestBackup_WithoutKey(t *testing.T) {
 	dir, want := withSecrets(t, 2)
 	db := open(t, dir, Options{Schema: &office})
 	key := disktest.ReadFile(t, filepath.Join(dir, keyName))
@@ -150,7 +150,7 @@ func TestABackupWithoutTheKey(t *testing.T) {
 }
 
 // A key that does not fit the database is not restored, and the existing key stays if it fits.
-func TestABackupWithAWrongKey(t *testing.T) {
+func TestBackup_WithWrongKey(t *testing.T) {
 	dir, want := withSecrets(t, 1)
 	db := open(t, dir, Options{Schema: &office})
 	a := takeApart(t, disktest.ReadFile(t, archiveOf(t, db)))

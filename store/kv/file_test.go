@@ -39,8 +39,8 @@ func clean(t *testing.T, db *DB, want int) {
 	disktest.Equal(t, "bytes coming", db.files.blobs.coming.Load(), 0)
 }
 
-// TestUploadsThatAreGivenUpLeaveNoChunk releases uploads of various sizes before Finish.
-func TestUploadsThatAreGivenUpLeaveNoChunk(t *testing.T) {
+// TestUpload_AbandonedLeavesNoChunk releases uploads of various sizes before Finish.
+func TestUpload_AbandonedLeavesNoChunk(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	kept := mustPut(t, db, "kept", randomData(t, chunkSize+1))
 	for _, n := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, 5*chunkSize + 7} {
@@ -74,9 +74,9 @@ func TestUploadsThatAreGivenUpLeaveNoChunk(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsDeletedWhileItIsReadIsNotDamage expects NotFound for a deleted file, and
+// TestFile_DeletedWhileRead expects NotFound for a deleted file, and
 // damage if its record still exists.
-func TestAFileThatIsDeletedWhileItIsReadIsNotDamage(t *testing.T) {
+func TestFile_DeletedWhileRead(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	f := mustPut(t, db, "large", randomData(t, 3*chunkSize))
 	r, err := db.OpenBlob(f.Digest)
@@ -113,9 +113,9 @@ func TestAFileThatIsDeletedWhileItIsReadIsNotDamage(t *testing.T) {
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, unknown.ID) })
 }
 
-// TestUploadsAndDeletionsOfTheSameBytes checks that content with a record is never deleted,
+// TestUpload_ConcurrentDeletion checks that content with a record is never deleted,
 // whichever other records of the same content are deleted concurrently.
-func TestUploadsAndDeletionsOfTheSameBytes(t *testing.T) {
+func TestUpload_ConcurrentDeletion(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	contents := [][]byte{randomData(t, 100), randomData(t, chunkSize+10)}
 	var wg sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 
 // Other versions of the program read the meta records of the files and the entries of blobs. A
 // change needs a new blobFormat or a migration.
-func TestTheFormatOfFilesIsKept(t *testing.T) {
+func TestFileFormat_Kept(t *testing.T) {
 	var got []string
 	for _, v := range []any{fileMeta{}, blobMeta{}, blobEntry{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {

@@ -26,7 +26,7 @@ func newestMeta(t *testing.T, dir string) disk.Meta {
 }
 
 // Closing writes the list of free pages, and bbolt allocates from it correctly.
-func TestFreelistIsSaved(t *testing.T) {
+func TestFreelist_Saved(t *testing.T) {
 	dir, r := t.TempDir(), disktest.Random(t)
 	options := Options{Schema: zoo(), freelistFrom: 1}
 	want := map[string]bool{}

@@ -58,7 +58,7 @@ func TestNumberKeys(t *testing.T) {
 }
 
 // A scan for one value returns no entries of values with the same prefix.
-func TestIndexKeepsValuesApart(t *testing.T) {
+func TestIndex_PrefixesAreSeparate(t *testing.T) {
 	tags := []string{"", "a", "a\x00", "a\x00\x01", "a\x00b", "ab", "b"}
 	db := zooWith(t)
 	update(t, db, func(tx *Tx) error {

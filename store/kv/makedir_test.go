@@ -11,7 +11,7 @@ import (
 
 // If the directory entry of a new data directory is not synced, a crash can lose the directory
 // with its data.
-func TestANewDataDirectoryIsSynced(t *testing.T) {
+func TestDataDirectory_NewIsSynced(t *testing.T) {
 	for name, test := range map[string]struct {
 		dir  string
 		want []string // directories to be synced

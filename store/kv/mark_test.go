@@ -51,7 +51,7 @@ func lostIn(t testing.TB, db *DB) uint64 {
 	return n
 }
 
-func TestLostCommitsAreNoticedUntilTheyAreAcknowledged(t *testing.T) {
+func TestLostCommits_ReportedUntilAcknowledged(t *testing.T) {
 	dir, options := made(t), Options{Schema: zoo()}
 	disktest.Equal(t, "mark of a closed database", markOf(t, dir).Commit, commitOf(t, filepath.Join(dir, dataName)))
 	lost := uint64(0)
@@ -90,7 +90,7 @@ func TestLostCommitsAreNoticedUntilTheyAreAcknowledged(t *testing.T) {
 }
 
 // If an older file replaces data.db, all newer commits are reported as lost.
-func TestAnOlderFileIsBehindItsMark(t *testing.T) {
+func TestLostCommits_OlderFile(t *testing.T) {
 	dir, options := made(t), Options{Schema: zoo()}
 	old := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	db := open(t, dir, options)
@@ -106,7 +106,7 @@ func TestAnOlderFileIsBehindItsMark(t *testing.T) {
 }
 
 // The mark is never ahead of the file, and is updated while the database is open.
-func TestTheMarkFollowsCommits(t *testing.T) {
+func TestMark_FollowsCommits(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: zoo()})
 	for i := range disktest.Size(300, 600, 5000) {
@@ -123,7 +123,7 @@ func TestTheMarkFollowsCommits(t *testing.T) {
 	}
 }
 
-func TestAMarkThatCannotBeUsedIsAWarning(t *testing.T) {
+func TestMark_UnusableIsWarning(t *testing.T) {
 	for name, harm := range map[string]func(t *testing.T, path string){
 		"missing": func(t *testing.T, path string) { noErr(t, os.Remove(path)) },
 		"empty":   func(t *testing.T, path string) { disktest.WriteFile(t, path, nil) },
@@ -154,7 +154,7 @@ func TestAMarkThatCannotBeUsedIsAWarning(t *testing.T) {
 }
 
 // Operations that replace data.db on purpose are not reported as lost commits.
-func TestRestoreAndCompactLeaveAMarkThatFits(t *testing.T) {
+func TestMark_FitsAfterRestoreAndCompact(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	db := open(t, dir, Options{Schema: &office})
 	backup := archiveOf(t, db)
@@ -187,7 +187,7 @@ func TestRestoreAndCompactLeaveAMarkThatFits(t *testing.T) {
 }
 
 // The parity of a commit's number determines which of the two meta pages it writes.
-func TestRaisedCommitsGoOn(t *testing.T) {
+func TestMark_RaisedCommitsContinue(t *testing.T) {
 	for by := range uint64(4) {
 		dir := made(t)
 		path := filepath.Join(dir, dataName)

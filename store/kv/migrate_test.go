@@ -91,7 +91,7 @@ func TestMigrations(t *testing.T) {
 	})
 }
 
-func TestCopyBeforeMigrationOpensAsBefore(t *testing.T) {
+func TestMigration_CopyOpensAsBefore(t *testing.T) {
 	dir := madeOlder(t)
 	shut(t, open(t, dir, Options{Schema: newer("first"), Version: "2.0"}))
 	kept := t.TempDir()
@@ -107,7 +107,7 @@ func TestCopyBeforeMigrationOpensAsBefore(t *testing.T) {
 	disktest.Equal(t, "meta", metaOf(t, db), fileMeta{Schema: 1, Version: "1.0"})
 }
 
-func TestFailingMigrationKeepsTheOnesBefore(t *testing.T) {
+func TestMigration_FailureKeepsEarlier(t *testing.T) {
 	dir := madeOlder(t)
 	for range 2 {
 		_, err := Open(dir, Options{Schema: newer("first", "broken second", "third"), Version: "2.0"})
@@ -126,7 +126,7 @@ func TestFailingMigrationKeepsTheOnesBefore(t *testing.T) {
 	}
 }
 
-func TestOlderProgramRefusesNewerFile(t *testing.T) {
+func TestDowngrade_NewerFileRefused(t *testing.T) {
 	dir := madeOlder(t)
 	shut(t, open(t, dir, Options{Schema: newer("first", "second"), Version: "2.0"}))
 	before := disktest.Snapshot(t, dir)
@@ -146,7 +146,7 @@ func TestOlderProgramRefusesNewerFile(t *testing.T) {
 }
 
 // The command in the error message restores the data from before the migration, with its files.
-func TestADowngradeNamesTheCommandThatWorks(t *testing.T) {
+func TestDowngrade_NamesCommand(t *testing.T) {
 	old := office
 	old.Migrations = office.Migrations[:len(office.Migrations)-1]
 	recent := office
@@ -188,7 +188,7 @@ func TestADowngradeNamesTheCommandThatWorks(t *testing.T) {
 	}
 }
 
-func TestVerifyOfAnOlderFileAsksForAStart(t *testing.T) {
+func TestVerify_OlderFileNeedsStart(t *testing.T) {
 	dir := madeOlder(t)
 	before := disktest.Snapshot(t, dir)
 	_, err := VerifyDir(dir, Options{Schema: newer("first"), Version: "2.0"})
@@ -199,7 +199,7 @@ func TestVerifyOfAnOlderFileAsksForAStart(t *testing.T) {
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
-func TestRestoreMigratesAnOlderBackup(t *testing.T) {
+func TestRestore_MigratesOlderBackup(t *testing.T) {
 	// A restore ends sessions, which the zoo does not have.
 	real := func(own []Table, migrations ...Migration) *Schema {
 		return &Schema{Tables: slices.Concat(office.Tables, own), Caches: []AnyCache{census}, Restored: office.Restored, Migrations: migrations}
@@ -219,7 +219,7 @@ func TestRestoreMigratesAnOlderBackup(t *testing.T) {
 	disktest.Equal(t, "the backup itself", db.instance, restored.instance)
 }
 
-func TestRestoreRefusesABackupThatCannotBeMigrated(t *testing.T) {
+func TestRestore_UnmigratableRefused(t *testing.T) {
 	dir, backup := made(t), filepath.Join(madeOlder(t), dataName)
 	before := disktest.Snapshot(t, dir)
 	_, err := Restore(dir, backup, nil, Options{Schema: newer("first", "broken second")})

@@ -15,7 +15,7 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-func TestOpenMakesTheDirectory(t *testing.T) {
+func TestOpen_MakesDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	db := open(t, dir, Options{Schema: zoo()})
 	disktest.Equal(t, "warnings", db.Warnings(), nil)
@@ -51,7 +51,7 @@ func made(t testing.TB) string {
 	return dir
 }
 
-func TestOpenRefuses(t *testing.T) {
+func TestOpen_Refusals(t *testing.T) {
 	remove := func(name string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -114,7 +114,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestOpenAfterCrash(t *testing.T) {
+func TestOpen_AfterCrash(t *testing.T) {
 	for name, harm := range map[string]func(t *testing.T, dir string){
 		"nothing is left but half a new database": func(t *testing.T, dir string) {
 			if err := os.RemoveAll(dir); err != nil {
@@ -156,7 +156,7 @@ func TestOpenAfterCrash(t *testing.T) {
 	}
 }
 
-func TestSeedAndUpgrade(t *testing.T) {
+func TestOpen_SeedAndUpgrade(t *testing.T) {
 	dir := t.TempDir()
 	var calls []string
 	stop := errors.New("stop")
@@ -198,7 +198,7 @@ func TestSeedAndUpgrade(t *testing.T) {
 	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{Schema: zoo()})), []string{"seeded", "upgraded"})
 }
 
-func TestLostSecretKeyIsMadeAnew(t *testing.T) {
+func TestOpen_LostSecretKeyIsRemade(t *testing.T) {
 	dir := made(t)
 	path := filepath.Join(dir, keyName)
 	old := disktest.ReadFile(t, path)

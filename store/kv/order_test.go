@@ -16,7 +16,7 @@ import (
 
 // A sort decodes only the members that an index declares. Random records reveal an index that
 // depends on another one.
-func TestEveryIndexDeclaresTheMembersItReads(t *testing.T) {
+func TestIndex_DeclaresMembersRead(t *testing.T) {
 	r := disktest.Random(t)
 	fill := func(record any) { fillSample(r, reflect.ValueOf(record).Elem()) }
 	s := &Schema{Tables: slices.Concat(office.Tables, zoo().Tables, []Table{items, pairs})}
@@ -62,7 +62,7 @@ func fillSample(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-func TestPlaceInAnOrderIsTheIndexesOwnKey(t *testing.T) {
+func TestOrder_PlaceIsIndexKey(t *testing.T) {
 	dir := t.TempDir()
 	realistic(t, dir)
 	db := open(t, dir, Options{Schema: &office})
@@ -109,7 +109,7 @@ var (
 	pairByKind = NewMany(pairs, "kind", func(p *pair) []int64 { return []int64{p.Kind} })
 )
 
-func TestAnOrderByTwoFields(t *testing.T) {
+func TestOrder_TwoFields(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &Schema{Tables: []Table{Installs, pairs}}})
 	update(t, db, func(tx *Tx) (err error) {
 		for i := range int64(500) {
@@ -128,7 +128,7 @@ func TestAnOrderByTwoFields(t *testing.T) {
 	})
 }
 
-func TestMemberOfAnObject(t *testing.T) {
+func TestObjectMember(t *testing.T) {
 	const object = `{"id":7,"a\"b":"x","text":"a \"quoted\" \\","list":[1,{"text":"no"},[]],"nested":{"text":"no","x":[]},"last":null}`
 	for name, want := range map[string]string{
 		"id": `7`, "text": `"a \"quoted\" \\"`, "list": `[1,{"text":"no"},[]]`, "nested": `{"text":"no","x":[]}`, "last": `null`,
@@ -143,7 +143,7 @@ func TestMemberOfAnObject(t *testing.T) {
 	disktest.Equal(t, "of no members", member([]byte(`{}`), "x"), nil)
 }
 
-func TestFixedTimeIsWhatTheParserSays(t *testing.T) {
+func TestFixedTime_EqualsParser(t *testing.T) {
 	r := disktest.Random(t)
 	for range 20_000 {
 		moment := Time(r.Int64N(int64(250_000_000_000_000_000)) - 60_000_000_000_000_000)

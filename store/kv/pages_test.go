@@ -53,7 +53,7 @@ func bigZoo(t testing.TB) (dir string, pages map[string][]uint64) {
 	return dir, pages
 }
 
-func TestCheckPagesFinds(t *testing.T) {
+func TestCheckPages_FindsDamage(t *testing.T) {
 	dir, pages := bigZoo(t)
 	if len(pages["branch"]) == 0 || len(pages["leaf"]) < 5 {
 		t.Fatalf("the pages are not what the test needs: %v", pages)
@@ -126,7 +126,7 @@ func TestCheckPagesFinds(t *testing.T) {
 	}
 }
 
-func TestFlippedBitInAMetaPageIsPutRight(t *testing.T) {
+func TestMetaPage_FlippedBitIsRepaired(t *testing.T) {
 	dir, _ := bigZoo(t)
 	path := filepath.Join(dir, dataName)
 	clean := disktest.ReadFile(t, path)

@@ -38,7 +38,7 @@ func openerChild() int {
 	}
 }
 
-func TestSecondOpenerIsRefused(t *testing.T) {
+func TestOpen_SecondOpenerRefused(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: loggedZoo()})
 	update(t, db, createBeast("Leo"))
@@ -73,7 +73,7 @@ func TestSecondOpenerIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnsweredWritesSurviveAKill(t *testing.T) {
+func TestCommit_SurvivesKill(t *testing.T) {
 	dir, total := t.TempDir(), 0
 	for round := range disktest.Size(3, 20, 200) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])

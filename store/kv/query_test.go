@@ -209,9 +209,9 @@ func (a asked) check(tx *Tx, all []*item) error {
 	return nil
 }
 
-// TestQueriesFindWhatLookingAtEverythingFinds runs random queries on collections of several sizes,
+// TestQuery_MatchesFullScan runs random queries on collections of several sizes,
 // in read transactions and within commits.
-func TestQueriesFindWhatLookingAtEverythingFinds(t *testing.T) {
+func TestQuery_MatchesFullScan(t *testing.T) {
 	for _, n := range []int{0, 1, 6, 70, 1000 * 2} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			r, serial := disktest.Random(t), 0
@@ -278,7 +278,7 @@ func churn(tx *Tx, r *rand.Rand, stored map[ID]*item, n int, serial *int) error 
 }
 
 // A record that has several of the values is counted and returned once, for every kind of index.
-func TestAnyOfSeveralValuesOfOneRecordCountsItOnce(t *testing.T) {
+func TestAnyOf_CountsRecordOnce(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: zoo()})
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(

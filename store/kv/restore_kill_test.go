@@ -92,7 +92,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-func TestKilledRestoreLeavesTheOldOrTheNew(t *testing.T) {
+func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 	source, old := filepath.Join(t.TempDir(), "source"), filepath.Join(t.TempDir(), "old")
 	db, want := withFiles(t, source)
 	archive := archiveOf(t, db)
@@ -138,7 +138,7 @@ func TestKilledRestoreLeavesTheOldOrTheNew(t *testing.T) {
 	t.Logf("seen and kept: %v", saw)
 }
 
-func TestKilledCompactionLosesNothing(t *testing.T) {
+func TestCompact_KilledLosesNothing(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source")
 	db, want := withFiles(t, source)
 	leaveUnswept(t, db, 3*chunkSize)

@@ -41,7 +41,7 @@ func dropFile(a *archived) {
 }
 
 // A flipped bit anywhere in the content of an archive is detected, and so is any other length.
-func TestFlippedAndCutArchivesAreRefused(t *testing.T) {
+func TestRestore_FlippedOrCutArchiveRefused(t *testing.T) {
 	good, dir := archiveBytes(t), filepath.Join(t.TempDir(), "data")
 	shut(t, open(t, dir, Options{Schema: &office}))
 	before := disktest.Snapshot(t, dir)
@@ -82,7 +82,7 @@ func manifestText(t *testing.T, a *archived) []byte {
 }
 
 // Files that are not backups are refused before anything is copied.
-func TestRestoreRefusesWhatIsNoBackup(t *testing.T) {
+func TestRestore_OtherFilesRefused(t *testing.T) {
 	dir, at := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	shut(t, open(t, dir, Options{Schema: &office}))
 	before := disktest.Snapshot(t, dir)

@@ -31,7 +31,7 @@ func sameData(t testing.TB, db *DB, want map[string]string) {
 	})
 }
 
-func TestRestoreBringsEverythingBack(t *testing.T) {
+func TestRestore_Everything(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source")
 	db, want := withFiles(t, source)
 	archive := archiveOf(t, db)
@@ -67,7 +67,7 @@ func TestRestoreBringsEverythingBack(t *testing.T) {
 	sameData(t, db, want)
 }
 
-func TestARestoreIsUndoneByRestoringWhatWasKept(t *testing.T) {
+func TestRestore_UndoneFromKeptCopy(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	db, want := withFiles(t, dir)
 	shut(t, db)
@@ -86,7 +86,7 @@ func TestARestoreIsUndoneByRestoringWhatWasKept(t *testing.T) {
 	sameData(t, open(t, dir, Options{Schema: &office}), want)
 }
 
-func TestADirectoryInUseIsNotABackup(t *testing.T) {
+func TestRestore_DirectoryInUseRefused(t *testing.T) {
 	db, _ := withFiles(t, filepath.Join(t.TempDir(), "source"))
 	dir := made(t)
 	before := disktest.Snapshot(t, dir)
@@ -100,7 +100,7 @@ func TestADirectoryInUseIsNotABackup(t *testing.T) {
 
 // A backup of data.db alone has no records of later files, whose content the first start would
 // delete. So files.db is moved away together with their records.
-func TestRestoreOfRecordsAlone(t *testing.T) {
+func TestRestore_RecordsAlone(t *testing.T) {
 	dir, bare := t.TempDir(), filepath.Join(t.TempDir(), "data.db")
 	db := open(t, dir, Options{Schema: &office, Seed: func(tx *Tx) error { return Users.Create(tx, &User{Username: "old"}) }})
 	disktest.WriteFile(t, bare, func() []byte { shut(t, db); return disktest.ReadFile(t, filepath.Join(dir, dataName)) }())
@@ -132,7 +132,7 @@ func TestRestoreOfRecordsAlone(t *testing.T) {
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
-func TestTamperedArchivesAreRefused(t *testing.T) {
+func TestRestore_TamperedArchiveRefused(t *testing.T) {
 	good := archiveBytes(t)
 	dir := filepath.Join(t.TempDir(), "data")
 	db, _ := withFiles(t, dir)

@@ -63,7 +63,7 @@ func closed(t *testing.T, db *DB) {
 	}
 }
 
-func TestEverySealedFieldIsDeclared(t *testing.T) {
+func TestSealedFields_Declared(t *testing.T) {
 	for _, table := range office.Tables {
 		if missing := table.table().undeclaredSealed(); len(missing) > 0 {
 			t.Errorf("%v: declare it with Sealed", missing)
@@ -110,7 +110,7 @@ func TestRotateKey(t *testing.T) {
 
 // A rotation that is interrupted at any point leaves usable data, and the next rotation
 // completes it. The directories are copies as a crash would leave them.
-func TestACutOffRotationIsCompleted(t *testing.T) {
+func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 	dir, want := withSecrets(t, MaxRecordsPerWrite+10)
 	var images []string
 	image := func() {
@@ -167,7 +167,7 @@ func flip(t *testing.T, path string) {
 	disktest.WriteFile(t, path, key)
 }
 
-func TestAWrongKeyIsReported(t *testing.T) {
+func TestSecretKey_WrongIsReported(t *testing.T) {
 	dir, want := withSecrets(t, 3)
 	path := filepath.Join(dir, keyName)
 	right := disktest.ReadFile(t, path)
@@ -202,7 +202,7 @@ func TestAWrongKeyIsReported(t *testing.T) {
 
 // In a directory from before keys had IDs, neither values nor the database have the ID of a
 // key.
-func TestKeysOfAnOlderDatabase(t *testing.T) {
+func TestSecretKey_OlderDatabase(t *testing.T) {
 	dir, want := withSecrets(t, 3)
 	db := open(t, dir, Options{Schema: &office})
 	update(t, db, func(tx *Tx) error {
@@ -234,7 +234,7 @@ func TestKeysOfAnOlderDatabase(t *testing.T) {
 	}
 }
 
-func TestALostDatabaseIsNoFirstStart(t *testing.T) {
+func TestOpen_LostDatabaseIsNoFirstStart(t *testing.T) {
 	for _, name := range []string{keyName, blobsName} {
 		dir, _ := withSecrets(t, 1)
 		for _, gone := range []string{dataName, markerName, markName, keyName, blobsName} {

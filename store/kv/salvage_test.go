@@ -182,7 +182,7 @@ func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *
 	}
 }
 
-func TestSalvageOfSoundDataCopiesAllOfItAndNothingElse(t *testing.T) {
+func TestSalvage_SoundData(t *testing.T) {
 	truth := salvageFrom(t)
 	report := truth.salvaged(t, "nothing", "", 0, nil, nil)
 	if len(report.Lost)+len(report.Outside)+len(report.Changed) > 0 || report.Records != len(truth.records) || report.Blobs != len(truth.blobs) {
@@ -191,7 +191,7 @@ func TestSalvageOfSoundDataCopiesAllOfItAndNothingElse(t *testing.T) {
 }
 
 // Whatever pages are damaged, everything on other pages is copied.
-func TestSalvageOfDamagedPages(t *testing.T) {
+func TestSalvage_DamagedPages(t *testing.T) {
 	truth, r := salvageFrom(t), disktest.Random(t)
 	outcomes := map[string]int{}
 	for i := range disktest.Size(40, 200, 3000) {
@@ -222,7 +222,7 @@ func TestSalvageOfDamagedPages(t *testing.T) {
 
 // A branch page with a flipped bit in its header or a child pointer may look sound, and lead to
 // an older version of a page or leave out pages.
-func TestSalvageBelowADamagedBranch(t *testing.T) {
+func TestSalvage_DamagedBranch(t *testing.T) {
 	truth, r := salvageFrom(t), disktest.Random(t)
 	pageSize := os.Getpagesize()
 	data := disktest.ReadFile(t, filepath.Join(truth.dir, dataName))
@@ -248,7 +248,7 @@ func TestSalvageBelowADamagedBranch(t *testing.T) {
 
 // A page whose element count is too low by one looks sound. The missing record is reported as
 // lost, even if a deleted record found elsewhere makes the number of records match.
-func TestSalvageOfAPageThatLacksAnElement(t *testing.T) {
+func TestSalvage_PageLacksElement(t *testing.T) {
 	pageSize := os.Getpagesize()
 	for range disktest.Size(1, 3, 50) {
 		truth := salvageFrom(t)
@@ -270,7 +270,7 @@ func TestSalvageOfAPageThatLacksAnElement(t *testing.T) {
 }
 
 // The checksum of a record covers its key, so a record whose key has one wrong byte is found again.
-func TestSalvageRepairsAKey(t *testing.T) {
+func TestSalvage_RepairsKey(t *testing.T) {
 	truth, r := salvageFrom(t), disktest.Random(t)
 	pageSize := os.Getpagesize()
 	data := disktest.ReadFile(t, filepath.Join(truth.dir, dataName))
@@ -314,7 +314,7 @@ func randomHarm(r *rand.Rand) (what string, harm func(b []byte)) {
 }
 
 // A salvaged database can be opened and used, and its sessions have ended.
-func TestWhatWasSalvagedServes(t *testing.T) {
+func TestSalvage_ResultIsUsable(t *testing.T) {
 	truth := salvageFrom(t)
 	for name, test := range map[string]struct {
 		file string
@@ -356,7 +356,7 @@ func TestWhatWasSalvagedServes(t *testing.T) {
 	}
 }
 
-func TestSalvageRefuses(t *testing.T) {
+func TestSalvage_Refusals(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office})
 	if _, err := Salvage(dir, t.TempDir(), Options{Schema: &office}); err == nil || !strings.Contains(err.Error(), "in use by process") {

@@ -9,7 +9,7 @@ import (
 )
 
 // A program whose schema was extended without a migration reports that for an existing database.
-func TestASchemaWithoutItsMigrationNamesWhatIsMissing(t *testing.T) {
+func TestSchema_MissingMigrationIsNamed(t *testing.T) {
 	untyped := *beasts.untyped
 	untyped.indexes = slices.Clone(untyped.indexes)
 	extended := &Collection[beast]{&untyped}

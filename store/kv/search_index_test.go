@@ -78,7 +78,7 @@ func randomPart(r *rand.Rand) string {
 }
 
 // At any time, with any changes and restarts, the index finds the same items as reading all texts.
-func TestTheSearchIndexFollows(t *testing.T) {
+func TestSearchIndex_FollowsWrites(t *testing.T) {
 	r, dir := disktest.Random(t), t.TempDir()
 	options := Options{Schema: shop(), IndexFrom: 5}
 	db := open(t, dir, options)
@@ -140,7 +140,7 @@ func TestTheSearchIndexFollows(t *testing.T) {
 }
 
 // Searches during writes find only what their transaction sees.
-func TestSearchesBesideWritesSeeOneState(t *testing.T) {
+func TestSearchIndex_ConcurrentSnapshot(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: shop(), IndexFrom: 5})
 	r := disktest.Random(t)
 	update(t, db, func(tx *Tx) error {
@@ -197,7 +197,7 @@ func TestSearchesBesideWritesSeeOneState(t *testing.T) {
 	}
 }
 
-func TestFewRecordsHaveNoIndex(t *testing.T) {
+func TestSearchIndex_NoneForFewRecords(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: shop()})
 	update(t, db, func(tx *Tx) error { return items.Create(tx, &item{Code: "a", Title: "some text"}) })
@@ -228,7 +228,7 @@ func manyItems(t *testing.T, dir string) *DB {
 }
 
 // With damaged index files searches still work, and the files are built again.
-func TestADamagedSearchIndexIsMadeAgain(t *testing.T) {
+func TestSearchIndex_DamagedIsRebuilt(t *testing.T) {
 	for name, harm := range map[string]func(t *testing.T, path string){
 		"a flipped bit": func(t *testing.T, path string) {
 			b := disktest.ReadFile(t, path)
@@ -270,7 +270,7 @@ func TestADamagedSearchIndexIsMadeAgain(t *testing.T) {
 
 // While an index cannot be written, searches read all texts and the list of changes is bounded. The
 // index is built when it can be written again.
-func TestASearchIndexThatCannotBeWritten(t *testing.T) {
+func TestSearchIndex_Unwritable(t *testing.T) {
 	dir := t.TempDir()
 	shut(t, manyItems(t, dir))
 	noErr(t, os.RemoveAll(filepath.Join(dir, searchDir)))
@@ -308,7 +308,7 @@ func TestASearchIndexThatCannotBeWritten(t *testing.T) {
 }
 
 // Failed attempts to build an index leave no files.
-func TestASearchIndexThatCannotBeSavedLeavesNothing(t *testing.T) {
+func TestSearchIndex_UnsavedLeavesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	shut(t, manyItems(t, dir))
 	noErr(t, os.RemoveAll(filepath.Join(dir, searchDir)))
@@ -325,7 +325,7 @@ func TestASearchIndexThatCannotBeSavedLeavesNothing(t *testing.T) {
 }
 
 // The index of other data is not used: here data.db is replaced by an older copy.
-func TestARestoredDatabaseHasItsOwnIndex(t *testing.T) {
+func TestSearchIndex_RestoredDatabase(t *testing.T) {
 	dir := t.TempDir()
 	db := manyItems(t, dir)
 	shut(t, db)

@@ -23,7 +23,7 @@ func found(t testing.TB, db *DB, part string) (ids []ID) {
 	return ids
 }
 
-func TestSearchFollowsTheRecord(t *testing.T) {
+func TestSearch_FollowsRecord(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: shop()})
 	edit := func(id ID, title, note string) func(tx *Tx) error {
 		return func(tx *Tx) error {
@@ -74,7 +74,7 @@ func TestSearchFollowsTheRecord(t *testing.T) {
 }
 
 // No substring matches across two fields.
-func TestSearchDoesNotMatchAcrossFields(t *testing.T) {
+func TestSearch_NoMatchAcrossFields(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: shop()})
 	update(t, db, func(tx *Tx) error { return items.Create(tx, &item{Code: "a", Title: "one", Note: "two"}) })
 	for _, part := range []string{"onetwo", "one two", "one\x00two", "e\x00t", "\x00"} {
@@ -82,7 +82,7 @@ func TestSearchDoesNotMatchAcrossFields(t *testing.T) {
 	}
 }
 
-func TestDamagedSearchTextIsFound(t *testing.T) {
+func TestSearch_DamagedTextIsDetected(t *testing.T) {
 	text := func(fn func(b *bbolt.Bucket) error) func(*bbolt.Tx) error {
 		return func(btx *bbolt.Tx) error { return fn(btx.Bucket([]byte("item.search"))) }
 	}

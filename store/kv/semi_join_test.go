@@ -39,7 +39,7 @@ const (
 	byPass   = "the index is gone through once"
 )
 
-func TestWhatLeadsToUsersInScope(t *testing.T) {
+func TestSemiJoin_UsersInScope(t *testing.T) {
 	for name, test := range map[string]struct {
 		users, rows int
 		depts       []ID
@@ -120,7 +120,7 @@ func foundAll(t *testing.T, tx *Tx, q Query[Visit], want []ID) error {
 }
 
 // A wrong index entry is reported as damage and does not reveal a record of a user out of scope.
-func TestWhatLeadsAstray(t *testing.T) {
+func TestSemiJoin_WrongIndexEntry(t *testing.T) {
 	db, err := Open(t.TempDir(), Options{Schema: &office})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 // The write functions of a commit share what was found, until one of them changes the collection. What
 // a failed commit has found is not used again, and neither are errors.
-func TestSharedWithinACommit(t *testing.T) {
+func TestShared_WithinCommit(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: zoo()})
 	type key string
 	searches, failed := 0, errors.New("failed")

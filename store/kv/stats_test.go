@@ -12,7 +12,7 @@ import (
 	"reeve/store/errs"
 )
 
-func TestAHistogramCountsByRange(t *testing.T) {
+func TestHistogram_Ranges(t *testing.T) {
 	h := NewHistogram(1, 10)
 	for _, v := range []int64{0, 1, 2, 10, 11, 1000} {
 		h.Add(v)
@@ -30,7 +30,7 @@ func (s Stats) figures() figures {
 	return figures{s.Views, s.Reads, s.Updates, s.Commits, s.Failures, s.Wait.Count(), s.Commit.Count(), uint64(s.Batch.Sum)}
 }
 
-func TestStatsCountWhatTheySay(t *testing.T) {
+func TestStats_Counts(t *testing.T) {
 	db := zooWith(t)
 	refused := errors.New("refused")
 	for _, step := range []struct {
@@ -68,7 +68,7 @@ func TestStatsCountWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestStatsSayHowManyShareACommit(t *testing.T) {
+func TestStats_WritesPerCommit(t *testing.T) {
 	db := zooWith(t)
 	before := db.Stats()
 	together(t, db, createBeast("a"), createBeast("b"), createBeast("c"))
@@ -81,7 +81,7 @@ func TestStatsSayHowManyShareACommit(t *testing.T) {
 	}
 }
 
-func TestTheOldestReadIsTold(t *testing.T) {
+func TestStats_OldestRead(t *testing.T) {
 	db := zooWith(t)
 	if s := db.Stats(); s.Reading != 0 || s.OldestRead != 0 {
 		t.Errorf("%d are reading since %s", s.Reading, s.OldestRead)
@@ -111,7 +111,7 @@ func TestTheOldestReadIsTold(t *testing.T) {
 	}
 }
 
-func TestHealthySaysWhyNot(t *testing.T) {
+func TestHealthy_Reason(t *testing.T) {
 	db := zooWith(t)
 	if err := db.Healthy(); err != nil || !db.FailedSince().IsZero() {
 		t.Errorf("%v since %s", err, db.FailedSince())
@@ -126,7 +126,7 @@ func TestHealthySaysWhyNot(t *testing.T) {
 	}
 }
 
-func TestFileStatsFollowTheFile(t *testing.T) {
+func TestStats_FileSize(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: zoo()})
 	for i := range 20 {
@@ -150,7 +150,7 @@ func TestFileStatsFollowTheFile(t *testing.T) {
 	}
 }
 
-func TestTheInventory(t *testing.T) {
+func TestCollections(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo"}, &beast{Name: "Mia"})
 	view(t, db, func(tx *Tx) error {
 		counts, err := Collections(tx)
@@ -175,7 +175,7 @@ func TestTheInventory(t *testing.T) {
 	})
 }
 
-func TestKeptCopiesAreThoseOfMigrations(t *testing.T) {
+func TestKeptCopies_OfMigrationsOnly(t *testing.T) {
 	db := zooWith(t)
 	for name, size := range map[string]int{"data.db.schema-10": 3, "data.db.schema-2": 5, "data.db.schema-x": 1, "data.db.old": 1} {
 		noErr(t, os.WriteFile(filepath.Join(db.dir, name), make([]byte, size), 0o600))

@@ -26,7 +26,7 @@ func move(db *DB, id, parent ID) error {
 	})
 }
 
-func TestTreeRefuses(t *testing.T) {
+func TestTree_Refusals(t *testing.T) {
 	onParent := refusal{errs.Invalid, "invalid", "parent_id"}
 	for name, test := range map[string]struct {
 		chains     []int // lengths of the chains; IDs continue from one to the next
@@ -61,7 +61,7 @@ func TestTreeRefuses(t *testing.T) {
 	})
 }
 
-func TestTreeAllows(t *testing.T) {
+func TestTree_Allowed(t *testing.T) {
 	for name, test := range map[string]struct {
 		chains     []int
 		id, parent ID

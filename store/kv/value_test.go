@@ -11,7 +11,7 @@ import (
 
 // JSON replaces invalid UTF-8 when a record is stored. The index must have the stored text, not the
 // original one.
-func TestTextThatIsNotUTF8(t *testing.T) {
+func TestText_InvalidUTF8(t *testing.T) {
 	for name, b := range map[string]beast{
 		"in a unique value":           {Code: "bad\xff"},
 		"in a value of another index": {Tags: []string{"bad\xff"}},
@@ -26,7 +26,7 @@ func TestTextThatIsNotUTF8(t *testing.T) {
 }
 
 // A time whose year cannot be encoded in JSON must be rejected, not stored and then unreadable.
-func TestTimeBeyondTheCalendar(t *testing.T) {
+func TestTime_BeyondCalendar(t *testing.T) {
 	for _, moment := range []Time{1 << 60, -1 << 60, -62_167_219_200_000_001} {
 		t.Run(moment.String(), func(t *testing.T) {
 			s := zoo()

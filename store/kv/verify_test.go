@@ -25,7 +25,7 @@ func retell(btx *bbolt.Tx, id ID, fn func(string) string) error {
 	return bucket.Put(idKey(id), disk.Frame("beast", idKey(id), []byte(payload)))
 }
 
-func TestVerifyFinds(t *testing.T) {
+func TestVerify_FindsDamage(t *testing.T) {
 	bucket := func(name string, fn func(b *bbolt.Bucket) error) func(*bbolt.Tx) error {
 		return func(btx *bbolt.Tx) error { return fn(btx.Bucket([]byte(name))) }
 	}
@@ -157,7 +157,7 @@ func remade(name string) func(*bbolt.Tx) error {
 	}
 }
 
-func TestVerifyOfASoundDatabase(t *testing.T) {
+func TestVerify_SoundDatabase(t *testing.T) {
 	dir := t.TempDir()
 	shut(t, zooForVerify(t, dir))
 	before := disktest.Snapshot(t, dir)
@@ -169,7 +169,7 @@ func TestVerifyOfASoundDatabase(t *testing.T) {
 	sameFiles(t, disktest.Snapshot(t, dir), before)
 }
 
-func TestReportOfARuinedFileIsBounded(t *testing.T) {
+func TestVerify_ReportBound(t *testing.T) {
 	r := &Report{}
 	for i := range maxFaults + 7 {
 		r.fault("fault %d", i)
@@ -178,7 +178,7 @@ func TestReportOfARuinedFileIsBounded(t *testing.T) {
 }
 
 // A wrong index entry must not cascade the deletion of a record to one that it does not own.
-func TestFlippedEntryDeletesNothingElse(t *testing.T) {
+func TestIndex_FlippedEntryDeletesNothing(t *testing.T) {
 	db, err := Open(t.TempDir(), Options{Schema: zoo()}) // not open(), which would verify it at the end
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +245,7 @@ func verifierChild() int {
 	return 0
 }
 
-func TestVerifyWhileWriting(t *testing.T) {
+func TestVerify_WhileWriting(t *testing.T) {
 	if out, err := child(t, "verifier", 2*time.Minute, dirVar+"="+t.TempDir()); err != nil {
 		t.Errorf("%v: %.1000s", err, out)
 	}

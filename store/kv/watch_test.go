@@ -3,7 +3,7 @@ package kv
 import "testing"
 
 // A write may share a commit with the cleanup of sessions, which emits an event per session.
-func TestAWatchIsBounded(t *testing.T) {
+func TestWatch_Bound(t *testing.T) {
 	w := &Recorder{}
 	batch := []*job{{recorder: w}}
 	for range 10 * maxCached {
@@ -16,7 +16,7 @@ func TestAWatchIsBounded(t *testing.T) {
 }
 
 // A write that was rejected before it began must not overwrite the times of earlier operations.
-func TestAWriteThatIsRefusedLeavesTheOthersTheirTimes(t *testing.T) {
+func TestWatch_RefusedWriteKeepsTimes(t *testing.T) {
 	w := &Recorder{Ops: []Op{{Mode: "write", Wait: 1, Commit: 2}}}
 	j := &job{actor: System, fn: func(*Tx) error { return nil }, recorder: w}
 	j.prepare()

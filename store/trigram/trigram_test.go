@@ -41,9 +41,9 @@ func randomText(r *rand.Rand) []byte {
 
 func all() bool { return true }
 
-// TestFindEqualsASearchOfTheTexts compares Find with a search of the texts, after any
+// TestFind_EqualsTextSearch compares Find with a search of the texts, after any
 // writes, replacements, removals and merges.
-func TestFindEqualsASearchOfTheTexts(t *testing.T) {
+func TestFind_EqualsTextSearch(t *testing.T) {
 	r := seeded(t)
 	for round := range 30 {
 		dir := t.TempDir()
@@ -99,7 +99,7 @@ func TestFindEqualsASearchOfTheTexts(t *testing.T) {
 	}
 }
 
-func TestASubstringIsFoundWithinATextOnly(t *testing.T) {
+func TestFind_WithinOneTextOnly(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), MaxText)
 	copy(long[MaxText-4:], "tail")
 	s, err := Write(filepath.Join(t.TempDir(), "s"), []Doc{{1, []byte("one\x00two")}, {2, long}, {3, []byte("ail")}, {4, nil}})
@@ -112,7 +112,7 @@ func TestASubstringIsFoundWithinATextOnly(t *testing.T) {
 	}
 }
 
-func TestInvalidTextsLeaveNoFile(t *testing.T) {
+func TestWrite_InvalidTextsLeaveNoFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, docs := range map[string][]Doc{
 		"ids that do not ascend": {{2, nil}, {2, nil}}, "no id": {{0, nil}}, "too high an id": {{MaxID + 1, nil}},
@@ -132,9 +132,9 @@ func TestInvalidTextsLeaveNoFile(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreMergedInTime: a view of many texts has few segments, and few are
+// TestMerge_KeepsFewSegments: a view of many texts has few segments, and few are
 // rewritten.
-func TestSegmentsAreMergedInTime(t *testing.T) {
+func TestMerge_KeepsFewSegments(t *testing.T) {
 	r := seeded(t)
 	dir := t.TempDir()
 	var v View
@@ -163,9 +163,9 @@ func TestSegmentsAreMergedInTime(t *testing.T) {
 	}
 }
 
-// TestMergingDecodesHitsOneByOne merges texts that repeat a trigram: decoded, their
+// TestMerge_DecodesHitsOneByOne merges texts that repeat a trigram: decoded, their
 // hits would take several times the memory of their encoded form.
-func TestMergingDecodesHitsOneByOne(t *testing.T) {
+func TestMerge_DecodesHitsOneByOne(t *testing.T) {
 	dir := t.TempDir()
 	var v View
 	for n := range 4 {
@@ -187,9 +187,9 @@ func TestMergingDecodesHitsOneByOne(t *testing.T) {
 	}
 }
 
-// TestADamagedSegmentGivesNoWrongResult flips any bit of a file: the result must be
+// TestSegment_DamageGivesNoWrongResult flips any bit of a file: the result must be
 // right, or an error.
-func TestADamagedSegmentGivesNoWrongResult(t *testing.T) {
+func TestSegment_DamageGivesNoWrongResult(t *testing.T) {
 	var docs []Doc
 	for id := range uint64(40) {
 		docs = append(docs, Doc{id + 1, fmt.Appendf(nil, "person number %d", id)})
