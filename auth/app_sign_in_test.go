@@ -80,7 +80,7 @@ func TestAppUserLogin_ByEmailOrMobile(t *testing.T) {
 	}
 }
 
-// TestAppUserLogin_OneLimitPerAccount: whatever names an account, and together.
+// TestAppUserLogin_OneLimitPerAccount covers every name of an account, alone and together.
 func TestAppUserLogin_OneLimitPerAccount(t *testing.T) {
 	names := []string{"ann", "ann@example.org", "555 1", "5551", "(555)1"}
 	for _, c := range []struct {
@@ -115,8 +115,8 @@ func TestAppUserLogin_OneLimitPerAccount(t *testing.T) {
 	}
 }
 
-// TestAppUserLogin_LimitsRevealNoAccount: after attempts with one name, another name of the same person is
-// answered like one of nobody, also with the right password.
+// TestAppUserLogin_LimitsRevealNoAccount checks that after attempts with one name, another name of
+// the same person is answered like an unknown one, even with the right password.
 func TestAppUserLogin_LimitsRevealNoAccount(t *testing.T) {
 	names := []string{"ann", "ann@example.org", "5551"}
 	for _, first := range names {
@@ -144,7 +144,8 @@ func TestAppUserLogin_LimitsRevealNoAccount(t *testing.T) {
 	}
 }
 
-// TestAppUserLogin_OtherNamesNotStored: neither those of nobody, nor those of somebody in another form than the username.
+// TestAppUserLogin_OtherNamesNotStored covers unknown names, and names of an account other than its
+// username.
 func TestAppUserLogin_OtherNamesNotStored(t *testing.T) {
 	in := start(t)
 	in.appUser(store.AppUser{Username: "ann", Email: "canary@example.org", EmailVerified: true, Mobile: "5551", Status: true}, password)

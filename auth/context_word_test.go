@@ -26,7 +26,7 @@ func TestContextWords_Refused(t *testing.T) {
 	}
 }
 
-// TestContextWords_ListedInManual, as ASVS V6.1.2 requires.
+// TestContextWords_ListedInManual checks the list that ASVS V6.1.2 requires.
 func TestContextWords_ListedInManual(t *testing.T) {
 	text, err := os.ReadFile("../embed/manual/security.md")
 	must(t, err)

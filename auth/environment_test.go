@@ -23,7 +23,8 @@ func TestTakeVariable_Removes(t *testing.T) {
 	}
 }
 
-// TestLeakedPassword_LookedUpLast: what other rules refuse is not, and what can't be looked up is not accepted.
+// TestLeakedPassword_LookedUpLast checks that a password refused by other rules is not looked up,
+// and that a password is refused if the lookup fails.
 func TestLeakedPassword_LookedUpLast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "leaked")
 	must(t, os.WriteFile(path, fmt.Appendf(nil, "%X:2\n", sha1.Sum([]byte("a leaked one"))), 0o600))

@@ -118,7 +118,7 @@ func TestSecondFactor_Login(t *testing.T) {
 	})
 }
 
-// TestSecondFactor_CodeOpensOneSession, however many ask at once.
+// TestSecondFactor_CodeOpensOneSession uses one code in several concurrent requests.
 func TestSecondFactor_CodeOpensOneSession(t *testing.T) {
 	for _, byApp := range []bool{true, false} {
 		in := start(t)
@@ -284,7 +284,7 @@ func TestPendingSignIn_EndsWithTheSessions(t *testing.T) {
 	must(t, in.complete(token, recovery[6]))
 }
 
-// TestPendingSignIn_RenewsHash of a sign-in.
+// TestPendingSignIn_RenewsHash checks that the second step renews a hash of an older cost.
 func TestPendingSignIn_RenewsHash(t *testing.T) {
 	in := start(t)
 	secret, _ := in.withFactor()
@@ -351,7 +351,8 @@ func TestRecover_RemovesSecondFactor(t *testing.T) {
 	}
 }
 
-// TestSecondFactor_NotReadable in the records: the secret is encrypted, and recovery codes are hashed.
+// TestSecondFactor_NotReadable checks that the records have the secret encrypted and recovery codes
+// hashed.
 func TestSecondFactor_NotReadable(t *testing.T) {
 	in := start(t)
 	secret, recovery := in.withFactor()

@@ -10,7 +10,8 @@ import (
 	"reeve/store"
 )
 
-// TestUnknownLoginName_NotStored, since users type passwords into the username field.
+// TestUnknownLoginName_NotStored checks that unknown names are not stored, since users type
+// passwords into the username field.
 func TestUnknownLoginName_NotStored(t *testing.T) {
 	const typed = "Hunter2-my-real-password"
 	in := start(t)

@@ -135,7 +135,8 @@ func TestPasswordHistory_KeepsOnlyNeeded(t *testing.T) {
 	must(t, in.ChangePassword(s, home, old, password)) // which is no longer compared
 }
 
-// TestPasswordHistory_LowerLimitAtOnce, although more passwords are still remembered.
+// TestPasswordHistory_LowerLimitAtOnce checks that a lower limit applies although more passwords
+// are still remembered.
 func TestPasswordHistory_LowerLimitAtOnce(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "3")
@@ -151,8 +152,8 @@ func TestPasswordHistory_LowerLimitAtOnce(t *testing.T) {
 	must(t, in.ChangePassword(s, home, "the third one", password))
 }
 
-// TestPasswordHistory_NotRevealedToAdmin: the new password of somebody else is not compared, but the
-// user can't choose the replaced one again.
+// TestPasswordHistory_NotRevealedToAdmin checks that a password set for another user is not
+// compared, but the user can't choose the replaced one again.
 func TestPasswordHistory_NotRevealedToAdmin(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "5")
@@ -191,9 +192,9 @@ func TestPasswordHistory_RenewedHash(t *testing.T) {
 	}
 }
 
-// TestPasswordHistory_ImportedPassword, whose hash is compared in its own way.
-// TestPasswordHistory_ImportedPassword, of every kind, at the small size of every third: they are slow
-// to compare, and TestImportedHash_OtherPrograms compares all.
+// TestPasswordHistory_ImportedPassword checks that an imported password is remembered: its hash is
+// compared in its own way. The small size has every third kind. They are slow to compare, and
+// TestImportedHash_OtherPrograms compares all.
 func TestPasswordHistory_ImportedPassword(t *testing.T) {
 	in, staff, customer := withImported(t)
 	in.set("security.password_history", "5")
@@ -258,7 +259,7 @@ func TestPasswordHistory_RateLimit(t *testing.T) {
 	used(t, "later", "new_password", in.ChangePassword(s, home, "the third one", password))
 }
 
-// TestPasswordHistory_ConcurrentChange: the password that was compared is no longer the present one.
+// TestPasswordHistory_ConcurrentChange has a password that is replaced after it was compared.
 func TestPasswordHistory_ConcurrentChange(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "1")
@@ -275,7 +276,7 @@ func TestPasswordHistory_ConcurrentChange(t *testing.T) {
 	}
 }
 
-// TestPasswordHistory_ReplacedRegistration: it may be of somebody else, who used the same address.
+// TestPasswordHistory_ReplacedRegistration covers another person who used the same address.
 func TestPasswordHistory_ReplacedRegistration(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "5")

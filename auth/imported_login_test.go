@@ -134,7 +134,7 @@ func TestImportedHash_ConfirmAndChange(t *testing.T) {
 	}
 }
 
-// The owner role accepts no imported hash, in either order, whoever sets it.
+// TestImportedHash_RefusedForOwner covers either order, and every caller.
 func TestImportedHash_RefusedForOwner(t *testing.T) {
 	in, staff, _ := withImported(t)
 	owner := &store.Actor{ID: FirstUser, Username: "admin", RoleIDs: []store.ID{store.OwnerRole}, Proof: store.NewProof(store.TimeOf(time.Now()))}

@@ -25,7 +25,8 @@ func (in *instance) logged(result string) (rows []*store.LoginLog) {
 	return rows
 }
 
-// TestLoginLog_ThrottledShareRow for each name, address and minute.
+// TestLoginLog_ThrottledShareRow checks that throttled attempts share a row per name, address and
+// minute.
 func TestLoginLog_ThrottledShareRow(t *testing.T) {
 	in := start(t)
 	in.wrong(5+7, "admin", "203.0.113.1")
@@ -53,7 +54,7 @@ func TestLoginLog_ThrottledShareRow(t *testing.T) {
 	}
 }
 
-// TestLoginLog_FloodAddsFewRows, so that a flood cannot displace the history.
+// TestLoginLog_FloodAddsFewRows checks that a flood of names cannot displace the history.
 func TestLoginLog_FloodAddsFewRows(t *testing.T) {
 	in := start(t)
 	for i := range maxThrottledRows + 50 {
@@ -104,7 +105,8 @@ func TestLoginLog_Bound(t *testing.T) {
 	}
 }
 
-// TestAppUserLogin_FailuresAlike, as in the admin realm.
+// TestAppUserLogin_FailuresAlike checks that every failed sign-in costs one comparison and has the
+// same error, as in the admin realm.
 func TestAppUserLogin_FailuresAlike(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error {

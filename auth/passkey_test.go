@@ -332,7 +332,8 @@ func TestPasskey_Origins(t *testing.T) {
 	}
 }
 
-// TestPasskey_ChallengeHasOneForm, so that it works once in no other form either.
+// TestPasskey_ChallengeHasOneForm checks that a challenge is accepted in one spelling only, so that
+// it can't be used twice in different spellings.
 func TestPasskey_ChallengeHasOneForm(t *testing.T) {
 	in := start(t)
 	challenge := in.passkeyChallenge(toSignIn, "", signInLife).String()
@@ -352,7 +353,8 @@ func TestPasskey_ChallengeHasOneForm(t *testing.T) {
 	}
 }
 
-// TestPasskey_StrangersDisturbNoFactor: whoever knows the name of a passkey can send wrong responses.
+// TestPasskey_StrangersDisturbNoFactor checks that wrong responses do not disturb the user: anyone
+// who knows the name of a passkey can send them.
 func TestPasskey_StrangersDisturbNoFactor(t *testing.T) {
 	in := start(t)
 	p, recovery := in.withPasskey()

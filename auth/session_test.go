@@ -233,8 +233,8 @@ func (in *instance) stored(id store.ID) (used, updated store.Time) {
 	return used, updated
 }
 
-// TestLastUse_NotWrittenByRequest and not by the request, so that a read request
-// writes nothing.
+// TestLastUse_NotWrittenByRequest checks that Run writes the last use, and not the request, so that
+// a read request writes nothing.
 func TestLastUse_NotWrittenByRequest(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)

@@ -83,7 +83,8 @@ func TestSignInNotice_Programs(t *testing.T) {
 	}
 }
 
-// TestSignInNotice_AfterAllDevicesEnded, as after a password reset by somebody who reads the mail.
+// TestSignInNotice_AfterAllDevicesEnded covers a password reset by an attacker who reads the user's
+// mail.
 func TestSignInNotice_AfterAllDevicesEnded(t *testing.T) {
 	in := start(t)
 	in.device("admin", "192.0.2.1")
@@ -122,7 +123,8 @@ func TestSession_KnowsDevice(t *testing.T) {
 	})
 }
 
-// TestSession_BoundToNetwork if the setting says so; those of app users never.
+// TestSession_BoundToNetwork checks that the setting binds sessions of users, and never those of
+// app users.
 func TestSession_BoundToNetwork(t *testing.T) {
 	in := start(t)
 	in.appUser(store.AppUser{Username: "ann", Status: true}, password)

@@ -78,7 +78,8 @@ func TestOwnDevices(t *testing.T) {
 	in.ok("GET", "/system/session", "", "laptop").brief(200, `"device_id":`)
 }
 
-// TestSignInNotice are told to the user's other devices, and can't be dismissed by the new one.
+// TestSignInNotice checks that the user's other devices are notified of a sign-in, and that the new
+// device can't dismiss the notice.
 func TestSignInNotice(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -151,7 +152,8 @@ func TestSignInNotice(t *testing.T) {
 	}
 }
 
-// TestSignInNotice_MailsAreLimited, so that somebody who knows the password can't flood the mailbox.
+// TestSignInNotice_MailsAreLimited checks that an attacker who knows the password can't flood the
+// user's mailbox.
 func TestSignInNotice_MailsAreLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)

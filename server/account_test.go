@@ -165,8 +165,9 @@ func TestOwnAccount(t *testing.T) {
 	})
 }
 
-// TestEmailChange_NeedsPassword of app users, so that a stolen session is not enough. Users confirm who they are, see
-// TestConfirmation_DependsOnChange. Both share the rate limit with changing the password.
+// TestEmailChange_NeedsPassword checks that a stolen session of an app user can't change the email
+// address. Users confirm the change instead, see TestConfirmation_DependsOnChange. Both share the
+// rate limit with changing the password.
 func TestEmailChange_NeedsPassword(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -69,7 +69,8 @@ func TestImpersonation(t *testing.T) {
 	in.ok("DELETE", "/admin/act-as", "", "boss")
 }
 
-// TestImpersonation_AllowedTargets is whoever may do nothing more, at every request.
+// TestImpersonation_AllowedTargets checks that the target may never do more than the actor, at
+// every request.
 func TestImpersonation_AllowedTargets(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
@@ -138,7 +139,8 @@ func TestImpersonation_AllowedTargets(t *testing.T) {
 	in.beginActing("key", clerk, 0).brief(403, "key_not_allowed")
 }
 
-// TestImpersonation_HidesCustomFields that the user sees alone, or administrators alone.
+// TestImpersonation_HidesCustomFields checks that fields for the user alone, or for administrators
+// alone, are hidden.
 func TestImpersonation_HidesCustomFields(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
@@ -157,7 +159,7 @@ func TestImpersonation_HidesCustomFields(t *testing.T) {
 	}
 }
 
-// TestImpersonation_SecondEndsFirst ends the former one, which the change log says.
+// TestImpersonation_SecondEndsFirst also checks that the change log has the end.
 func TestImpersonation_SecondEndsFirst(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
@@ -176,7 +178,8 @@ func (in *instance) ownID(name string) store.ID {
 	return out.Info.ID
 }
 
-// TestImpersonation_OwnAccountIsRefused, not even an owner who acts as another one.
+// TestImpersonation_OwnAccountIsRefused checks that no one uses the account routes of another user,
+// not even an owner who acts as another owner.
 func TestImpersonation_OwnAccountIsRefused(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
@@ -209,7 +212,7 @@ func TestImpersonation_OwnAccountIsRefused(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestImpersonation_IsReported to the user, and everywhere with both names.
+// TestImpersonation_IsReported checks that the user is notified, and that logs have both names.
 func TestImpersonation_IsReported(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)
@@ -261,7 +264,8 @@ func TestImpersonation_IsReported(t *testing.T) {
 	in.ok("GET", "/system/audit?action=denied", "", "owner").brief(200, `"as":{"kind":"user"`)
 }
 
-// TestImpersonation_StartsNoJob, since it would go on as the other user alone.
+// TestImpersonation_StartsNoJob checks that no job starts, since it would go on as the other user
+// alone.
 func TestImpersonation_StartsNoJob(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -290,7 +294,7 @@ func TestImpersonation_SignedLink(t *testing.T) {
 	in.ok("GET", out.URL, "", "nobody")
 }
 
-// TestImpersonation_EndAbortsWrites, also one whose body was still arriving.
+// TestImpersonation_EndAbortsWrites covers a write whose body is still arriving, too.
 func TestImpersonation_EndAbortsWrites(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -320,7 +324,8 @@ func TestImpersonation_EndAbortsWrites(t *testing.T) {
 	}
 }
 
-// TestImpersonation_NoticesKeepOthers: an administrator can't push out what the user must see.
+// TestImpersonation_NoticesKeepOthers checks that an administrator can't push out notices that the
+// user must see.
 func TestImpersonation_NoticesKeepOthers(t *testing.T) {
 	t.Parallel()
 	in, clerk := actors(t)

@@ -215,7 +215,7 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	v.get(pages.AuthenticatorPath).brief(200, "<h1>身份验证器</h1>")
 }
 
-// TestHostedPages_WrongCodesEndLogin after five.
+// TestHostedPages_WrongCodesEndLogin checks that the fifth wrong code ends the sign-in.
 func TestHostedPages_WrongCodesEndLogin(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -92,7 +92,7 @@ func TestPasswordPage_RateLimit(t *testing.T) {
 	v.post(pages.DeletionPath, "password", ownerPassword).brief(429)
 }
 
-// TestHostedPages_PasswordMustBeChanged lets the person see nothing else before.
+// TestHostedPages_PasswordMustBeChanged checks that no other page is shown before the change.
 func TestHostedPages_PasswordMustBeChanged(t *testing.T) {
 	t.Parallel()
 	in := start(t)

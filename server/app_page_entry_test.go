@@ -203,7 +203,7 @@ func TestForgotPage_RateLimit(t *testing.T) {
 	v.post(pages.ForgotPath, "username", "ann").brief(429, "Too many attempts", `value="ann"`)
 }
 
-// TestLinkPage_LeadsToSignIn only if it is there.
+// TestLinkPage_LeadsToSignIn checks that link pages lead to the sign-in page only if it is enabled.
 func TestLinkPage_LeadsToSignIn(t *testing.T) {
 	t.Parallel()
 	in := start(t)

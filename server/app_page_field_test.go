@@ -19,7 +19,7 @@ func (in *instance) declare(fields ...string) {
 	}
 }
 
-// TestHostedPages_CustomFields registers, and changes a profile, with a field of every type.
+// TestHostedPages_CustomFields registers and changes a profile with a field of every type.
 func TestHostedPages_CustomFields(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -77,7 +77,7 @@ func TestHostedPages_LargeCustomFields(t *testing.T) {
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"about":"`+long+`\n中"`, `"more":"`+long+`"`)
 }
 
-// TestHostedPages_BodyLimit to exactly the number of bytes of their routes.
+// TestHostedPages_BodyLimit checks that forms accept exactly the number of bytes of their routes.
 func TestHostedPages_BodyLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -104,7 +104,7 @@ func TestHostedPages_BodyLimit(t *testing.T) {
 	}
 }
 
-// TestProfilePage_RemovedOptionRemains sends the form of a profile back whose value is no option any more.
+// TestProfilePage_RemovedOptionRemains sends back a profile whose value is no longer an option.
 func TestProfilePage_RemovedOptionRemains(t *testing.T) {
 	t.Parallel()
 	in := start(t)

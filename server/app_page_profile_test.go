@@ -18,7 +18,8 @@ func (a *reply) profileVersion() string {
 	return found[1]
 }
 
-// TestProfilePage_KeepsNewerChanges of an administrator, with a form that was opened before.
+// TestProfilePage_KeepsNewerChanges checks that a form opened earlier does not overwrite a change
+// by an administrator.
 func TestProfilePage_KeepsNewerChanges(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -47,7 +48,8 @@ func TestProfilePage_KeepsNewerChanges(t *testing.T) {
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"nickname":"Mine"`, `"email":"new@example.org"`, `"tier":"g"`)
 }
 
-// TestProfilePage_KeepsVersion when the form is shown again, so that it does not become current by a mistake.
+// TestProfilePage_KeepsVersion checks that a form shown again after a mistake keeps its version, so
+// that it does not become current.
 func TestProfilePage_KeepsVersion(t *testing.T) {
 	t.Parallel()
 	in := start(t)

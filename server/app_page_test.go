@@ -150,7 +150,7 @@ func TestHostedPages_NeedSession(t *testing.T) {
 	in.call("GET", pages.AccountPath, "", "nobody").brief(401, `"errorCode":"unauthenticated"`)
 }
 
-// TestHostedPages_OtherOriginsRejected with and without a cookie.
+// TestHostedPages_OtherOriginsRejected sends forms of other origins with and without a cookie.
 func TestHostedPages_OtherOriginsRejected(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -223,7 +223,7 @@ func TestHostedPages_MalformedForms(t *testing.T) {
 	v.get(pages.AccountPath).brief(200, "<dd>Not set</dd>")
 }
 
-// TestHostedPages_EscapeInput in texts and in attributes.
+// TestHostedPages_EscapeInput has hostile input in texts and in attributes.
 func TestHostedPages_EscapeInput(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -253,7 +253,8 @@ func TestHostedPages_EscapeInput(t *testing.T) {
 	answers[1].brief(422, "Username: must be 3 to 32 characters", `value="&#34;&gt;&lt;script&gt;`)
 }
 
-// TestHostedPages_SecretsAreNotRecorded in the log, in monitoring and in the logs of sign-ins and changes.
+// TestHostedPages_SecretsAreNotRecorded searches the log, monitoring, the login log and the change
+// log.
 func TestHostedPages_SecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -287,7 +288,7 @@ func TestHostedPages_SecretsAreNotRecorded(t *testing.T) {
 	}
 }
 
-// TestHostedPages_Texts has every text in both languages.
+// TestHostedPages_Texts checks that every text exists in both languages.
 func TestHostedPages_Texts(t *testing.T) {
 	t.Parallel()
 	in := start(t)

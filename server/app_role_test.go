@@ -111,7 +111,8 @@ func TestAppRoles_AssignmentNeedsPermission(t *testing.T) {
 	in.call("PUT", "/user/list/1", `{"role_ids":[]}`, "support").brief(403, store.AppRolePermission)
 }
 
-// Who may change roles, but neither what they grant nor who has them, can't do so on another path.
+// TestAppRoles_NotWidenedOnOtherPaths checks that permission to change roles allows neither
+// changing their grants nor their members on another path.
 func TestAppRoles_NotWidenedOnOtherPaths(t *testing.T) {
 	t.Parallel()
 	in := shop(t)

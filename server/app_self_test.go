@@ -71,7 +71,7 @@ func TestAccountDeletion(t *testing.T) {
 	}
 }
 
-// TestAccountDeletion_RateLimit, since it compares the password.
+// TestAccountDeletion_RateLimit checks the limit, since the route compares the password.
 func TestAccountDeletion_RateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -86,7 +86,7 @@ func TestAccountDeletion_RateLimit(t *testing.T) {
 	in.ok("GET", "/api/user", "", "ann")
 }
 
-// TestAccountDeletion_EndsCookie, and is refused for pages of other origins.
+// TestAccountDeletion_EndsCookie also checks that pages of other origins are refused.
 func TestAccountDeletion_EndsCookie(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -80,7 +80,8 @@ func allTests(t *testing.T) map[string]bool {
 	return tests
 }
 
-// TestASVS_ChosenLevel3HasTests by existing tests, and named in the manual.
+// TestASVS_ChosenLevel3HasTests checks that the chosen requirements are shown by existing tests,
+// and named in the manual.
 func TestASVS_ChosenLevel3HasTests(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/asvs_level3.csv")
@@ -175,8 +176,8 @@ func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 	}
 }
 
-// TestPasswordFields_MaskedAndPasteable are masked until their user shows them, filled by password managers, and can be
-// pasted into.
+// TestPasswordFields_MaskedAndPasteable checks that password fields of the console are masked until
+// their user shows them, filled by password managers, and can be pasted into.
 func TestPasswordFields_MaskedAndPasteable(t *testing.T) {
 	t.Parallel()
 	fields := 0

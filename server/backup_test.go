@@ -75,7 +75,8 @@ func TestBackup_HasFiles(t *testing.T) {
 	})
 }
 
-// TestBackup_CompleteIfTimeNotStored, for example on a full disk.
+// TestBackup_CompleteIfTimeNotStored covers a full disk, on which the time of the backup can't be
+// stored.
 func TestBackup_CompleteIfTimeNotStored(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -88,7 +89,7 @@ func TestBackup_CompleteIfTimeNotStored(t *testing.T) {
 	in.ok("GET", "/system/info", "", "owner").brief(200, `"last_backup_at":null`)
 }
 
-// TestBackup_FailureAborts, so that the client cannot take it for complete.
+// TestBackup_FailureAborts checks that the client cannot take a failed backup for a complete one.
 func TestBackup_FailureAborts(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(t *testing.T, in *instance){

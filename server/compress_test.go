@@ -18,7 +18,8 @@ func unzipped(t testing.TB, r io.Reader) string {
 	return string(body)
 }
 
-// TestCompression_LargeResponses, with the same content and a weak ETag.
+// TestCompression_LargeResponses checks that a compressed response has the same content and a weak
+// ETag.
 func TestCompression_LargeResponses(t *testing.T) {
 	t.Parallel()
 	in := start(t)

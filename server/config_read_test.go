@@ -331,7 +331,8 @@ func (in *instance) groupID(key string) (id store.ID) {
 	return id
 }
 
-// TestConfigRead_SecretKeepsItsReaders: who reads one group and changes settings could read all secrets.
+// TestConfigRead_SecretKeepsItsReaders checks that a user who reads one group and changes settings
+// can't read all secrets.
 func TestConfigRead_SecretKeepsItsReaders(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
@@ -351,7 +352,8 @@ func TestConfigRead_SecretKeepsItsReaders(t *testing.T) {
 	in.ok("GET", "/config?groups=a", "", "key").brief(200, `"moved":"entered again"`)
 }
 
-// TestConfigRead_OtherNetworkIsLogged, so that a stolen key shows.
+// TestConfigRead_OtherNetworkIsLogged checks that a read from another network has an entry, so that
+// a stolen key shows.
 func TestConfigRead_OtherNetworkIsLogged(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
@@ -373,7 +375,8 @@ func TestConfigRead_OtherNetworkIsLogged(t *testing.T) {
 	}
 }
 
-// TestConfigRead_OldPermissionIsNotReused by a group that is created later.
+// TestConfigRead_OldPermissionIsNotReused checks that a group created later does not reuse an old
+// permission.
 func TestConfigRead_OldPermissionIsNotReused(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -391,7 +394,8 @@ func TestConfigRead_OldPermissionIsNotReused(t *testing.T) {
 	in.call("GET", "/config?groups=later", "", "reader").brief(403)
 }
 
-// TestConfigRead_EventsOmitHiddenNames from those who read it before.
+// TestConfigRead_EventsOmitHiddenNames checks that events omit names that the caller could read
+// before, and can't any more.
 func TestConfigRead_EventsOmitHiddenNames(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
@@ -410,7 +414,7 @@ func TestConfigRead_EventsOmitHiddenNames(t *testing.T) {
 	}
 }
 
-// TestConfigWait_AnonymousLeaveStreamsFree, from however many networks they come.
+// TestConfigWait_AnonymousLeaveStreamsFree sends waits without a token from many networks.
 func TestConfigWait_AnonymousLeaveStreamsFree(t *testing.T) {
 	t.Parallel()
 	in := readable(t)

@@ -128,8 +128,8 @@ func (in *instance) dictID(code string) (id store.ID) {
 	return id
 }
 
-// TestConfigWait_EndsWithRights: a caller who may not read any more is told at once, and one who may read
-// less or more gets that.
+// TestConfigWait_EndsWithRights checks that a caller who loses access is told at once, and that one
+// whose access changes gets the changed response.
 func TestConfigWait_EndsWithRights(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
@@ -207,7 +207,8 @@ func TestConfigWait_Limit(t *testing.T) {
 	}
 }
 
-// TestConfigWait_AllReceiveChange while others write something else, each once and with the last value.
+// TestConfigWait_AllReceiveChange checks that each waiting client receives a change once, with the
+// last value, while other clients write other settings.
 func TestConfigWait_AllReceiveChange(t *testing.T) {
 	t.Parallel()
 	in := readable(t)

@@ -105,8 +105,8 @@ func TestCORS_ErrorsReadable(t *testing.T) {
 	}
 }
 
-// TestCORS_PreflightHeaders, ignoring case, but not those in which
-// proxies name their clients.
+// TestCORS_PreflightHeaders checks that a preflight allows the headers that clients send, ignoring
+// case, but not those in which proxies name their clients.
 func TestCORS_PreflightHeaders(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.CORSOrigins = []string{friend} })

@@ -182,7 +182,8 @@ func TestCustomField_UniqueInImport(t *testing.T) {
 	in.upload("/admin/list-import?dry_run=1", "username,nickname,fields.number\neve,Eve,51\ndan,Dan,51.0\n", "owner").brief(200, `"failed":1`, `"fields.number":"is the same as on line 2"`)
 }
 
-// TestCustomField_WithdrawnDuringExport while the client reads.
+// TestCustomField_WithdrawnDuringExport checks that an export omits a field once its access is
+// withdrawn while the client reads.
 func TestCustomField_WithdrawnDuringExport(t *testing.T) {
 	t.Parallel()
 	in, clerk, _ := withManyUsers(t)

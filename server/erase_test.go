@@ -281,7 +281,7 @@ func TestErasure_MonitoringEvents(t *testing.T) {
 	}
 }
 
-// TestErasure_ImpersonationEvents, of whichever of the two is erased.
+// TestErasure_ImpersonationEvents erases each of the two users.
 func TestErasure_ImpersonationEvents(t *testing.T) {
 	t.Parallel()
 	for _, erased := range []string{"boss", "clerk"} {

@@ -102,7 +102,8 @@ func TestSecondFactor_RequiredByRole(t *testing.T) {
 	in.ok("GET", "/admin/role", "", "ada") // at once, too
 }
 
-// TestSecondFactor_RemovedMustBeReplaced at once, if one is required.
+// TestSecondFactor_RemovedMustBeReplaced checks that a removed factor must be replaced at once, if
+// one is required.
 func TestSecondFactor_RemovedMustBeReplaced(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -138,7 +139,8 @@ func TestSecondFactor_RequiredBySetting(t *testing.T) {
 	}
 }
 
-// TestSecondFactor_RemovalNotice at the next sign-in and by mail, unless the user has removed it.
+// TestSecondFactor_RemovalNotice checks that the user is notified at the next sign-in and by mail,
+// unless the user removed the factor.
 func TestSecondFactor_RemovalNotice(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -25,8 +25,7 @@ func (a *reply) safe(inline bool) {
 	}
 }
 
-// TestDownload_HostileFilesNotRendered, whatever name they have and by whichever route they are
-// downloaded.
+// TestDownload_HostileFilesNotRendered covers hostile names, and every route that downloads.
 func TestDownload_HostileFilesNotRendered(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -83,7 +82,8 @@ func TestDownload_HostileFilesNotRendered(t *testing.T) {
 	}
 }
 
-// TestThumbnail_NoLocation they were taken; the unmodified file keeps that.
+// TestThumbnail_NoLocation checks that thumbnails have no place where the picture was taken. The
+// unmodified file keeps it.
 func TestThumbnail_NoLocation(t *testing.T) {
 	t.Parallel()
 	in := start(t)

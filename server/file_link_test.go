@@ -57,7 +57,7 @@ func TestFileLink_NeedsNoToken(t *testing.T) {
 	in.call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), "", "owner").brief(404)
 }
 
-// TestFileLink_AnyChangeInvalidates, whichever part of the URL is changed.
+// TestFileLink_AnyChangeInvalidates changes each part of the URL.
 func TestFileLink_AnyChangeInvalidates(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -164,8 +164,8 @@ func TestFileLink_EndsWithAccess(t *testing.T) {
 	}
 }
 
-// TestFileLink_Expiry, at the latest with the session. Changing the password keeps the links
-// of the session that changes it.
+// TestFileLink_Expiry checks that links expire with the session at the latest. Changing the
+// password keeps the links of the session that changes it.
 func TestFileLink_Expiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)

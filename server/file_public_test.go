@@ -114,7 +114,8 @@ func TestAvatars(t *testing.T) {
 	in.swept(1)
 }
 
-// TestAvatar_InvalidPictures are rejected and keep the previous avatar.
+// TestAvatar_InvalidPictures checks that invalid pictures are rejected and keep the previous
+// avatar.
 func TestAvatar_InvalidPictures(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -32,8 +32,8 @@ func (in *instance) sendForm(url string, parts ...formPart) *reply {
 	return in.send(in.multipart(url, strings.NewReader(multipartBody(parts...)), "owner"))
 }
 
-// TestForm_RejectsUnknownFields before and after the file, and accepts its own fields in
-// both places.
+// TestForm_RejectsUnknownFields sends unknown fields before and after the file, and checks that
+// each form accepts its own fields in both places.
 func TestForm_RejectsUnknownFields(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -212,7 +212,8 @@ func TestSpreadsheetFormats(t *testing.T) {
 	}
 }
 
-// TestImport_DuplicateNameInFile, not as taken by another user.
+// TestImport_DuplicateNameInFile checks that a name repeated in the file is not reported as taken
+// by another user.
 func TestImport_DuplicateNameInFile(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -154,7 +154,6 @@ func TestForward_EndsWithSession(t *testing.T) {
 	}
 }
 
-// TestForwardCode_BoundToUseOriginBrowser to one use, one origin and one browser.
 func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -193,7 +192,6 @@ func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 	}
 }
 
-// TestForward_ConfiguredOriginsOnly than to the configured origins.
 func TestForward_ConfiguredOriginsOnly(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -220,7 +218,7 @@ func must1(t *testing.T) func(*url.URL, error) *url.URL {
 	}
 }
 
-// TestForwardToken_ReplacedAfterRestart, without a password.
+// TestForwardToken_ReplacedAfterRestart checks that a token is replaced without a password.
 func TestForwardToken_ReplacedAfterRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -260,7 +258,7 @@ func TestForwardCode_RateLimit(t *testing.T) {
 	}
 }
 
-// TestForward_JunkCookies are like none.
+// TestForward_JunkCookies checks that an invalid cookie has the same result as none.
 func TestForward_JunkCookies(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -287,7 +285,7 @@ func TestForward_JunkCookies(t *testing.T) {
 	}
 }
 
-// TestForward_SecretsAreNotRecorded in monitoring.
+// TestForward_SecretsAreNotRecorded searches the monitoring.
 func TestForward_SecretsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	in := start(t)

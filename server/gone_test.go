@@ -102,7 +102,7 @@ func (d *deaf) Write(p []byte) (int, error) {
 	return d.ResponseRecorder.Write(p)
 }
 
-// TestClientGone_DownloadIsNoFailure, for each kind of raw response.
+// TestClientGone_DownloadIsNoFailure aborts each kind of raw response.
 func TestClientGone_DownloadIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for path, as := range map[string]string{"/admin/list-export": "owner", "/system/backup": "owner", "/metrics": "metrics"} {

@@ -102,8 +102,8 @@ func (a *reply) checkHeaders(r *http.Request) {
 	}
 }
 
-// TestSecurityHeaders_EveryRoute for every route and class of status; call and send
-// check them, in all other tests too.
+// TestSecurityHeaders_EveryRoute has every route and class of status. In all other tests, call and
+// send check the headers, too.
 func TestSecurityHeaders_EveryRoute(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
@@ -169,7 +169,7 @@ func TestSecurityHeaders_EveryStatusClass(t *testing.T) {
 	in.call("POST", "/admin/logout", "", "owner").brief(401)
 }
 
-// TestSecurityHeaders_Console, with its own content security policy.
+// TestSecurityHeaders_Console checks that the console has its own content security policy.
 func TestSecurityHeaders_Console(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
@@ -195,7 +195,7 @@ func TestSecurityHeaders_Console(t *testing.T) {
 	}
 }
 
-// TestSecurityHeaders_Errors, including a panic and an aborted response.
+// TestSecurityHeaders_Errors has a panic and an aborted response, too.
 func TestSecurityHeaders_Errors(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -211,7 +211,6 @@ func TestSecurityHeaders_Errors(t *testing.T) {
 	}
 }
 
-// TestSecurityHeaders_HSTSNeedsTLS only.
 func TestSecurityHeaders_HSTSNeedsTLS(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -234,7 +234,8 @@ func TestSystemInfo(t *testing.T) {
 	})
 }
 
-// TestLostCommits_ShownUntilAcknowledged by a user with the permission.
+// TestLostCommits_ShownUntilAcknowledged checks that only a user with the permission can
+// acknowledge lost commits.
 func TestLostCommits_ShownUntilAcknowledged(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -314,7 +315,7 @@ func TestSystemHealth_SearchIndexFailure(t *testing.T) {
 	}
 }
 
-// TestSystemHealth_WorstState of all components.
+// TestSystemHealth_WorstState checks that the state of the whole is the worst of all components.
 func TestSystemHealth_WorstState(t *testing.T) {
 	t.Parallel()
 	in := start(t)

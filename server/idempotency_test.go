@@ -68,7 +68,7 @@ func TestIdempotency_FailedCanBeRepeated(t *testing.T) {
 	})
 }
 
-// TestIdempotency_Concurrent are carried out once, too.
+// TestIdempotency_Concurrent checks that concurrent repetitions are carried out once.
 func TestIdempotency_Concurrent(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -143,7 +143,7 @@ func TestIdempotency_EveryPost(t *testing.T) {
 	}
 }
 
-// TestIdempotency_SecretsNotReplayed, nor stored.
+// TestIdempotency_SecretsNotReplayed checks that secrets are not stored, either.
 func TestIdempotency_SecretsNotReplayed(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -163,7 +163,8 @@ func TestIdempotency_SecretsNotReplayed(t *testing.T) {
 	})
 }
 
-// TestIdempotency_ResponseEncrypted with the Idempotency-Key, so that erased data does not stay in it.
+// TestIdempotency_ResponseEncrypted checks that a stored response is encrypted with the
+// Idempotency-Key, so that erased data does not stay in it.
 func TestIdempotency_ResponseEncrypted(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -187,7 +188,7 @@ func TestIdempotency_ReplayNeedsPermission(t *testing.T) {
 	in.repeatable("k", "POST", "/admin/dept", `{"name":"Sales"}`, "clerk").brief(403, `"errorCode":"denied"`)
 }
 
-// TestIdempotency_UploadOtherBoundary, as clients do.
+// TestIdempotency_UploadOtherBoundary repeats an upload with another boundary, as clients do.
 func TestIdempotency_UploadOtherBoundary(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -268,7 +269,8 @@ func TestIdempotency_ReplayNeedsSameScope(t *testing.T) {
 	in.repeatable("k", "POST", "/admin/dept", `{"name":"Plans"}`, "clerk").brief(409, `"errorCode":"already_done"`)
 }
 
-// TestIdempotency_FilesDistinguished, also if the bytes of all of them are the same.
+// TestIdempotency_FilesDistinguished compares a form with one file to a form with two files whose
+// joined parts have the same bytes.
 func TestIdempotency_FilesDistinguished(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -90,7 +90,8 @@ func TestImportedHash_Login(t *testing.T) {
 	}
 }
 
-// Whoever imports hashes must be allowed to set passwords, also when the job runs.
+// TestImportedHash_NeedsPasswordPermission checks that the caller needs the permission to set
+// passwords, even when the job runs later.
 func TestImportedHash_NeedsPasswordPermission(t *testing.T) {
 	t.Parallel()
 	for name, c := range importRealms {

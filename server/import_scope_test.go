@@ -9,9 +9,8 @@ import (
 	"reeve/store"
 )
 
-// TestUserImport_DataScope of a user who sees department 10 and below. Each row outside
-// of it, and each that grants too much, has its own result; one such row makes the whole
-// import fail.
+// TestUserImport_DataScope imports as a user who sees department 10 and below. Each row outside of
+// it, and each that grants too much, has its own result. One such row makes the whole import fail.
 func TestUserImport_DataScope(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)

@@ -53,7 +53,8 @@ func (l *late) Read(b []byte) (int, error) {
 	return l.Reader.Read(b)
 }
 
-// TestUserImport_ReauthorizedAfterUpload, since an upload can take long.
+// TestUserImport_ReauthorizedAfterUpload checks the authorization after the upload, since an upload
+// can take long.
 func TestUserImport_ReauthorizedAfterUpload(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -188,7 +189,7 @@ func TestInvalidImportFiles(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestUserImport_AllOrNothing, and imported users have no password.
+// TestUserImport_AllOrNothing also checks that imported users have no password.
 func TestUserImport_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	in := withOffice(t, nil)

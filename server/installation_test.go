@@ -11,8 +11,8 @@ import (
 	"reeve/server/web"
 )
 
-// TestFilePermissions_ReadableReported at the start and in /system/health, until they are
-// private.
+// TestFilePermissions_ReadableReported checks that files that others can read are reported at the
+// start and in /system/health, until they are private.
 func TestFilePermissions_ReadableReported(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -46,7 +46,7 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 	check()
 }
 
-// TestFilePermissions_OwnFilesPrivate, whatever the umask.
+// TestFilePermissions_OwnFilesPrivate checks the files that the server has written itself.
 func TestFilePermissions_OwnFilesPrivate(t *testing.T) {
 	t.Parallel()
 	in := start(t)

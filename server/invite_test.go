@@ -136,7 +136,8 @@ func TestInvitation_NeedsRightsOfCopier(t *testing.T) {
 	}
 }
 
-// TestInvitation_CeilingAndScope on every operation that makes, lists or revokes one.
+// TestInvitation_CeilingAndScope covers every operation that creates, lists or revokes links for
+// other users.
 func TestInvitation_CeilingAndScope(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -183,7 +184,8 @@ func TestInvitation_CeilingAndScope(t *testing.T) {
 	in.call("POST", "/admin/list/1/reset-link", `{}`, "local").brief(404)
 }
 
-// TestInvitation_APIKeyCannotCopy, since whoever has the key could sign in as the user.
+// TestInvitation_APIKeyCannotCopy checks that a key cannot copy links, since its holder could sign
+// in as the user.
 func TestInvitation_APIKeyCannotCopy(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -315,8 +317,8 @@ func (in *instance) acceptancesAreLogged(want int) {
 	}
 }
 
-// TestMailLink_EndsWithAddress: who can read the mails of an address that the user has no more must
-// not get the account.
+// TestMailLink_EndsWithAddress checks that a reader of the user's previous mailbox can't get the
+// account.
 func TestMailLink_EndsWithAddress(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -383,7 +385,8 @@ func TestEmailVerification(t *testing.T) {
 	}
 }
 
-// TestMailLink_UnknownIsRateLimited by address, and a good one is not.
+// TestMailLink_UnknownIsRateLimited checks that unknown links are limited by address, and a valid
+// one is not.
 func TestMailLink_UnknownIsRateLimited(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -144,7 +144,6 @@ func (in *instance) heldUpload(url, file, as string, then func()) *reply {
 	return answer
 }
 
-// TestImportJob_FailureIsUndone completely.
 func TestImportJob_FailureIsUndone(t *testing.T) {
 	t.Parallel()
 	const n = 2*jobs.JobStepRecords + 50
@@ -254,8 +253,7 @@ func TestJob_ContinuedAfterCrash(t *testing.T) {
 	}
 }
 
-// TestJob_UnpreparedIsGivenUp if its steps were not all stored when the process
-// ended.
+// TestJob_UnpreparedIsGivenUp has a job whose steps were not all stored when the process ended.
 func TestJob_UnpreparedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -339,7 +337,7 @@ func copyData(t testing.TB, from string) string {
 	return to
 }
 
-// TestJob_ContinuedEveryMinute while the program runs.
+// TestJob_ContinuedEveryMinute checks that interrupted jobs continue without a restart.
 func TestJob_ContinuedEveryMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := start(t)

@@ -164,7 +164,8 @@ func TestPersonalKey_OwnerPermissions(t *testing.T) {
 	in.lists("/admin/key", "id", "owner")
 }
 
-// TestPersonalKey_OthersOnlyDisable, also an owner: whoever knows its secret is its user.
+// TestPersonalKey_OthersOnlyDisable covers an owner, too: the holder of a key's secret acts as its
+// user.
 func TestPersonalKey_OthersOnlyDisable(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -223,8 +224,8 @@ func TestAPIKey_RotationOverlap(t *testing.T) {
 	in.ok("GET", "/system/audit?action=rotate_key", "", "owner").brief(200, `"details":{"key":1}`)
 }
 
-// TestAPIKey_NeverBecomesUser: with the key of somebody, even of an owner, nobody gets a session, a
-// password, another key or the owner role.
+// TestAPIKey_NeverBecomesUser checks that a key, even of an owner, can't get a session, a password,
+// another key or the owner role.
 func TestAPIKey_NeverBecomesUser(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -308,7 +309,7 @@ func TestAPIKey_RateLimit(t *testing.T) {
 	}
 }
 
-// TestAPIKey_ActorInLogs with the key as the actor.
+// TestAPIKey_ActorInLogs checks that the logs have the key as the actor.
 func TestAPIKey_ActorInLogs(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -343,7 +344,8 @@ func TestAPIKey_ActorInLogs(t *testing.T) {
 	}
 }
 
-// TestAPIKey_JobHasKeyRights, not those of its owner.
+// TestAPIKey_JobHasKeyRights checks that a job of a key does not have the permissions of the key's
+// owner.
 func TestAPIKey_JobHasKeyRights(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -393,7 +395,7 @@ func TestAPIKey_DownloadsBackup(t *testing.T) {
 	}
 }
 
-// TestAPIKey_LinksEndWithKey that made them.
+// TestAPIKey_LinksEndWithKey checks that links are invalid once the key that created them is.
 func TestAPIKey_LinksEndWithKey(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -427,8 +429,8 @@ func TestAPIKey_OwnerWebhookIsHidden(t *testing.T) {
 	}
 }
 
-// TestAPIKey_ExcludedPermissions are those of operations that refuse keys, so that a check says what is
-// enforced.
+// TestAPIKey_ExcludedPermissions checks that these are the permissions of operations that refuse
+// keys, so that a check says what is enforced.
 func TestAPIKey_ExcludedPermissions(t *testing.T) {
 	t.Parallel()
 	usable := map[string]bool{}
@@ -452,7 +454,7 @@ func TestAPIKey_ExcludedPermissions(t *testing.T) {
 		`"allowed":{"admin.key.create":false,"system.backup":false,"system.info":true}`, `"admin.key.create":"not_for_keys"`)
 }
 
-// TestAPIKey_NoPersonalEvents with the same roles.
+// TestAPIKey_NoPersonalEvents compares a key with a user who has the same roles.
 func TestAPIKey_NoPersonalEvents(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -478,7 +480,7 @@ func TestAPIKey_NoPersonalEvents(t *testing.T) {
 	}
 }
 
-// TestPersonalKey_SeparateLimit: those of users do not use up the room for service keys.
+// TestPersonalKey_SeparateLimit checks that keys of users do not use up the limit of service keys.
 func TestPersonalKey_SeparateLimit(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -117,7 +117,7 @@ func (in *instance) over(srv *httptest.Server) *reply {
 	return &reply{in.t, resp.StatusCode, resp.Header, string(body), "GET /health", len(body)}
 }
 
-// TestUploadLimit_ByUserAndAddress by user and by address, and places are released.
+// TestUploadLimit_ByUserAndAddress also checks that places are released.
 func TestUploadLimit_ByUserAndAddress(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -154,7 +154,7 @@ func TestUploadLimit_ByUserAndAddress(t *testing.T) {
 	}
 }
 
-// TestSlowUpload_Aborted even if data keeps arriving.
+// TestSlowUpload_Aborted sends data that keeps arriving, but too slowly.
 func TestSlowUpload_Aborted(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -12,8 +12,8 @@ import (
 	"reeve/store"
 )
 
-// TestEmailChange_EndedByNewPassword: somebody who had the session for a moment must not get the
-// account back by a link to an address of theirs.
+// TestEmailChange_EndedByNewPassword checks that an attacker who briefly had the session can't get
+// the account back by a link to their own address.
 func TestEmailChange_EndedByNewPassword(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(in *instance, id store.ID){
@@ -51,7 +51,8 @@ func TestEmailChange_EndedByNewPassword(t *testing.T) {
 	}
 }
 
-// TestEmailChange_NeedsPasswordPermission while new passwords are mailed there.
+// TestEmailChange_NeedsPasswordPermission checks the permission for passwords while new passwords
+// are mailed to the address.
 func TestEmailChange_NeedsPasswordPermission(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -106,7 +107,7 @@ func TestPasswordReset_QueuedEndsWithPassword(t *testing.T) {
 	in.ok("GET", "/system/mail/1", "", "owner").brief(200, `"state":"cancelled"`)
 }
 
-// TestMail_RefusedKeepsLinkCopies, and are sent with Message-IDs of their own.
+// TestMail_RefusedKeepsLinkCopies also checks that copies are sent with Message-IDs of their own.
 func TestMail_RefusedKeepsLinkCopies(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -140,7 +141,8 @@ func TestMail_RefusedKeepsLinkCopies(t *testing.T) {
 	}
 }
 
-// TestMail_RefusedSenderHoldsQueue, since every other mail has the same.
+// TestMail_RefusedSenderHoldsQueue checks that the queue waits, since every other mail has the same
+// sender.
 func TestMail_RefusedSenderHoldsQueue(t *testing.T) {
 	t.Parallel()
 	in := start(t)

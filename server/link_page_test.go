@@ -78,7 +78,8 @@ func TestLinkPage_EmailVerification(t *testing.T) {
 	in.ok("GET", "/api/user", "", "customer").brief(200, `"email":"new@example.org","email_verified":1`)
 }
 
-// TestLinkPage_AddressTakenMeanwhile by now is not confirmed.
+// TestLinkPage_AddressTakenMeanwhile checks that an address is not confirmed once another user has
+// it.
 func TestLinkPage_AddressTakenMeanwhile(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -68,7 +68,8 @@ func TestMail_Sent(t *testing.T) {
 	}
 }
 
-// TestMail_FailureIsRetried with a new link, until it is too late; a rejection for good is not.
+// TestMail_FailureIsRetried checks that each retry has a new link until the mail expires. A
+// permanent rejection is not retried.
 func TestMail_FailureIsRetried(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -141,7 +142,7 @@ func TestMail_DeadServerDelaysNobody(t *testing.T) {
 	}
 }
 
-// TestMail_ObsoleteIsNotSent, because their reason has gone meanwhile.
+// TestMail_ObsoleteIsNotSent has mails whose reason has gone since they were queued.
 func TestMail_ObsoleteIsNotSent(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -234,7 +235,7 @@ func TestMail_ServerChosenByOwnersOnly(t *testing.T) {
 	in.ok("GET", "/system/setting-value", "", "owner").brief(200, `"host":"two.example.org"`, `"password":"******"`)
 }
 
-// TestPasswordReset are reset by mail, without telling who exists.
+// TestPasswordReset also checks that responses do not reveal which accounts exist.
 func TestPasswordReset(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, forgot, link, login string }{
@@ -443,7 +444,7 @@ func TestMail_HostileNames(t *testing.T) {
 	}
 }
 
-// TestMail_QueuedOnce if several ask for the same at once.
+// TestMail_QueuedOnce sends the same request several times at once.
 func TestMail_QueuedOnce(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -464,7 +465,7 @@ func TestMail_QueuedOnce(t *testing.T) {
 	in.ok("GET", "/system/mail?purpose=password_reset", "", "owner").brief(200, `"total":1`)
 }
 
-// TestMail_ResetsBeforeInvitations: what somebody waits for is sent first.
+// TestMail_ResetsBeforeInvitations checks that mails that a user waits for are sent first.
 func TestMail_ResetsBeforeInvitations(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -491,7 +492,7 @@ func TestMail_ResetsBeforeInvitations(t *testing.T) {
 	}
 }
 
-// TestEmailVerification_NotUndoable, also when an administrator undoes changes.
+// TestEmailVerification_NotUndoable checks that undoing changes never verifies an address.
 func TestEmailVerification_NotUndoable(t *testing.T) {
 	t.Parallel()
 	in := start(t)

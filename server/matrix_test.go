@@ -209,7 +209,8 @@ func (in *instance) customer(name string) *store.AppUser {
 	return found
 }
 
-// TestAuthorization_EveryRouteAndCaller, at the small size for a third of the callers of each route.
+// TestAuthorization_EveryRouteAndCaller has, at the small size, a third of the callers of each
+// route.
 func TestAuthorization_EveryRouteAndCaller(t *testing.T) {
 	t.Parallel()
 	chosen := third(t)

@@ -212,7 +212,8 @@ func TestMonitoring_ExcludesItself(t *testing.T) {
 	}
 }
 
-// TestMonitorEvents_RepeatedStatements from five repetitions in one request.
+// TestMonitorEvents_RepeatedStatements checks that statements are marked from five repetitions in
+// one request.
 func TestMonitorEvents_RepeatedStatements(t *testing.T) {
 	in := start(t)
 	for n := range 6 {
@@ -232,7 +233,8 @@ func TestMonitorEvents_RepeatedStatements(t *testing.T) {
 	}
 }
 
-// TestMonitorEvents_CacheHitsAddedUp between two writes of the journal.
+// TestMonitorEvents_CacheHitsAddedUp checks that hits between two writes of the journal are added
+// up.
 func TestMonitorEvents_CacheHitsAddedUp(t *testing.T) {
 	in := start(t)
 	in.ok("GET", "/admin/info", "", "owner")

@@ -250,7 +250,8 @@ func TestMonitorList_InvalidQueries(t *testing.T) {
 	in.call("GET", "/system/monitor/query?n_plus_one=many", "", "owner").names(400, "n_plus_one")
 }
 
-// TestMonitorList_ScannedUntil in scanned_until, and counts the events that it has read.
+// TestMonitorList_ScannedUntil checks that a list that stops early has scanned_until, and counts
+// the events that it has read.
 func TestMonitorList_ScannedUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, r := start(t, func(su *setup) { su.config.Monitor.SearchTime = -1 }), rand.New(rand.NewPCG(1, 1))

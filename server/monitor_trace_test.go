@@ -164,7 +164,7 @@ func TestTrace_Stop(t *testing.T) {
 	}
 }
 
-// TestTrace_KeepsMoreOperations of a request than are kept of others.
+// TestTrace_KeepsMoreOperations checks that a traced request keeps more operations than others.
 func TestTrace_KeepsMoreOperations(t *testing.T) {
 	in := start(t)
 	ids := ""

@@ -97,8 +97,8 @@ func TestOFREP_KeysWithSlashes(t *testing.T) {
 	in.call("GET", oneFlag+"a%2Fb", "", "owner").brief(404, `"errorCode":"not_found"`)
 }
 
-// Identity comes from the record of a session's user, whatever the context says, and from nowhere
-// without a token.
+// TestOFREP_IdentityCannotBeClaimed checks that the identity comes from the session's user,
+// whatever the context says, and is empty without a token.
 func TestOFREP_IdentityCannotBeClaimed(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -395,7 +395,8 @@ func TestFlag_RulesAreNotDisclosed(t *testing.T) {
 	}
 }
 
-// Whom a rule names must exist when the rule is saved, in the data scope of who saves it.
+// TestFlag_RulesNameExistingRecords checks that the records named by a rule exist when it is saved,
+// in the data scope of the caller.
 func TestFlag_RulesNameExistingRecords(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -538,7 +539,8 @@ func TestOpenFeatureProvider(t *testing.T) {
 	equal("with a key", checkout, true)
 }
 
-// TestFlag_PreviewByServiceKey without the permission to list users: its owner is somebody else.
+// TestFlag_PreviewByServiceKey has a key without the permission to list users, whose owner is
+// another user.
 func TestFlag_PreviewByServiceKey(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -159,7 +159,8 @@ func TestOpenAPIDocument_ParametersAndFields(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDocument_ImpersonationHeader at the operations that can be used for somebody else.
+// TestOpenAPIDocument_ImpersonationHeader checks that operations usable as another user document
+// the header, and others do not.
 func TestOpenAPIDocument_ImpersonationHeader(t *testing.T) {
 	t.Parallel()
 	doc := served(t, start(t))
@@ -379,8 +380,8 @@ func TestOpenAPIDocument_SameEnums(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDocument_NoConstants, since generators create types from them that do not
-// compile, or accept nothing else.
+// TestOpenAPIDocument_NoConstants checks that there are no constants: generators create types from
+// them that do not compile, or accept nothing else.
 func TestOpenAPIDocument_NoConstants(t *testing.T) {
 	t.Parallel()
 	if body := start(t).ok("GET", "/openapi.json", "", "nobody").Body; strings.Contains(body, `"const":`) {
@@ -388,7 +389,8 @@ func TestOpenAPIDocument_NoConstants(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDocument_Int64, since generators use 32 bits for an integer without a format.
+// TestOpenAPIDocument_Int64 checks that integers have a format, since generators use 32 bits
+// without one.
 func TestOpenAPIDocument_Int64(t *testing.T) {
 	t.Parallel()
 	seen := 0
@@ -417,8 +419,8 @@ func TestOpenAPIDocument_Int64(t *testing.T) {
 	}
 }
 
-// TestOperationIDs_Golden, since generated clients call operations by these
-// IDs: a changed ID breaks them.
+// TestOperationIDs_Golden compares the operation IDs with the golden file: generated clients call
+// operations by these IDs, so a changed ID breaks them.
 func TestOperationIDs_Golden(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
@@ -434,8 +436,8 @@ func TestOperationIDs_Golden(t *testing.T) {
 	golden(t, "operations", string(text))
 }
 
-// TestOpenAPIDocument_BodyNames, since generators name the type of a body
-// after its schema.
+// TestOpenAPIDocument_BodyNames checks the names of schemas, since generators name the type of a
+// body after its schema.
 func TestOpenAPIDocument_BodyNames(t *testing.T) {
 	t.Parallel()
 	for name, op := range operations(served(t, start(t))) {
@@ -453,8 +455,8 @@ func TestOpenAPIDocument_BodyNames(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDocument_BinaryFiles, of which generators make files, and bytes for a raw
-// response.
+// TestOpenAPIDocument_BinaryFiles checks that files are binary strings: generators make files of
+// them, and bytes of a raw response.
 func TestOpenAPIDocument_BinaryFiles(t *testing.T) {
 	t.Parallel()
 	file := openapi.Object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}

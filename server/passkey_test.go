@@ -94,7 +94,7 @@ func TestPasskeys(t *testing.T) {
 	in.ok("GET", "/system/audit?collection=passkey", "", "owner").brief(200, `"operation":"create"`, `"operation":"delete"`)
 }
 
-// TestPasskeys_NotRecorded that could be used, or that is personal.
+// TestPasskeys_NotRecorded searches for everything that could be used or is personal.
 func TestPasskeys_NotRecorded(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -116,7 +116,8 @@ func TestPasskeys_NotRecorded(t *testing.T) {
 	in.ok("GET", "/system/audit-export", "", "owner").lacks("My very own laptop")
 }
 
-// TestPasskeys_NeedPublicURL, which is said rather than failing.
+// TestPasskeys_NeedPublicURL checks that options are null, and that other requests are refused as
+// unavailable.
 func TestPasskeys_NeedPublicURL(t *testing.T) {
 	t.Parallel()
 	in := start(t, func(su *setup) { su.config.PublicURL = "" })

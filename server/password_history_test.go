@@ -18,7 +18,8 @@ func (in *instance) resetLink(app bool, id store.ID) string {
 	return l.token
 }
 
-// TestPasswordHistory_UsedRefused in every way in which people choose their own password, in both realms.
+// TestPasswordHistory_UsedRefused covers every way in which users choose their own password, in
+// both realms.
 func TestPasswordHistory_UsedRefused(t *testing.T) {
 	t.Parallel()
 	for _, realm := range []struct {
@@ -76,7 +77,7 @@ func TestPasswordHistory_UsedRefused(t *testing.T) {
 	}
 }
 
-// TestPasswordHistory_HostedPage of app users.
+// TestPasswordHistory_HostedPage checks the password page of app users.
 func TestPasswordHistory_HostedPage(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -92,7 +93,7 @@ func TestPasswordHistory_HostedPage(t *testing.T) {
 	change(newSecret, ownerPassword).brief(422, "不能是您上一次使用过的密码")
 }
 
-// TestPasswordHistory_NotReadable: not in responses, exports, the change log or the log.
+// TestPasswordHistory_NotReadable searches responses, exports, the change log and the log.
 func TestPasswordHistory_NotReadable(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder

@@ -89,8 +89,8 @@ func passwordWays(in *instance) []passwordWay {
 	}
 }
 
-// TestLeakedPassword_Refused in every way in which a password is set, and so is every password while the list
-// can't be read.
+// TestLeakedPassword_Refused covers every way in which a password is set. While the list can't be
+// read, every password is refused.
 func TestLeakedPassword_Refused(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -153,7 +153,8 @@ func TestLeakedPassword_Refused(t *testing.T) {
 	}
 }
 
-// TestLeakedPassword_DamagedList is found by the lookup that reads it, and told by the health check until it is replaced.
+// TestLeakedPassword_DamagedList checks that the lookup that reads the damage finds it, and that
+// the health check reports it until the list is replaced.
 func TestLeakedPassword_DamagedList(t *testing.T) {
 	t.Parallel()
 	path, leaked := withLeaked(t, nil)
@@ -173,7 +174,8 @@ func TestLeakedPassword_DamagedList(t *testing.T) {
 	in.ok("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"a good password"}`, "owner")
 }
 
-// TestLeakedPassword_GeneratedNeedNoList: nobody has used them before.
+// TestLeakedPassword_GeneratedNeedNoList checks that generated passwords are not looked up, since
+// no one has used them before.
 func TestLeakedPassword_GeneratedNeedNoList(t *testing.T) {
 	t.Parallel()
 	path, leaked := withLeaked(t, nil)

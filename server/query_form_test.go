@@ -86,7 +86,7 @@ func (in *instance) documented(rt *web.Route, name string) {
 	in.t.Errorf("%s: %s is not documented", rt.Name(), name)
 }
 
-// TestQuery_RangesRepeatedOrJoined, with brackets or without, on every list.
+// TestQuery_RangesRepeatedOrJoined sends ranges with brackets and without, to every list.
 func TestQuery_RangesRepeatedOrJoined(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -113,7 +113,7 @@ func TestQuery_RangesRepeatedOrJoined(t *testing.T) {
 	in.lists("/admin/list?created_at=2001-01-01,2999-01-01", "username", "owner", "admin")
 }
 
-// TestQuery_SingleParameterRepeated, on every route.
+// TestQuery_SingleParameterRepeated checks that every route rejects the repetition.
 func TestQuery_SingleParameterRepeated(t *testing.T) {
 	t.Parallel()
 	in := start(t)

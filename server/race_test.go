@@ -165,7 +165,7 @@ func TestConcurrentWrites_AllKept(t *testing.T) {
 	in.ok("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, n))
 }
 
-// TestRequestID_Unique among concurrent requests.
+// TestRequestID_Unique compares the IDs of concurrent requests.
 func TestRequestID_Unique(t *testing.T) {
 	t.Parallel()
 	in := start(t)

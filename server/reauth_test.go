@@ -102,7 +102,7 @@ func routeNamed(t *testing.T, name string) web.Route {
 	return web.Route{}
 }
 
-// TestConfirmation_DependsOnChange for operations that are harmless otherwise.
+// TestConfirmation_DependsOnChange covers operations that need no confirmation for other changes.
 func TestConfirmation_DependsOnChange(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -142,7 +142,7 @@ func TestConfirmation_DependsOnChange(t *testing.T) {
 	}
 }
 
-// TestConfirmation_Undo.
+// TestConfirmation_Undo checks that an undo needs the confirmation of the changes it makes.
 func TestConfirmation_Undo(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -156,7 +156,8 @@ func TestConfirmation_Undo(t *testing.T) {
 	in.ok("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner")
 }
 
-// TestConfirmation_KeptDuringRequest, so that a long download can end.
+// TestConfirmation_KeptDuringRequest checks that a request keeps the proof of its start, so that a
+// long download can end.
 func TestConfirmation_KeptDuringRequest(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -174,7 +175,8 @@ func TestConfirmation_KeptDuringRequest(t *testing.T) {
 	})
 }
 
-// TestConfirmation_KeptDuringJob, also if it gets old meanwhile.
+// TestConfirmation_KeptDuringJob checks that a job keeps the proof of its start after the proof has
+// expired.
 func TestConfirmation_KeptDuringJob(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -173,7 +173,7 @@ func TestRecord_TreesAndTrashSentBack(t *testing.T) {
 	}
 }
 
-// TestRecord_DeepestTreeSentBack from its root.
+// TestRecord_DeepestTreeSentBack sends the tree back from its root.
 func TestRecord_DeepestTreeSentBack(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -185,7 +185,8 @@ func TestRecord_DeepestTreeSentBack(t *testing.T) {
 	in.unchanged(before)
 }
 
-// TestRecord_CreatedFromRead with its read-only fields and children.
+// TestRecord_CreatedFromRead sends a record back to create it, with its read-only fields and
+// children.
 func TestRecord_CreatedFromRead(t *testing.T) {
 	t.Parallel()
 	for _, rt := range routes() {

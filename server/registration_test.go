@@ -75,8 +75,8 @@ func TestRegistration_Confirmed(t *testing.T) {
 	in.ok("GET", "/user/list/1", "", "owner").brief(200, `"email":"Ann@example.org","email_verified":1`, `"pending":0,"pending_email":""`)
 }
 
-// TestRegistration_NoAccountEnumeration, neither by their answer, nor by what is possible afterwards, nor
-// by which usernames are taken.
+// TestRegistration_NoAccountEnumeration checks that neither the response, nor the operations
+// possible afterwards, nor the accepted usernames reveal which accounts exist.
 func TestRegistration_NoAccountEnumeration(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -135,7 +135,8 @@ func TestRegistration_NewReplacesOld(t *testing.T) {
 	in.ok("GET", "/user/list", "", "owner").brief(200, `"fields":{"risk":"low"}`)
 }
 
-// TestEmailChange_ConfirmedFirst where registrations are confirmed, so that nobody takes that of somebody else.
+// TestEmailChange_ConfirmedFirst checks that, where registrations are confirmed, an app user can't
+// take the address of another person.
 func TestEmailChange_ConfirmedFirst(t *testing.T) {
 	t.Parallel()
 	in := start(t)

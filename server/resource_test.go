@@ -54,7 +54,8 @@ func TestResource_AssignsSentFieldsOnly(t *testing.T) {
 	}
 }
 
-// TestResource_MonitoredByOperation, since a closure has no meaningful name.
+// TestResource_MonitoredByOperation checks the name in monitoring, since a closure has no
+// meaningful one.
 func TestResource_MonitoredByOperation(t *testing.T) {
 	in := start(t)
 	in.create("/admin/dept", `{"name":"Top"}`)

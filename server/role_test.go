@@ -144,7 +144,7 @@ func TestRole_GrantNeedsHeldPermissions(t *testing.T) {
 	in.call("GET", "/system/setting", "", "desk").brief(403, "system.setting.query")
 }
 
-// TestRole_DisabledGrantsNothing, neither its permissions nor its grant_role_ids.
+// TestRole_DisabledGrantsNothing covers the role's permissions and its grant_role_ids.
 func TestRole_DisabledGrantsNothing(t *testing.T) {
 	t.Parallel()
 	in := withCeilings(t)

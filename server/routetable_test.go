@@ -164,8 +164,8 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 	})
 }
 
-// TestRoutes_RequireExactPermission, for sessions and, at the small size for a third of the
-// routes, for each other credential.
+// TestRoutes_RequireExactPermission covers sessions and, at the small size for a third of the
+// routes, each other credential.
 func TestRoutes_RequireExactPermission(t *testing.T) {
 	t.Parallel()
 	chosen := third(t)
@@ -381,8 +381,8 @@ func TestRoutes_UnknownPaths(t *testing.T) {
 	}
 }
 
-// TestRoutes_BodyLimit to exactly the documented number of bytes, and at the
-// small size for a third of the routes also in chunks.
+// TestRoutes_BodyLimit checks that a route accepts exactly the documented number of bytes. At the
+// small size, a third of the routes are also sent bodies in chunks.
 func TestRoutes_BodyLimit(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)

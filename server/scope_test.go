@@ -153,7 +153,7 @@ func TestDataScope_TopmostDeptsAreRoots(t *testing.T) {
 	}
 }
 
-// TestDataScope_UnionOfEnabledRoles and follow the user's department at once.
+// TestDataScope_UnionOfEnabledRoles checks that a scope follows the user's department at once.
 func TestDataScope_UnionOfEnabledRoles(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)
@@ -177,7 +177,7 @@ func TestDataScope_UnionOfEnabledRoles(t *testing.T) {
 	list("in.1", "in.10", "in.100", "in.101", "in.11")
 }
 
-// TestDataScope_ChangesStayInside by moving users or departments.
+// TestDataScope_ChangesStayInside tries to leave the scope by moving users or departments.
 func TestDataScope_ChangesStayInside(t *testing.T) {
 	t.Parallel()
 	in := fourLevels(t)

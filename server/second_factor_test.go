@@ -119,8 +119,8 @@ func TestSecondFactor(t *testing.T) {
 	in.ok("GET", "/admin/account/totp", "", "owner").brief(200, `"enabled":0`, `"recovery_codes":0`)
 }
 
-// TestSecondFactor_RestoredBackup: a code that may have been used since the backup was made does not work again, and
-// who had no second factor then has none now.
+// TestSecondFactor_RestoredBackup checks that a code that may have been used since the backup does
+// not work again, and that users without a factor at the backup have none.
 func TestSecondFactor_RestoredBackup(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -153,7 +153,8 @@ func TestSecondFactor_RestoredBackup(t *testing.T) {
 	withoutKey.secondStep(withoutKey.firstStep("ada", ""), recovery[0]).brief(200)
 }
 
-// TestSecondFactor_RemovedByAdmin of users whose password the administrator may set.
+// TestSecondFactor_RemovedByAdmin covers users whose password the administrator may set, and
+// others.
 func TestSecondFactor_RemovedByAdmin(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -192,7 +193,7 @@ func TestSecondFactor_RemovedByAdmin(t *testing.T) {
 	in.call("GET", "/admin/account/totp", "", "key").brief(403, "key_not_allowed")
 }
 
-// TestSecondFactor_NotRecorded in logs, monitoring, the change log, exports and lists.
+// TestSecondFactor_NotRecorded searches logs, monitoring, the change log, exports and lists.
 func TestSecondFactor_NotRecorded(t *testing.T) {
 	t.Parallel()
 	in := start(t)

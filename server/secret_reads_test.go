@@ -72,7 +72,7 @@ func TestSecretRead_Logged(t *testing.T) {
 	logged("in the next hour", "1 a 0")
 }
 
-// TestSecretRead_ConcurrentHaveOneEntry, and each is counted.
+// TestSecretRead_ConcurrentHaveOneEntry also checks that each read is counted.
 func TestSecretRead_ConcurrentHaveOneEntry(t *testing.T) {
 	t.Parallel()
 	in := readable(t)

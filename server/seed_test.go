@@ -226,8 +226,8 @@ func TestUpgrade_RestoresBuiltinSettings(t *testing.T) {
 	})
 }
 
-// A group of an older version's administrators that has the key of a group that is now built in gets another
-// key: the server starts, mail is off, and nobody has chosen the mail server.
+// TestUpgrade_OwnGroupApartFromMail checks that a custom group with the key of a group that is now
+// built in gets another key: the server starts, mail is off, and the mail server is not set.
 func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -120,7 +120,7 @@ func TestSessionCookie_Login(t *testing.T) {
 	}
 }
 
-// TestSessionCookie_OtherSitesRefused to change something, on every route that does.
+// TestSessionCookie_OtherSitesRefused covers every route that changes something.
 func TestSessionCookie_OtherSitesRefused(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -177,7 +177,8 @@ func TestSessionCookie_PublicURLTrusted(t *testing.T) {
 	}
 }
 
-// TestSessionCookie_NotAToken and no token in the header, even a wrong one, is ignored for it.
+// TestSessionCookie_NotAToken checks that a cookie is not accepted as a token, and that the cookie
+// does not replace a token in the header, even a wrong one.
 func TestSessionCookie_NotAToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)

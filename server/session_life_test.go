@@ -12,7 +12,8 @@ import (
 	"reeve/store"
 )
 
-// TestManual_SessionLifetimes with the defaults of the settings, and a reason.
+// TestManual_SessionLifetimes checks that the manual has the defaults of the settings, and a reason
+// for each.
 func TestManual_SessionLifetimes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../embed/manual/security.md")
@@ -32,7 +33,8 @@ func TestManual_SessionLifetimes(t *testing.T) {
 	}
 }
 
-// TestConfirmation_ReplacesToken: the former one is accepted for a minute, for requests that are under way.
+// TestConfirmation_ReplacesToken checks that the previous token is accepted for a minute, for
+// requests in progress.
 func TestConfirmation_ReplacesToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -84,7 +86,8 @@ func TestConfirmation_ReplacesToken(t *testing.T) {
 	in.ok("GET", "/admin/info", "", "renewed")
 }
 
-// TestConfirmation_ReplacedTokenHasNoProof, so that whoever has stolen it can't use the confirmation of the user.
+// TestConfirmation_ReplacedTokenHasNoProof checks that the thief of a replaced token can't use the
+// user's confirmation.
 func TestConfirmation_ReplacedTokenHasNoProof(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
@@ -144,7 +147,7 @@ func (in *instance) endFormerTokens() {
 	})
 }
 
-// TestStream_EndsWithToken, when that is no longer accepted.
+// TestStream_EndsWithToken checks that a stream ends once its token is no longer accepted.
 func TestStream_EndsWithToken(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -117,7 +117,7 @@ func TestLoginLog(t *testing.T) {
 	in.call("GET", all, "", "ann").brief(403)
 }
 
-// TestAppUserSessions_Limit, independent of a user with the same ID.
+// TestAppUserSessions_Limit also checks that a user with the same ID is not affected.
 func TestAppUserSessions_Limit(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -94,8 +94,8 @@ func TestSettingGroup_Permissions(t *testing.T) {
 	granted([]store.ID{}...)
 }
 
-// TestSettingGroup_Undo restores their permissions and grants, also for somebody who may not change
-// permissions.
+// TestSettingGroup_Undo checks that an undo restores permissions and grants, even if the caller may
+// not change permissions.
 func TestSettingGroup_Undo(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -132,8 +132,8 @@ func TestSettingGroup_Undo(t *testing.T) {
 	in.sameState("with a grant", was)
 }
 
-// TestSettingGroup_PermissionsAfterUpgrade: those of a new one, and nobody has them by a permission of
-// one's own from before.
+// TestSettingGroup_PermissionsAfterUpgrade checks that a new group's permissions are new, and that
+// an older custom permission grants none of them.
 func TestSettingGroup_PermissionsAfterUpgrade(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -211,7 +211,7 @@ func TestSettingSecret_ProgramOwnedNotRead(t *testing.T) {
 	in.ok("GET", "/config?groups=b", "", "owner's key").brief(200, secretIn("b"))
 }
 
-// TestConfigRead_Events: they have names and no values, and reach nobody else.
+// TestConfigRead_Events checks that events have names and no values, and reach no one else.
 func TestConfigRead_Events(t *testing.T) {
 	t.Parallel()
 	in := readable(t)

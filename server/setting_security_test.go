@@ -35,7 +35,7 @@ func (in *instance) value(name string) (text string) {
 	return text
 }
 
-// TestSecuritySettings_NeedPermission on every route that changes a value.
+// TestSecuritySettings_NeedPermission covers every route that changes a value.
 func TestSecuritySettings_NeedPermission(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -81,7 +81,8 @@ func TestSecuritySettings_NeedPermission(t *testing.T) {
 	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Changed"}}`, "editor")
 }
 
-// TestSecuritySettings_PermissionAtChange of the change, like any other permission.
+// TestSecuritySettings_PermissionAtChange checks the permission in the transaction of the change,
+// like any other permission.
 func TestSecuritySettings_PermissionAtChange(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -152,7 +153,7 @@ func TestSecuritySettings_RetentionOnlyRaised(t *testing.T) {
 	}
 }
 
-// TestSecuritySettings_HardBounds, for the owner too.
+// TestSecuritySettings_HardBounds checks that the bounds hold for owners, too.
 func TestSecuritySettings_HardBounds(t *testing.T) {
 	t.Parallel()
 	in := start(t)

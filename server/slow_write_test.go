@@ -9,7 +9,7 @@ import (
 	"reeve/store"
 )
 
-// TestSlowWrite_Reported with its operation.
+// TestSlowWrite_Reported checks that the report names the operation.
 func TestSlowWrite_Reported(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -55,7 +55,7 @@ func TestIgnoredFields(t *testing.T) {
 	in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":"a","value":"a","rePassword":"x"}]}`, "owner").names(400, "options[0].rePassword")
 }
 
-// TestValidation_AllFaultsReported, with the first in the message.
+// TestValidation_AllFaultsReported also checks that the message is about the first fault.
 func TestValidation_AllFaultsReported(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -10,7 +10,7 @@ import (
 	"reeve/store"
 )
 
-// TestTree_IgnoresListParameters, whatever their values; unknown parameters are errors.
+// TestTree_IgnoresListParameters sends these with any value. Unknown parameters are errors.
 func TestTree_IgnoresListParameters(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -264,7 +264,7 @@ func TestUndo_ReportsLosses(t *testing.T) {
 	}
 }
 
-// Nobody does by undoing what they may not do directly.
+// TestUndo_NeedsRightsOfInverse checks that an undo needs the permissions of the opposite change.
 func TestUndo_NeedsRightsOfInverse(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -323,7 +323,8 @@ func TestUndo_NeedsRightsOfInverse(t *testing.T) {
 	}
 }
 
-// Somebody who may undo a part of an entry does not learn values of records outside the data scope.
+// TestUndo_OutOfScope checks that a user who may undo a part of an entry does not see values of
+// records outside the data scope.
 func TestUndo_OutOfScope(t *testing.T) {
 	t.Parallel()
 	in := start(t)

@@ -11,8 +11,8 @@ import (
 	"reeve/store"
 )
 
-// TestUnknownLoginName_NotRecorded, since it may be a password. A
-// fingerprint identifies repeated attempts instead.
+// TestUnknownLoginName_NotRecorded checks that an unknown name is not recorded, since it may be a
+// password. A fingerprint identifies repeated attempts instead.
 func TestUnknownLoginName_NotRecorded(t *testing.T) {
 	t.Parallel()
 	const typed = "Hunter2-is-my-password"

@@ -123,8 +123,8 @@ func TestInvalidUploadBodies(t *testing.T) {
 	in.swept(0)
 }
 
-// TestUpload_TruncatedLeavesNothing, whether it ends in the first chunk of a file, in a later
-// one, or after a complete file.
+// TestUpload_TruncatedLeavesNothing ends uploads in the first chunk of a file, in a later one, and
+// after a complete file.
 func TestUpload_TruncatedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	in := start(t)
@@ -230,7 +230,8 @@ func TestUpload_Quota(t *testing.T) {
 	in.posts("owner", filePart("third", "third")).brief(507, `"errorCode":"disk_low"`)
 }
 
-// TestUpload_ReauthorizedAfterArrival, since an upload can take long.
+// TestUpload_ReauthorizedAfterArrival checks the authorization after the upload, since an upload
+// can take long.
 func TestUpload_ReauthorizedAfterArrival(t *testing.T) {
 	t.Parallel()
 	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))

@@ -148,7 +148,7 @@ func TestUserList(t *testing.T) {
 	}
 }
 
-// TestLastOwner_Stays on every route.
+// TestLastOwner_Stays covers every route.
 func TestLastOwner_Stays(t *testing.T) {
 	t.Parallel()
 	in := start(t)

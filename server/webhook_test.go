@@ -486,7 +486,8 @@ func TestWebhookSecrets(t *testing.T) {
 	}
 }
 
-// Who changes a webhook, or reads what it has sent, must be able to change its owner.
+// TestWebhook_OfOtherOwner checks that a user who changes a webhook, or reads its deliveries, must
+// be able to change its owner.
 func TestWebhook_OfOtherOwner(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
@@ -599,7 +600,8 @@ func TestWebhook_DeliveriesOfErasedPerson(t *testing.T) {
 	}
 }
 
-// Positions are kept over restarts; after a restore, somebody has to confirm.
+// TestWebhook_AfterRestart checks that positions are kept over restarts. After a restore, a user
+// has to confirm.
 func TestWebhook_AfterRestart(t *testing.T) {
 	t.Parallel()
 	dir, r := t.TempDir(), receive(t)

@@ -147,7 +147,7 @@ func TestCustomField_Filter(t *testing.T) {
 	mustVerify(t, db)
 }
 
-// TestCustomField_RecordsFollow when these are changed and deleted.
+// TestCustomField_RecordsFollow changes and deletes custom fields, and compares the records.
 func TestCustomField_RecordsFollow(t *testing.T) {
 	t.Parallel()
 	db := withFields(t, 4*applyStep+3, newField("nick", "input"))
@@ -250,8 +250,8 @@ func TestUniqueCustomFields(t *testing.T) {
 	mustVerify(t, db)
 }
 
-// TestCustomField_DuplicatesChange are compared once more when the records are done. A duplicate value is still
-// found by a search.
+// TestCustomField_DuplicatesChange checks that changed duplicates are compared once more at the
+// end. A search still finds a duplicate value.
 func TestCustomField_DuplicatesChange(t *testing.T) {
 	t.Parallel()
 	db := withFields(t, 4, newField("code", "input"))

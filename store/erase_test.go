@@ -282,7 +282,8 @@ func TestErasure_RepeatedAfterRestore(t *testing.T) {
 	disktest.Equal(t, "lines, unreadable", [2]int{len(lines), unreadable}, [2]int{2, 0})
 }
 
-// An ID in another history of the database can be that of somebody else.
+// TestErasure_ReusedIDIsKept checks that an ID in another history of the database can be that of
+// another person.
 func TestErasure_ReusedIDIsKept(t *testing.T) {
 	dir := t.TempDir()
 	p := withPeople(t, dir)
@@ -339,7 +340,8 @@ func TestErasure_NotRepeated(t *testing.T) {
 	}
 }
 
-// Nothing is sealed any more with a key that an earlier write function of the same commit has deleted.
+// TestErasure_DeletedKeySealsNothing checks that no data is sealed with a key that an earlier write
+// function of the same commit has deleted.
 func TestErasure_DeletedKeySealsNothing(t *testing.T) {
 	db := office(t)
 	who := Account{ID: 2}

@@ -258,8 +258,8 @@ func TestRole_NoDuplicateIDs(t *testing.T) {
 	disktest.Equal(t, "roles of the user", len(users[len(users)-1].RoleIDs), 1)
 }
 
-// A deleted record is removed from all roles that name it, even those that the actor may not
-// edit; nobody gains from it.
+// TestRole_DeletedReferencesRemoved checks that a deleted record is removed from all roles that
+// name it, even those that the actor may not edit. No one gains permissions.
 func TestRole_DeletedReferencesRemoved(t *testing.T) {
 	db := office(t)
 	desk := as(t, db, "desk")

@@ -126,8 +126,8 @@ func TestURLRules(t *testing.T) {
 	}
 }
 
-// TestPageURL_HiddenForHeadings: a page that is in the menu only because of a page below it shows
-// its URL to nobody who does not hold it.
+// TestPageURL_HiddenForHeadings checks that a page in the menu only because of a page below it
+// shows its URL only to holders of it.
 func TestPageURL_HiddenForHeadings(t *testing.T) {
 	db := granted(t)
 	update(t, db, func(tx *Tx) error {
@@ -196,8 +196,8 @@ var (
 	_                  = kv.NewRef(earlierPermissions, "parent_id", earlierPermissions, func(p *earlierPermission) ID { return p.ParentID }, kv.Restrict)
 )
 
-// TestPageURL_EarlierRecordsStay: a record from before pages had URLs is not changed by sending it
-// back, and the change log has only what somebody has changed.
+// TestPageURL_EarlierRecordsStay checks that sending back a record from before pages had URLs does
+// not change it, and that the change log has only real changes.
 func TestPageURL_EarlierRecordsStay(t *testing.T) {
 	dir, earlier := t.TempDir(), reeve
 	earlier.Tables = slices.Clone(reeve.Tables)

@@ -73,7 +73,8 @@ func TestRegistration_Expires(t *testing.T) {
 	end(2)
 }
 
-// TestRegistration_PendingHasNoMobile: they have no mobile number to sign in with, and take it from nobody.
+// TestRegistration_PendingHasNoMobile checks that a pending registration can't sign in with a
+// mobile number, and does not reserve it.
 func TestRegistration_PendingHasNoMobile(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	update(t, db, func(tx *Tx) error {

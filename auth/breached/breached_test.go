@@ -45,7 +45,8 @@ func write(t testing.TB, text string) (path string) {
 	return path
 }
 
-// TestLookup_EveryPosition in a file of every form, the first, the last, and each one between them.
+// TestLookup_EveryPosition finds the first hash of a file of every form, the last, and each one
+// between them.
 func TestLookup_EveryPosition(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -128,7 +129,7 @@ func TestLookup_CountZero(t *testing.T) {
 	}
 }
 
-// TestLookup_KnownHash, as in the published list.
+// TestLookup_KnownHash looks up a hash from the published list.
 func TestLookup_KnownHash(t *testing.T) {
 	t.Parallel()
 	list, err := Open(write(t, "5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:9545824\r\n"))
@@ -140,7 +141,7 @@ func TestLookup_KnownHash(t *testing.T) {
 	}
 }
 
-// TestDirectory_Ranges, as the downloader writes them, with some lines of padding.
+// TestDirectory_Ranges has files as the downloader writes them, with some lines of padding.
 func TestDirectory_Ranges(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []string{"", ".txt"} {
@@ -231,8 +232,8 @@ func TestOpen_Refusals(t *testing.T) {
 	}
 }
 
-// TestFault_UnreadableList is an error of each lookup, which Fault tells until the list is replaced. No error
-// tells anything of the hash.
+// TestFault_UnreadableList checks that each lookup fails, and that Fault reports the list until it
+// is replaced. Errors reveal nothing about the hash.
 func TestFault_UnreadableList(t *testing.T) {
 	t.Parallel()
 	all := passwords(1000)
@@ -296,7 +297,7 @@ func swapped(text string, i, j int) string {
 	return strings.Join(lines, "")
 }
 
-// TestFault_MissingRange by Fault until the directory changes.
+// TestFault_MissingRange checks that Fault reports a missing range until the directory changes.
 func TestFault_MissingRange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -187,7 +187,8 @@ func TestConfig_UnknownVariables(t *testing.T) {
 	}
 }
 
-// TestDataDirectory_ReadableWarning at the start; the server's own files are private.
+// TestDataDirectory_ReadableWarning checks that the start warns of data that others can read. The
+// server's own files are private.
 func TestDataDirectory_ReadableWarning(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

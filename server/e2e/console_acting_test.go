@@ -76,7 +76,7 @@ func (p *page) asks(path string, n int) {
 	})
 }
 
-// TestConsoleImpersonation_ReadOnly to look only: from the list of users, in this tab alone.
+// TestConsoleImpersonation_ReadOnly starts from the list of users, and acts in one tab alone.
 func TestConsoleImpersonation_ReadOnly(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -188,7 +188,7 @@ func TestConsoleImpersonation_LongNames(t *testing.T) {
 	}
 }
 
-// TestConsoleImpersonation_WithWrites and is told when it is over, in the page that was open.
+// TestConsoleImpersonation_WithWrites makes changes, and checks that the open page shows the end.
 func TestConsoleImpersonation_WithWrites(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -246,7 +246,7 @@ func TestConsoleImpersonation_Expires(t *testing.T) {
 	p.find("button", "Administrator")
 }
 
-// TestConsoleImpersonation_Tabs: each tab has the stream of whom it acts as.
+// TestConsoleImpersonation_Tabs checks that each tab has the stream of its effective user.
 func TestConsoleImpersonation_Tabs(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -322,7 +322,8 @@ func (c *client) notices() []any {
 	return into[struct{ Notices []any }](c.t, c.want(200, "GET", "/admin/info", "")).Notices
 }
 
-// TestConsoleNotices_ForOlderDevices for older devices, and are hidden once they are closed on a newer one. Later ones are shown.
+// TestConsoleNotices_ForOlderDevices checks that notices for older devices stay until they are
+// closed on a newer one. Later ones are shown.
 func TestConsoleNotices_ForOlderDevices(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

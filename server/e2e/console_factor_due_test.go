@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestConsoleSecondFactor_Required of somebody who signs in: with a reminder first, and then before anything else.
+// TestConsoleSecondFactor_Required checks that a user who signs in sees a reminder first, and later
+// must set up a second factor before anything else.
 func TestConsoleSecondFactor_Required(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

@@ -104,7 +104,6 @@ func TestConsoleSecondFactor(t *testing.T) {
 	signedIn(t, server).want(200, "GET", "/admin/info", "") // with the password alone
 }
 
-// TestConsoleSecondFactor_RemovedForOther of another user.
 func TestConsoleSecondFactor_RemovedForOther(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

@@ -69,7 +69,8 @@ func TestConsoleSignIn_ContinuesToPage(t *testing.T) {
 	p.find("heading", "Sign-in log")
 }
 
-// TestConsoleSignIn_SaysWhySessionEnded where it was rejected for its network.
+// TestConsoleSignIn_SaysWhySessionEnded checks the text for a session that was rejected for its
+// network.
 func TestConsoleSignIn_SaysWhySessionEnded(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8")
@@ -88,7 +89,8 @@ func TestConsoleSignIn_SaysWhySessionEnded(t *testing.T) {
 	p.at("/admin/role")
 }
 
-// TestConsoleSignOut_Slow if the server does not answer: the page says so, and can't be used.
+// TestConsoleSignOut_Slow checks that the page says so, and can't be used, while the server does
+// not answer.
 func TestConsoleSignOut_Slow(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

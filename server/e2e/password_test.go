@@ -188,7 +188,8 @@ func TestFirstUser_ChosenName(t *testing.T) {
 	start(t, dir, "REEVE_ADMIN_USERNAME=somebody.else") // is ignored
 }
 
-// TestFirstPassword_LookedUp in the list of leaked passwords, without which the program does not start.
+// TestFirstPassword_LookedUp checks that the program does not start if the list of leaked passwords
+// is missing, damaged, or contains the first password.
 func TestFirstPassword_LookedUp(t *testing.T) {
 	t.Parallel()
 	dir, list := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "list")
@@ -231,8 +232,8 @@ func TestFirstPassword_LookedUp(t *testing.T) {
 	}
 }
 
-// TestFirstPassword_LeavesEnvironment of the process as the system shows it, so that
-// nobody who inspects the process later can read it.
+// TestFirstPassword_LeavesEnvironment reads the environment of the process as the system shows it:
+// the password can't be read there later.
 func TestFirstPassword_LeavesEnvironment(t *testing.T) {
 	t.Parallel()
 	const given, kept = "taken from the environment", "REEVE_LOG__LEVEL=debug"

@@ -204,8 +204,8 @@ func TestGoClient_RetriesThroughProxies(t *testing.T) {
 	}
 }
 
-// TestGoClient_FollowsStrangeServers: what is not Reeve's configuration replaces nothing, and a server whose ETag
-// is lost on the way is not asked without a pause.
+// TestGoClient_FollowsStrangeServers checks that a response that is not Reeve's configuration
+// replaces nothing, and that a server without an ETag is not polled without a pause.
 func TestGoClient_FollowsStrangeServers(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"no data": `{"success":true,"data":null}`, "an object": `{}`, "a page": `<html>`, "a list": `[]`} {

@@ -162,7 +162,8 @@ func forwardToken(t *testing.T, v *visitor, origin string) string {
 	return ""
 }
 
-// TestGoProtect_Misconfigured: what is wrong with the configuration is no matter of the program's clients.
+// TestGoProtect_Misconfigured checks that errors of the configuration are not sent to the program's
+// clients.
 func TestGoProtect_Misconfigured(t *testing.T) {
 	t.Parallel()
 	p := newProtected(t, "system.info") // not auth.check

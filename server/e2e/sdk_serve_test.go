@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestClientLibraries_Install installs both clients from a server with nothing else of the network. The hashes
-// that go.sum and package-lock.json have then are those of another server of the same version.
+// TestClientLibraries_Install installs both clients from a server without any other network. A
+// second server of the same version has packages with the same hashes in go.sum and
+// package-lock.json.
 func TestClientLibraries_Install(t *testing.T) {
 	t.Parallel()
 	onlyInCI(t, "it installs packages with go and npm")

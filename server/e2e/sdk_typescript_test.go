@@ -158,7 +158,8 @@ func TestTypeScriptClient_FollowsConfig(t *testing.T) {
 	}
 }
 
-// Whoever uses the client loads all that index.js imports.
+// TestTypeScriptClient_Size counts all that index.js imports, since every user of the client loads
+// it.
 func TestTypeScriptClient_Size(t *testing.T) {
 	t.Parallel()
 	imports := regexp.MustCompile(`from '\./([\w.]+)'`)

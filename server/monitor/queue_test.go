@@ -70,7 +70,7 @@ func TestQueue_FullDropsAndCounts(t *testing.T) {
 	}
 }
 
-// TestQueue_LastEventsWritten when Run ends, however many are queued.
+// TestQueue_LastEventsWritten checks that the end of Run writes all queued events.
 func TestQueue_LastEventsWritten(t *testing.T) {
 	m := open(t)
 	for range queueLength {

@@ -22,7 +22,7 @@ func whole() *Facts {
 	return f
 }
 
-// TestRecord_PartsInOrder of their kinds, in which events of the same time are listed.
+// TestRecord_PartsInOrder checks the order of kinds in which events of the same time are listed.
 func TestRecord_PartsInOrder(t *testing.T) {
 	m := open(t)
 	kinds := []string{}

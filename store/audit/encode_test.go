@@ -122,7 +122,7 @@ func TestScan_EqualsDecoding(t *testing.T) {
 	}
 }
 
-// What is no entry is an error, and no panic.
+// TestKeys_InvalidTexts checks that a text that is not an entry is an error, and not a panic.
 func TestKeys_InvalidTexts(t *testing.T) {
 	r := disktest.Random(t)
 	for range disktest.Size(2000, 10_000, 200_000) {

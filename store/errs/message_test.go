@@ -103,7 +103,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// What another version has written, or nobody, is an error and no other message.
+// TestMessage_ForeignIsRefused checks that a message of another version or origin is an error and
+// not another message.
 func TestMessage_ForeignIsRefused(t *testing.T) {
 	for _, text := range []string{
 		"null", "7", `{}`, `{"code":"nothing_of_ours"}`, `{"code":"length"}`, `{"code":"length","params":{"min":1,"most":2}}`,

@@ -376,7 +376,7 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 	}
 }
 
-// TestParse_LinearMemory, also if a long name is above many values.
+// TestParse_LinearMemory has a long name above many values, too.
 func TestParse_LinearMemory(t *testing.T) {
 	allocated := func(text string) uint64 {
 		var before, after runtime.MemStats

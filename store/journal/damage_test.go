@@ -252,8 +252,7 @@ func withMeta(t *testing.T, path string, payload []byte) []byte {
 	return disktest.ReadFile(t, path)
 }
 
-// TestJournal_TruncatedWhileOpen truncates a mapped file, as someone does who empties
-// files to free space.
+// TestJournal_TruncatedWhileOpen truncates a mapped file, as an administrator may do to free space.
 func TestJournal_TruncatedWhileOpen(t *testing.T) {
 	for name, left := range map[string]int64{"to nothing": 0, "to the meta pages": 2 * 4096, "to half": 64 << 10} {
 		for _, first := range []string{"then it is read", "then it is written"} {
