@@ -76,7 +76,7 @@ type Auth struct {
 	challenges   *challenges
 	ceremonies   *challenges // those of passkeys
 	pending      *pendingLogins
-	party        *webauthn.WebAuthn // what passkeys are for; nil if they can't be used
+	party        *webauthn.WebAuthn // relying party of passkeys; nil if they can't be used
 }
 
 // On returns a copy of a that reaches the store through db, for example to trace the

@@ -31,7 +31,7 @@ const (
 
 // NewTOTP is a new authenticator app, to be set up by the person.
 type NewTOTP struct {
-	Secret string // in base32, for an app that can't scan the address
+	Secret string // base32 text for an app that can't scan the address
 	URI    string // otpauth address, for a QR code
 }
 

@@ -17,7 +17,7 @@ type Key struct {
 	Name     string
 	Personal bool
 
-	networks []netip.Prefix // that it may be used from; empty for all
+	networks []netip.Prefix // networks that may use the key; empty for all
 	rate     int64          // requests per minute; 0 for the setting
 	use      *keyUse
 }
@@ -32,7 +32,7 @@ type keyUse struct {
 	from        atomic.Pointer[netip.Addr] // address of the last use; nil before the first
 
 	mu     sync.Mutex
-	minute int64 // that is counted, since 1970
+	minute int64 // minute being counted, since 1970
 	count  int64 // requests in it
 }
 
@@ -139,7 +139,7 @@ func (k *Key) Uses(now store.Time, addr netip.Addr) error {
 // Rate is the state of the rate limit of a key: the requests of each minute are counted.
 type Rate struct {
 	Limit     int64 // requests per minute
-	Remaining int64 // in this minute
+	Remaining int64 // requests left in this minute
 	Reset     int   // seconds until the next minute
 }
 

@@ -22,7 +22,7 @@ type LinkUse struct {
 	Password *string // new password, for an invitation or a password reset; nil otherwise
 	Field    string  // name of the input field of the password, for errors
 	Addr     netip.Addr
-	Observe  func(CounterOp) // as in Attempt
+	Observe  func(CounterOp) // callback, see Attempt
 	Hashing  *HashTime
 	// Accept, if not nil, reports whether the link is one that the caller can use. Another one is like an
 	// unknown one.

@@ -32,8 +32,8 @@ type Attempt struct {
 	Failed func()
 	// MailReady, if not nil, returns an error if mails with links can't be sent. It is for registrations.
 	MailReady func(*store.Tx) error
-	Language  string // of a mail: en or zh
-	Solution  string // of a challenge, for a registration, see Challenge
+	Language  string // language of a mail: en or zh
+	Solution  string // solution of a challenge, for a registration, see Challenge
 
 	fingerprint string // set if no user has the name; Username is empty then
 }
@@ -46,8 +46,8 @@ type Grant struct {
 	MustChange bool
 	Pending    string // token for LoginCode or LoginPasskey, if the user has a second factor; Token is empty then
 
-	Methods []string        // what completes a pending sign-in: ByPasskey, ByCode, ByRecovery
-	Options json.RawMessage // with which a browser asks for a passkey; nil without one
+	Methods []string        // methods that complete a pending sign-in: ByPasskey, ByCode, ByRecovery
+	Options json.RawMessage // browser's options to get a passkey; nil without one
 }
 
 // candidate is the user whom an attempt names; nil if there is none.
@@ -254,11 +254,11 @@ func setLoginUser(row *store.LoginLog, account store.Account) {
 
 // loginProof is what somebody signs in with.
 type loginProof struct {
-	hash    string     // that the password was compared with; "" for no password
+	hash    string     // hash that the password was compared with; "" for no password
 	fresh   string     // hash of the password to store instead; "" for none
-	since   store.Time // when the sessions of the user were ended last, as the first step saw it; 0 in the first step
-	seen    store.Time // what the second step compares with since
-	code    *string    // of the second factor; nil for none
+	since   store.Time // seen, as of the first step; 0 in the first step
+	seen    store.Time // last change of the hash, or end of all sessions
+	code    *string    // code of the second factor; nil for none
 	passkey *assertion // nil for none
 }
 

@@ -175,7 +175,7 @@ func (a *Auth) useChallenge(challenge string, expires time.Time) error {
 type assertion struct {
 	passkey  store.ID
 	count    int64
-	eligible bool // for synchronization between devices
+	eligible bool // passkey may be synchronized between devices
 	backedUp bool
 }
 

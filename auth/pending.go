@@ -27,13 +27,13 @@ var errPending = errs.New(errs.Unauthenticated, "this sign-in has expired or fai
 type pendingLogin struct {
 	token   tokenHash
 	account store.Account
-	name    string     // for the login log
-	hash    string     // that the password was compared with
+	name    string     // username for the login log
+	hash    string     // hash that the password was compared with
 	fresh   string     // hash of the password to store instead; "" for none
 	since   store.Time // see loginProof
 	client  clientMark
 	expires time.Time
-	tries   int // that are left; guarded by that of pendingLogins
+	tries   int // attempts left; guarded by the mutex of pendingLogins
 
 	mu   sync.Mutex // held while one attempt is compared and opens the session
 	done bool       // whether one has

@@ -20,7 +20,7 @@ const (
 // Confirmation is what a user confirms it with. The way that ProofMethod returns has to be among them.
 type Confirmation struct {
 	Password *string
-	Code     *string         // of the authenticator app, or a recovery code
+	Code     *string         // code of the authenticator app, or a recovery code
 	Passkey  json.RawMessage // response of a passkey; nil for none
 }
 

@@ -62,7 +62,7 @@ type queue struct {
 type line struct {
 	limit   int // maximum of n
 	n       int
-	waiting map[string][]chan bool // by key; receives true for a slot, false when displaced
+	waiting map[string][]chan bool // callers by key; true is a slot, false a displacement
 	order   []string               // keys of waiting, the next one first
 }
 

@@ -17,14 +17,14 @@ type Session struct {
 	Actor     *store.Actor
 	ExpiresAt store.Time // latest end of the session
 
-	DeviceID store.ID // on which it was opened; 0 if unknown
-	Acting   Acting   // as whom its user acts
+	DeviceID store.ID // device that opened it; 0 if unknown
+	Acting   Acting   // user being impersonated; zero if none
 
 	account  store.Account
-	network  netip.Prefix // from which it was opened; zero if unknown
+	network  netip.Prefix // network that opened it; zero if unknown
 	hash     tokenHash
 	seed     tokenHash    // hash of the first token of the session
-	replaced store.Time   // until when the token is accepted that the session was loaded with; 0 for the present one
+	replaced store.Time   // expiry of the replaced token of this load; 0 if the token is current
 	lastUsed atomic.Int64 // store.Time; at most a minute ahead of the stored one
 	saved    atomic.Int64 // store.Time; the stored one
 }

@@ -123,7 +123,7 @@ type throttleCheck struct {
 	window time.Duration
 	who    store.Account // account whose sign-ins are counted; zero if none
 	exempt bool          // the counter of the name was not incremented
-	device bool          // from a known device: nothing is counted
+	device bool          // known device: nothing is counted
 
 	addressFull func() // called when the address reaches its limit
 }

@@ -16,7 +16,7 @@ type CounterOp struct {
 	// realm begin with throttle:app: instead.
 	Key   string
 	Value int64         // value of the counter afterwards; 0 if it is gone
-	TTL   time.Duration // of INCR: remaining life of the counter; else 0
+	TTL   time.Duration // remaining life of the counter after INCR; else 0
 	Began time.Time
 	Took  time.Duration
 }

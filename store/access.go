@@ -3,7 +3,7 @@ package store
 import "reeve/store/kv"
 
 // Access has the permissions with which the records of a collection are read and changed through
-// the API. Whoever reads or undoes what the change log has about them needs these, too.
+// the API. Users who read or undo entries of the change log about these records need them, too.
 type Access struct {
 	Table  kv.Table
 	Query  string

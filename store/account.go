@@ -121,7 +121,7 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 		return errs.Field(errs.Invalid, "pending", "can only be set to 0")
 	}
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
-		new.EmailVerified = false // only the program verifies, also when somebody undoes a change
+		new.EmailVerified = false // only the program verifies, even when a user undoes a change
 	}
 	if old == nil || new == nil || fold.SameAddress(old.Email, new.Email) {
 		return nil
@@ -137,8 +137,8 @@ func constrainAppUser(tx *Tx, old, new *AppUser) error {
 }
 
 // SetHash stores the password hash of a user and ends all sessions of the user except keep; 0
-// ends all. The user's links end, too: somebody else may have asked for them, or may have them.
-// The replaced hash is remembered, whoever replaces it.
+// ends all. This invalidates the user's links, too: another person may have requested or received
+// them. The replaced hash is remembered, regardless of the actor.
 func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	pending, err := setMustChange(tx, a, Flag(mustChange))
 	if err != nil {
@@ -146,7 +146,7 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	}
 	remembered := PasswordHistory.Get(tx)
 	if pending {
-		remembered = 0 // a registration that replaces another one may be of somebody else
+		remembered = 0 // a registration that replaces another one may be of another person
 	}
 	old, err := HashOf(tx, a)
 	switch {

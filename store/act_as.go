@@ -10,24 +10,26 @@ import (
 // everything that the other may do is among what they may do themselves. The change log, monitoring and events name both.
 
 const (
-	// ActAsPermission is the permission to act as other users, and ActAsWrite that to change something meanwhile.
+	// ActAsPermission is the permission to act as other users, and ActAsWrite that to make changes
+	// as the other user.
 	ActAsPermission = "admin.list.act_as"
 	ActAsWrite      = "admin.list.act_as_write"
 
 	// ActAsLife is how long a user acts as another one before having to say so again.
 	ActAsLife = 30 * time.Minute
 
-	// ActedAs is the kind of the notice to a user as whom somebody else acts.
+	// ActedAs is the kind of the notice to a user who is impersonated.
 	ActedAs = "acted_as"
 )
 
-// ErrActing rejects what nobody can do for somebody else: what concerns the account, or needs a recent proof.
+// ErrActing rejects operations that no one can do as another user: those on the account, and those
+// that need a recent proof.
 var ErrActing = errs.New(errs.Denied, "this can't be done while you act as another user").Coded("acting")
 
 // ErrNotActing is returned alike for another user, after the end, and if the caller must not act as the user any more.
 var ErrNotActing = errs.New(errs.Denied, "you don't act as this user any more").Coded("acting_ended")
 
-// errReadOnly rejects changes by somebody who acts as another user to look only.
+// errReadOnly rejects changes by an actor who impersonates a user read-only.
 var errReadOnly = errs.New(errs.Denied, "you act as another user and can only read").Coded("acting_read_only")
 
 // ActAs returns the actor of a user as whom another one acts. It returns an error unless by may do that now: all
@@ -67,7 +69,8 @@ func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, By: by, Writes: writes}, nil
 }
 
-// currentActing returns the actor of somebody who acts as another user when a write function is about to run.
+// currentActing returns the current actor for an impersonation when a write function is about to
+// run.
 func currentActing(tx *Tx, a *Actor) (*Actor, error) {
 	p, err := currentActor(tx, a.By)
 	if err != nil {
@@ -76,7 +79,8 @@ func currentActing(tx *Tx, a *Actor) (*Actor, error) {
 	return StillActAs(tx, p.(*Actor), a.ID, a.Writes)
 }
 
-// StillActAs is ActAs for somebody who has begun. The error is ErrNotActing whatever the reason is.
+// StillActAs is ActAs for an impersonation that has begun. The error is ErrNotActing, whatever the
+// reason.
 func StillActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 	a, err := ActAs(tx, by, user, writes)
 	if err != nil && !errs.Is(err, errs.Internal) {
@@ -85,7 +89,7 @@ func StillActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 	return a, err
 }
 
-// MayWrite returns an error for somebody who acts as another user to look only.
+// MayWrite returns an error for an actor who impersonates a user read-only.
 func (a *Actor) MayWrite() error {
 	if a.By != nil && !a.Writes {
 		return errReadOnly
@@ -93,7 +97,7 @@ func (a *Actor) MayWrite() error {
 	return nil
 }
 
-// Person returns who is there: the actor, or whoever acts as another user.
+// Person returns the user who signed in: the actor, or the user who acts as it.
 func (a *Actor) Person() *Actor {
 	if a.By != nil {
 		return a.By
@@ -109,8 +113,8 @@ func (a *Actor) Label() string {
 	return a.Username
 }
 
-// BeginActing records in a session that its user acts as another one, and notifies that one. If the session acted as somebody
-// else before, that ends; the change log has the ID as "ended".
+// BeginActing records in a session that its user acts as another one, and notifies that one. A
+// previous impersonation of the session ends; the change log has its user's ID as "ended".
 func BeginActing(tx *Tx, session ID, a *Actor, reason string) (until Time, err error) {
 	until = tx.Now().Add(ActAsLife)
 	details := map[string]any{"user_id": a.ID, "writes": a.Writes, "until": until}
@@ -128,7 +132,8 @@ func BeginActing(tx *Tx, session ID, a *Actor, reason string) (until Time, err e
 	return until, addNotice(tx, a.ID, Notice{Kind: ActedAs, At: tx.Now(), ByID: a.By.ID, Reason: reason})
 }
 
-// EndActing ends that the user of a session acts as another one, and returns whom; 0 for nobody.
+// EndActing ends the impersonation of a session, and returns the ID of the impersonated user; 0 if
+// none.
 func EndActing(tx *Tx, session ID) (user ID, err error) {
 	s, err := Sessions.Get(tx, session)
 	if err != nil || s.ActAs == 0 {

@@ -20,14 +20,14 @@ type Actor struct {
 	RoleIDs    []ID
 	DeptID     ID
 	MustChange bool // must change the password first
-	FactorDue  Time // until when a second factor must be set up; 0 for never
+	FactorDue  Time // deadline to set up a second factor; 0 for none
 
 	// Key is the API key that acts for the user; nil for the user. RoleIDs are then those of the key.
 	Key *KeyLimit
 
 	Proof *Proof // nil for a key, and for a user without a session
 
-	By     *Actor // who acts as this user, see ActAs; nil for the user
+	By     *Actor // actor who impersonates this user, see ActAs; nil if none
 	Writes bool   // whether By may change something
 
 	system bool

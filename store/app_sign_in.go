@@ -16,8 +16,8 @@ func PhoneKey(number string) string {
 	}, strings.TrimSpace(number))
 }
 
-// mobileKeys keys the app users that have a mobile number and can sign in with it: those who have only begun
-// to register do not take it from somebody else.
+// mobileKeys keys the app users that have a mobile number and can sign in with it: those who have
+// only begun to register do not take it from another user.
 func mobileKeys(u *AppUser) []string {
 	if key := PhoneKey(u.Mobile); key != "" && !bool(u.Pending) {
 		return []string{key}

@@ -177,7 +177,8 @@ var (
 	KeyRate      = secured(number("security", "key_rate_limit", 6000, 60, 100_000_000)) // per minute
 	PersonalKeys = securedToggle("security", "personal_keys", "1")
 
-	// Links of all users are sent by this server, so whoever chooses it can sign in as any of them.
+	// This server sends the links of all users, so a user who can change it can sign in as any of
+	// them.
 	MailEnabled  = securedToggle("mail", "enabled", "0")
 	MailHost     = forOwners(optional(text("mail", "host", "", 255)))
 	MailPort     = forOwners(number("mail", "port", 587, 1, 65535))

@@ -28,8 +28,8 @@ import (
 type Origin struct {
 	Kind      string // "cli" for a command; "" for a request or for work of the server
 	Operation audit.Operation
-	User      Account   // who is signed in; the zero Account for nobody
-	As        ID        // user as whom that user acts; 0 for nobody
+	User      Account   // signed-in account; zero if none
+	As        ID        // user impersonated by User; 0 if none
 	Key       *KeyLimit // the API key that acts for the user; nil for the user
 	SessionID ID
 	RequestID string
@@ -83,7 +83,7 @@ func logEntry(tx *Tx, changed []kv.RecordChange, e *audit.Entry) (logged bool, e
 type logWriter struct {
 	tx      *Tx
 	changed []kv.RecordChange
-	ciphers map[Account]cipher.AEAD // of the keys of persons
+	ciphers map[Account]cipher.AEAD // ciphers with the keys of persons
 	secret  []byte                  // key of the hashes of secrets; nil until it is needed
 }
 
@@ -286,7 +286,7 @@ func operationOf(c kv.RecordChange) string {
 	return "update"
 }
 
-// personOf returns whom a record is about; the zero Account for nobody.
+// personOf returns the person of a record; the zero Account if none.
 func (f *loggedFields) personOf(c kv.RecordChange, record members) Account {
 	switch c.Table {
 	case kv.Table(Users):

@@ -10,12 +10,12 @@ import (
 // transaction of the change, so that a repeated request is recognized also after a crash.
 type CompletedRequest struct {
 	Ident
-	Caller    string `json:"caller"`     // who has sent it
+	Caller    string `json:"caller"`     // sender
 	Key       string `json:"key"`        // SHA-256 of caller and Idempotency-Key, hexadecimal
 	Request   string `json:"request"`    // SHA-256 of method, URL and body, hexadecimal
 	Scope     string `json:"scope"`      // SHA-256 of the caller's data scope, hexadecimal
 	RequestID string `json:"request_id"` // ID of the request that has made the change
-	ETag      string `json:"etag"`       // of the response; "" for none
+	ETag      string `json:"etag"`       // ETag of the response; "" for none
 	Answer    []byte `json:"answer"`     // data of the response, encrypted with the Idempotency-Key; nil if it is not stored
 	Timestamps
 }

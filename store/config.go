@@ -31,7 +31,7 @@ type ConfigGroup struct {
 type configSecret struct {
 	id      ID
 	key     string
-	builtin bool // of the program itself, which nobody reads
+	builtin bool // setting of the program itself, which no one reads
 }
 
 // ConfigDict is an enabled dictionary as programs read it.
@@ -115,12 +115,12 @@ type ConfigSecrets struct {
 	Withheld json.RawMessage
 
 	given   []configSecret
-	records []*SettingSecret // of each; nil for one without a value
+	records []*SettingSecret // record of each given one; nil for one without a value
 }
 
-// SecretsFor returns the secrets of a group that an actor may read in the clear: only API keys may, with
-// a permission of their own, and nobody reads those of the program itself. It returns nil if there are
-// none.
+// SecretsFor returns the secrets of a group that an actor may read in the clear: only API keys may,
+// with a permission of their own, and no one reads those of the program itself. It returns nil if
+// there are none.
 func (g *ConfigGroup) SecretsFor(tx *Tx, a *Actor) (*ConfigSecrets, error) {
 	if a.Key == nil || len(g.secrets) == 0 || !a.HasPermission(tx, g.secret) {
 		return nil, nil
@@ -192,8 +192,8 @@ func (s *ConfigSecrets) AppendTo(tx *Tx, to json.RawMessage) (json.RawMessage, e
 	return append(to, '}'), nil
 }
 
-// ConfigTag returns the entity tag of a response with these groups, dictionaries and secrets. It does not
-// depend on the values of secrets, so that nobody can test guesses of them.
+// ConfigTag returns the entity tag of a response with these groups, dictionaries and secrets. It
+// does not depend on the values of secrets, so that clients can't test guesses of them.
 func ConfigTag(groups []*ConfigGroup, secrets []*ConfigSecrets, dicts []*ConfigDict) string {
 	text := make([]byte, 0, 12*(len(groups)+len(dicts))+32*len(secrets)+2)
 	for _, g := range groups {

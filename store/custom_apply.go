@@ -20,8 +20,8 @@ const maxDuplicates = 20
 // Applying is the work to make the records of a realm follow the declarations.
 type Applying struct {
 	realm      string
-	fields     []*CustomField // of the realm, as they are declared now
-	ids        []ID           // of the records that are left
+	fields     []*CustomField // current fields of the realm
+	ids        []ID           // IDs of the remaining records
 	duplicates map[ID][]ID    // records with duplicate values, by field
 
 	Total int // records

@@ -23,7 +23,7 @@ type CustomField struct {
 	Options       []Option `json:"options"`
 	Props         []Prop   `json:"props"`
 	Required      Flag     `json:"required"`
-	SelfAccess    string   `json:"self_access" enum:"field_access"` // of the users themselves; see FieldAccesses
+	SelfAccess    string   `json:"self_access" enum:"field_access"` // access of the user; see FieldAccesses
 	BackendAccess string   `json:"backend_access" enum:"field_access"`
 	ProgramAccess string   `json:"program_access" enum:"field_access"`
 	Searchable    Flag     `json:"searchable"`
@@ -61,7 +61,7 @@ func customFieldKey(f *CustomField) string {
 	return f.Realm + "." + f.Key
 }
 
-// What somebody may do with the values of a field.
+// Access to the values of a field.
 const (
 	FieldHidden   = "none"
 	FieldReadable = "read"
@@ -279,9 +279,9 @@ func (f *CustomField) WritableBy(who FieldAudience) bool { return f.access(who) 
 
 // CustomFieldSet are all declarations, in memory.
 type CustomFieldSet struct {
-	Rows   []Row[CustomField] // by Sort, then ID
+	Rows   []Row[CustomField] // rows by Sort, then ID
 	byID   map[ID]*CustomField
-	realms map[string][]*CustomField // without deleted ones, by Sort, then ID
+	realms map[string][]*CustomField // fields by Sort, then ID, without deleted ones
 }
 
 // Len returns the number of declarations, for monitoring.

@@ -28,7 +28,7 @@ type FieldValues []FieldValue
 // records after a declaration has changed.
 type FieldMark struct {
 	ID  ID     `json:"id"`
-	How string `json:"how"` // of the letters below
+	How string `json:"how"` // combination of the letters below
 }
 
 // FieldMarks are the marks of a record, by ID.
@@ -259,7 +259,7 @@ type valueCheck struct {
 	tx       *Tx
 	set      *CustomFieldSet
 	realm    string
-	id       ID   // of the record; 0 for a new one
+	id       ID   // ID of the record; 0 for a new one
 	restored bool // the deletion of the record is undone: its values are not changes of the actor
 	count    func(*Tx, string) (int, error)
 	faults   errs.Faults

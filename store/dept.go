@@ -42,7 +42,7 @@ func authorizeDept(tx *Tx, old *Dept) error {
 }
 
 // constrainDept requires that a department that is moved, all below it, and its new parent are in
-// the actor's data scope. So nobody can move a department into their own scope.
+// the actor's data scope. So no actor can move a department into their own scope.
 func constrainDept(tx *Tx, old, new *Dept) error {
 	scope := ActorOf(tx).Scope(tx)
 	if new == nil || scope.All || old != nil && old.ParentID == new.ParentID {

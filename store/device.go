@@ -26,11 +26,11 @@ type Device struct {
 	OS       string   `json:"os" log:"-"`
 	IP       string   `json:"ip" log:"-"`
 	LastUsed Time     `json:"last_used" log:"-"`
-	Networks []string `json:"networks" log:"-"` // from which the user has signed in, the last one at the end, see NetworkOf
+	Networks []string `json:"networks" log:"-"` // networks of sign-ins, the newest last, see NetworkOf
 	Versioned
 }
 
-// Client is where somebody signs in.
+// Client is the browser or program of a sign-in, and its network.
 type Client struct{ Browser, OS, IP string }
 
 // Limits of devices.

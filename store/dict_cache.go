@@ -16,7 +16,7 @@ type DictSet struct {
 	Dicts   []Row[Dict]                // sorted by ID
 	Open    func() (*OpenDicts, error) // computed on first use
 	records *kv.RecordMap[DictItem]
-	items   *kv.RecordMap[[]Row[DictItem]] // by ID of the dictionary; sorted by sort, then ID
+	items   *kv.RecordMap[[]Row[DictItem]] // items by ID of the dictionary; sorted by sort, then ID
 }
 
 // OpenDicts are the enabled dictionaries.

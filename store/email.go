@@ -5,8 +5,8 @@ import (
 	"reeve/store/fold"
 )
 
-// An e-mail address is worth a password while mail is on: whoever can read the mails sent there can ask for
-// a new password.
+// While mail is on, an email address is as powerful as a password: a person who can read the mails
+// sent there can request a new password.
 
 // mayChangeEmail returns an error if the actor may change the address of a user, and could so get a link that
 // the actor may not make. Users may change their own. All need a recent proof, but app users, who enter their
@@ -39,13 +39,13 @@ func mayGetLinks(tx *Tx, who Account) error {
 		return nil
 	}
 	if invited := linkPermission(newLink(Invitation, who, "")); actor.HasPermission(tx, invited) && mayInvite(tx, who) == nil {
-		return nil // somebody without a password, whom the actor could invite
+		return nil // a user without a password, whom the actor could invite
 	}
 	return errs.New(errs.Denied, "permission %s is required to change the email address, since new passwords are mailed there", permission)
 }
 
-// followEmail ends the links that confirm an address when the address of a user has changed, and tells the
-// former one.
+// followEmail ends the links that confirm an address when the address of a user has changed, and
+// notifies the previous address.
 func followEmail(tx *Tx, who Account, old, new string) error {
 	if fold.SameAddress(old, new) {
 		return nil

@@ -23,7 +23,7 @@ type Erasure struct {
 	Ident
 	UserID    ID       `json:"user_id"`
 	AppUserID ID       `json:"app_user_id"`
-	Texts     []string `json:"texts"` // by which monitoring finds the person: username, email and mobile
+	Texts     []string `json:"texts"` // names of the person in monitoring: username, email and mobile
 	Timestamps
 }
 

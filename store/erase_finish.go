@@ -47,8 +47,7 @@ func FinishErasure(db Handle, e *Erasure, removed *ErasedCounts) error {
 	return nil
 }
 
-// clearSome runs clear for records, those that were deleted meanwhile excepted, and returns their
-// number.
+// clearSome runs clear for the records that still exist, and returns their number.
 func clearSome(db Handle, ids []ID, clear func(*Tx, ID) error) (n int64, err error) {
 	err = db.Update(System, func(tx *Tx) error {
 		n = 0

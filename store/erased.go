@@ -16,7 +16,7 @@ import (
 
 // erasedName is the list of erasures, beside the database: a line of JSON for each. A restore does
 // not replace it, so people whom a backup brings back are erased again. A line is on disk before
-// the person is erased. It names nobody.
+// the person is erased. It has no name.
 const erasedName = "erased.jsonl"
 
 // erasedLine is one erasure. IDs of another history of the database can be those of other people,
@@ -110,7 +110,8 @@ func readErased(dir string) (lines []erasedLine, unreadable int, err error) {
 }
 
 // eraseAgain erases people who were erased and are in the database again, because a backup was
-// restored or the program ended meanwhile. What it does, and what it cannot do, are warnings.
+// restored or the program ended before the erasure was complete. What it does, and what it cannot
+// do, are warnings.
 func eraseAgain(db *DB) {
 	lines, unreadable, err := readErased(db.Dir())
 	path := filepath.Join(db.Dir(), erasedName)

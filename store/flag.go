@@ -66,8 +66,8 @@ func normalizeFlag(_ *Setting, text string) (string, error) {
 	return text, err
 }
 
-// checkFlag checks that the roles, departments and users exist that a flag names and did not name
-// before, in the data scope of who saves it. Whoever is deleted later is still named and matches nobody.
+// checkFlag checks that the roles, departments and users that a flag newly names exist in the
+// actor's data scope. A record that is deleted later is still named, and matches no one.
 func checkFlag(tx *Tx, old, new *Setting) error {
 	if new.Type != "flag" || ActorOf(tx) == System {
 		return nil
@@ -235,8 +235,8 @@ func KnownSubject(tx *Tx, account Account) (*feature.Subject, error) {
 	return FlagSubject(tx, u)
 }
 
-// StatedIdentity sets the roles, by IDs or names, and the department of somebody who has no record.
-// What is not known matches nobody.
+// StatedIdentity sets the roles, by IDs or names, and the department of a user without a record.
+// Unknown names match no one.
 func StatedIdentity(tx *Tx, s *feature.Subject, roles []string, dept ID) {
 	rules := PolicyCache.Get(tx)
 	for _, text := range roles {

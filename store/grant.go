@@ -106,8 +106,8 @@ func ceilingFor(tx *Tx) *ceiling {
 	return c
 }
 
-// beyond returns the error that something is beyond the actor's ceiling, with what the actor
-// lacks.
+// beyond returns the error that a grant exceeds the actor's ceiling. It names the missing
+// permissions.
 func beyond(what, lacking errs.Message) error {
 	return errs.New(errs.Denied, "%s exceeds what you can grant; missing: %s", what, lacking).Coded("beyond_ceiling")
 }
@@ -350,7 +350,8 @@ func authorizeUser(tx *Tx, old *User) error {
 	return checkUserChange(tx, old)
 }
 
-// isSelf reports whether a user is the actor. An API key is not its owner, and nobody is who acts as another user.
+// isSelf reports whether a user is the actor. An API key is not its owner, and an actor who
+// impersonates a user is not that user.
 func isSelf(tx *Tx, u *User) bool {
 	return ownActor(tx, Account{ID: u.ID})
 }
@@ -363,7 +364,7 @@ func constrainUser(tx *Tx, old, new *User) error {
 		new.CreatedByKey = createdByKey(tx, old == nil, new.CreatedByKey, func() ID { return old.CreatedByKey })
 	}
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
-		new.EmailVerified = false // only the program verifies, also when somebody undoes a change
+		new.EmailVerified = false // only the program verifies, even when a user undoes a change
 	}
 	if old != nil && new != nil && !fold.SameAddress(old.Email, new.Email) {
 		new.EmailVerified = false

@@ -39,9 +39,9 @@ func ImportHash(tx *Tx, a Account, username string, sealed Sealed) error {
 	return PasswordHashes.Create(tx, h)
 }
 
-// OwnerHash returns the error that a user with some roles can't have an imported hash; nil if the user
-// can. Whoever has had the other program's database could try passwords on it, and the owner role is above
-// everything else.
+// OwnerHash returns the error that a user with some roles can't have an imported hash; nil if the
+// user can. An attacker who has the other program's database could try passwords on it, and the
+// owner role has all permissions.
 func OwnerHash(roles []ID) error {
 	if !slices.Contains(roles, OwnerRole) {
 		return nil
@@ -49,8 +49,8 @@ func OwnerHash(roles []ID) error {
 	return errs.Field(errs.Invalid, "password_hash", "is not accepted for a user with the owner role")
 }
 
-// checkOwnerHash rejects giving the owner role to a user whose password is an imported one. Repairs may do
-// so, or else nobody could be left to sign in.
+// checkOwnerHash rejects giving the owner role to a user whose password is an imported one. Repairs
+// may do so, or else no one could be left to sign in.
 func checkOwnerHash(tx *Tx, old, new *User) error {
 	if old == nil || new == nil || ActorOf(tx).system || slices.Contains(old.RoleIDs, OwnerRole) || !slices.Contains(new.RoleIDs, OwnerRole) {
 		return nil

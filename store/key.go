@@ -16,9 +16,9 @@ type APIKey struct {
 	Name      string   `json:"name" visible:"name"`
 	UserID    ID       `json:"user_id"`    // the owner
 	Personal  Flag     `json:"personal"`   // 1 for a personal key; never changes
-	RoleIDs   []ID     `json:"role_ids"`   // of a personal key: of the owner's roles, those that it has; empty for all
+	RoleIDs   []ID     `json:"role_ids"`   // personal key: some of the owner's roles; empty for all
 	DataScope string   `json:"data_scope"` // narrows the data scope of the roles; "" for no narrowing
-	DeptIDs   []ID     `json:"dept_ids"`   // of the data scope custom
+	DeptIDs   []ID     `json:"dept_ids"`   // departments of the data scope custom
 	Networks  []string `json:"networks"`   // addresses and prefixes that it may be used from; empty for all
 	Rate      int64    `json:"rate_limit"` // requests per minute; 0 for the setting security.key_rate_limit
 	Status    Flag     `json:"status"`
@@ -53,7 +53,7 @@ const (
 	KeyUnused       = 90 * 24 * time.Hour
 )
 
-// Keys, their secrets and indexes. A service key outlives its owner, so that somebody else can adopt
+// Keys, their secrets and indexes. A service key outlives its owner, so that another user can adopt
 // it; a personal key does not.
 var (
 	APIKeys       = kv.NewCollection[APIKey]("key")
@@ -134,7 +134,7 @@ func constrainKey(tx *Tx, old, new *APIKey) error {
 }
 
 // constrainKeyOwner makes only the actor an owner, and lets others do nothing to a personal key but
-// disable or delete it: whoever sets its secret would be its owner.
+// disable or delete it: a user who sets its secret could act as its owner.
 func constrainKeyOwner(actor *Actor, old, new *APIKey) error {
 	if actor.system {
 		return nil
@@ -255,8 +255,8 @@ func roomForKey(tx *Tx, k *APIKey) error {
 	return nil
 }
 
-// constrainKeySecret requires that a secret is set by somebody who may change the key, and that of a
-// personal key by its owner.
+// constrainKeySecret requires that the actor may change the key to set its secret, and is the owner
+// of a personal key.
 func constrainKeySecret(tx *Tx, old, new *KeySecret) error {
 	actor := ActorOf(tx)
 	if new == nil || actor.system {

@@ -22,7 +22,7 @@ type Link struct {
 	Email     string      `json:"email" log:"personal" visible:"address"` // address that it confirms; "" for invitations and passwords
 	CreatedBy ID          `json:"created_by"`                             // user who has invited; 0 for the person, or if unknown
 	Tokens    []LinkToken `json:"tokens" log:"secret"`                    // the oldest first
-	ExpiresAt Time        `json:"expires_at"`                             // when the last token expires; 0 without tokens
+	ExpiresAt Time        `json:"expires_at"`                             // expiry of the last token; 0 without tokens
 	Versioned
 }
 
@@ -39,7 +39,7 @@ const (
 	Invitation        = "invitation"         // set the first password
 	PasswordReset     = "password_reset"     // set a new password
 	EmailVerification = "email_verification" // confirm the address that the user has
-	EmailChange       = "email_change"       // confirm a new address, which then replaces the present one
+	EmailChange       = "email_change"       // confirm a new address, which then replaces the current one
 	Registration      = "registration"       // confirm the address of a new account, see registration.go
 )
 
@@ -100,7 +100,7 @@ func (l *Link) Valid(now Time) (n int) {
 	return n
 }
 
-// linkPermission returns the permission that a user needs to get a link for somebody else.
+// linkPermission returns the permission that a user needs to get a link for another user.
 func linkPermission(l *Link) string {
 	prefix := "admin."
 	if l.AppUserID != 0 {
@@ -112,7 +112,7 @@ func linkPermission(l *Link) string {
 	return prefix + "list.password"
 }
 
-// authorizeLink decides who may change a link: whoever could set the password of the user, and users
+// authorizeLink allows a change of a link by actors who may set the user's password, and by users
 // who confirm their own address.
 func authorizeLink(tx *Tx, l *Link) error {
 	err := mayLink(tx, l)
@@ -175,8 +175,8 @@ func ValidateInvite(tx *Tx, who Account) error {
 	return err
 }
 
-// mayInvite returns an error for a person who does not need an invitation: who has signed in, or has a
-// password that somebody has chosen.
+// mayInvite returns an error for a person who does not need an invitation, because of an earlier
+// sign-in or a chosen password.
 func mayInvite(tx *Tx, who Account) error {
 	status, mustChange, signedIn, err := who.signInState(tx)
 	if err == nil {
@@ -327,7 +327,7 @@ func SentLinkToken(tx *Tx, id ID, hash string, accepted bool) error {
 		}
 		return nil
 	})
-	return ignoreMissing(err) // it was used or revoked meanwhile
+	return ignoreMissing(err) // it has been used or revoked
 }
 
 // trim drops tokens beyond the limit: the oldest that was mailed, if another one was mailed after it, so that

@@ -23,7 +23,7 @@ const (
 // loggedFields are the fields of a record type, by JSON name.
 type loggedFields struct {
 	byName map[string]loggedField
-	name   string // of the field that is the display name; "" for none
+	name   string // name of the display name's field; "" for none
 	person bool   // whether a field names the person whom the record is about
 }
 

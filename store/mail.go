@@ -13,9 +13,9 @@ import (
 // Mail is one message that is to be sent, or was. It has its purpose and its recipient, and never its
 // text: each attempt makes a new link. So neither the database nor a backup contains a usable one.
 //
-// A Mail without a recipient is a request of somebody who has forgotten the password. It has what was
-// typed, sealed, until the sender finds out whether there is such a user: so the request takes the same
-// time for everybody.
+// A Mail without a recipient is a request of a user who has forgotten the password. It has the
+// typed name, sealed, until the sender finds out whether there is such a user. So the request takes
+// the same time for all names.
 type Mail struct {
 	Ident
 	Purpose   string    `json:"purpose"` // name of the template
@@ -28,11 +28,11 @@ type Mail struct {
 	NextAt    Time      `json:"next_at"`  // time of the next attempt; 0 unless it is queued
 	LastAt    Time      `json:"last_at"`  // time of the last attempt; 0 before the first
 	SentAt    Time      `json:"sent_at"`  // 0 unless it was sent
-	Until     Time      `json:"until"`    // when it is given up
+	Until     Time      `json:"until"`    // time of giving up
 	App       Flag      `json:"app"`      // realm of a request without a recipient
 	Login     kv.Sealed `json:"login"`    // username or address of such a request
-	Stage     string    `json:"stage"`    // where the last attempt failed; "" if it did not
-	Response  string    `json:"response"` // what the mail server said, or why it could not be reached
+	Stage     string    `json:"stage"`    // stage of the last failure; "" if it did not fail
+	Response  string    `json:"response"` // response of the mail server, or the error of reaching it
 	Versioned
 }
 
@@ -47,7 +47,8 @@ const (
 // EmailChanged is the purpose of the notice to an address that is no longer that of the user.
 const EmailChanged = "email_changed"
 
-// FactorRemoved is the purpose of the notice to a user whose second factor somebody else has removed.
+// FactorRemoved is the purpose of the notice to a user whose second factor another user has
+// removed.
 const FactorRemoved = "factor_removed"
 
 // SignInUnknown is the purpose of the notice to a user of a sign-in on a new device or from a new network.
@@ -96,7 +97,7 @@ func dueTimes(m *Mail) []Time {
 	return []Time{m.NextAt}
 }
 
-// urgentTimes keys queued mails for which somebody waits, unlike invitations.
+// urgentTimes keys queued mails that a user waits for, unlike invitations.
 func urgentTimes(m *Mail) []Time {
 	if m.Purpose == Invitation {
 		return nil
@@ -107,10 +108,10 @@ func urgentTimes(m *Mail) []Time {
 // AddressedMails returns the condition of the mails that have a recipient.
 func AddressedMails() Condition { return mailAddressed.AnyOf("1") }
 
-// Account returns the recipient; the zero Account for nobody.
+// Account returns the recipient; the zero Account if there is none.
 func (m *Mail) Account() Account { return accountOf(m.UserID, m.AppUserID) }
 
-// authorizeMail decides who may retry or delete a mail: whoever sees its recipient.
+// authorizeMail lets actors who see the recipient of a mail retry and delete it.
 func authorizeMail(tx *Tx, m *Mail) error {
 	actor := ActorOf(tx)
 	if actor.system || m.AppUserID != 0 || m.UserID == 0 && actor.Scope(tx).All {
@@ -123,9 +124,8 @@ func authorizeMail(tx *Tx, m *Mail) error {
 	return err
 }
 
-// QueueMail queues a mail to a person. One that is already queued for the same purpose is sent at once
-// instead. email is a former address of the person; "" for the
-// present one.
+// QueueMail queues a mail to a person. One that is already queued for the same purpose is sent at
+// once instead. email is a previous address of the person; "" for the current one.
 func QueueMail(tx *Tx, purpose string, who Account, email, language string) error {
 	m, err := queuedMail(tx, purpose, who, email)
 	if err != nil || m != nil && purpose != SignInUnknown { // each of those is about a sign-in of its own
@@ -219,7 +219,7 @@ func LastMail(tx *Tx, purpose string, who Account) (*Mail, error) {
 	return nil, err
 }
 
-// RequestReset queues the request of somebody who has forgotten the password, to be looked at after a
+// RequestReset queues the request of a user who has forgotten the password, to be handled after a
 // delay. It does not look for the user.
 func RequestReset(tx *Tx, app bool, login, language string, delay time.Duration) error {
 	if err := roomForMail(tx, Account{}); err != nil {

@@ -19,7 +19,7 @@ type Notice struct {
 	SessionID ID     `json:"session_id"`
 	DeviceID  ID     `json:"device_id"`
 
-	// Of somebody who acts as the user; zero otherwise.
+	// User who impersonates the user, and why; zero otherwise.
 	ByID   ID     `json:"by_id"`
 	Reason string `json:"reason"`
 }
@@ -77,8 +77,9 @@ func NoticesFor(tx *Tx, u *User, session, device ID) (shown []ShownNotice, err e
 	return shown, err
 }
 
-// isOlder reports whether a session or its device is older than all sign-ins of which the user has notices. Only then the
-// session may dismiss them: somebody who has got hold of the password could otherwise do that with another sign-in.
+// isOlder reports whether a session or its device is older than all sign-ins of which the user has
+// notices. Only then may the session dismiss them: an attacker with the password could otherwise do
+// so with another sign-in.
 func (u *User) isOlder(tx *Tx, session, device ID) (bool, error) {
 	first := slices.IndexFunc(u.Notices, func(n Notice) bool { return n.isSignIn() && !n.ended(tx.Now()) })
 	switch {
@@ -101,7 +102,7 @@ func addNotice(tx *Tx, user ID, n Notice) error {
 		most, alike := n.limit()
 		for like := indexes(all, alike); len(like) >= most; like = indexes(all, alike) {
 			one := like[0]
-			if n.isSignIn() { // nobody pushes the first ones out with further sign-ins
+			if n.isSignIn() { // further sign-ins must not push the first ones out
 				one = like[len(like)-1]
 			}
 			all = slices.Delete(all, one, one+1)

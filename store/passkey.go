@@ -17,7 +17,7 @@ type Passkey struct {
 	Transports     []string `json:"transports"`
 	BackupEligible Flag     `json:"backup_eligible"`    // whether it can be synchronized between devices
 	BackedUp       Flag     `json:"backed_up" log:"-"`  // whether it is
-	SignCount      int64    `json:"sign_count" log:"-"` // of the last use; 0 if the authenticator does not count
+	SignCount      int64    `json:"sign_count" log:"-"` // counter of the last use; 0 without a counter
 	LastUsed       Time     `json:"last_used" log:"-"`  // 0 for never
 	Versioned
 }

@@ -12,10 +12,10 @@ import (
 	"reeve/store/errs"
 )
 
-// ExplainAt explains whether a user had a permission at an earlier time: after the last entry of the
-// change log up to then. It begins with the nearest known state, the present records or a checkpoint,
-// and applies the entries between, in the direction in which they are. If they cannot be read, it
-// tries the other direction. An answer is never a guess:
+// ExplainAt explains whether a user had a permission at an earlier time: after the last entry of
+// the change log up to then. It begins with the nearest known state, the current records or a
+// checkpoint, and applies the entries between, in the direction in which they are. If they cannot
+// be read, it tries the other direction. An answer is never a guess:
 //
 //   - If the log begins later, the reason is unknown, and KnownFrom the time of its oldest entry.
 //   - If a part of the log that is needed cannot be read, or does not fit the known state, this is an

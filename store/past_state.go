@@ -28,7 +28,7 @@ type pastState struct {
 	seq     uint64 // number of the entry
 	user    Account
 	tables  pastTables
-	records map[string]map[ID]pastRecord // by collection
+	records map[string]map[ID]pastRecord // records by collection
 }
 
 // pastTables are the names of the collections of a realm that decide about permissions, besides departments.
@@ -154,7 +154,7 @@ func (s *pastState) needed() [][]byte {
 }
 
 // apply makes a change of a record, or undoes it if back is true. It is an error if the change does
-// not begin with what the state has.
+// not begin with the values of the state.
 func (s *pastState) apply(c audit.Change, back bool) error {
 	fields, records := decisive[c.Collection], s.records[c.Collection]
 	if fields == nil || records == nil || c.Collection == s.tables.users && ID(c.ID) != s.user.ID {

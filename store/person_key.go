@@ -65,8 +65,8 @@ type sharedText struct {
 	text   string
 }
 
-// takeDeletedKeys makes the entry of an erasure use the key that was deleted, so that nobody can
-// read what it seals.
+// takeDeletedKeys makes the entry of an erasure use the key that was deleted, so that no one can
+// read the sealed data.
 func (w *logWriter) takeDeletedKeys() error {
 	for _, c := range w.changed {
 		if c.Table != kv.Table(PersonKeys) || c.New != nil || c.Old == nil {
@@ -102,7 +102,7 @@ func (w *logWriter) deletes(who Account) bool {
 }
 
 // cipher returns the cipher of the key of a person, which is created if there is none. The key of
-// somebody who was erased is random and not stored.
+// an erased person is random and not stored.
 func (w *logWriter) cipher(person Account) (cipher.AEAD, error) {
 	if aead := w.ciphers[person]; aead != nil {
 		return aead, nil
@@ -114,7 +114,7 @@ func (w *logWriter) cipher(person Account) (cipher.AEAD, error) {
 		}
 		return key.cipher()
 	})
-	if IsDamage(err) { // sealed for nobody: writes about this person continue
+	if IsDamage(err) { // sealed without a reader: writes about this person continue
 		w.tx.NoteDamage(err)
 		if aead, err = newPersonKey(person).cipher(); err == nil {
 			w.remember(person, aead)
@@ -160,7 +160,7 @@ func ReadLogged(tx *Tx, v audit.Value) (text json.RawMessage, known bool, err er
 // entries are about a few of them, so it must not outlive its transaction.
 type LogReader struct {
 	tx      *Tx
-	ciphers map[string]cipher.AEAD // nil for somebody who was erased, and for a damaged key
+	ciphers map[string]cipher.AEAD // nil for an erased person, and for a damaged key
 
 	damaged map[string]bool // persons whose key is damaged
 	unread  int
@@ -170,7 +170,7 @@ type LogReader struct {
 // are shown like those of a person who was erased.
 func (r *LogReader) Damaged() int { return r.unread }
 
-// NewLogReader returns a LogReader for a transaction that erases nobody.
+// NewLogReader returns a LogReader for a transaction without an erasure.
 func NewLogReader(tx *Tx) *LogReader { return &LogReader{tx: tx} }
 
 // Read is ReadLogged.

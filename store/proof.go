@@ -8,8 +8,9 @@ import (
 	"reeve/store/errs"
 )
 
-// Proof is when a user last proved to be there in a session: by signing in, or by confirming it since with the
-// strongest factor. What would harm most if somebody else used the session requires a recent one.
+// Proof is when a user last proved to be there in a session: by signing in, or by confirming it
+// since with the strongest factor. Operations that would be most harmful in a stolen session
+// require a recent one.
 type Proof struct{ at atomic.Int64 }
 
 // NewProof returns the proof that was given at a time.

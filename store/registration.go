@@ -9,10 +9,10 @@ import (
 	"reeve/store/fold"
 )
 
-// A registration whose address has to be confirmed is an app user in the state pending, who has no address
-// yet, and a Link of the purpose Registration with the address. It exists whether or not somebody has the
-// address already: that is found out when the mail is sent, so neither answers nor times tell who has an
-// account, and neither does which usernames are taken. Using the link gives the account its address and ends
+// A registration whose address has to be confirmed is an app user in the state pending, who has no
+// address yet, and a Link of the purpose Registration with the address. It exists even if another
+// user has the address: the check runs when the mail is sent. Responses and timing therefore do not
+// reveal which addresses or usernames exist. Using the link gives the account its address and ends
 // the state.
 
 const (
@@ -159,7 +159,7 @@ func RegistrationEmail(tx *Tx, id ID) (string, error) {
 	return l.Email, nil
 }
 
-// FreeRegistrationEmail is RegistrationEmail, unless somebody has the address.
+// FreeRegistrationEmail is RegistrationEmail, unless another user has the address.
 func FreeRegistrationEmail(tx *Tx, id ID) (string, error) {
 	email, err := RegistrationEmail(tx, id)
 	if err != nil || email == "" {

@@ -10,9 +10,9 @@
 // callers need, so that auth and server import this package only.
 //
 // Invariants of every write, which tests check with random operations:
-//   - Nobody grants what they do not hold: the permissions and the data scope of a user or role
+//   - No one grants what they do not hold: the permissions and the data scope of a user or role
 //     that an actor changes are within the actor's own, before and after the change.
-//   - Nobody reads or changes a record outside their data scope; such a record is "not found".
+//   - No one reads or changes a record outside their data scope; such a record is "not found".
 //   - At least one enabled user with the owner role remains.
 //
 // A read and a write:

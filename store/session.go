@@ -15,15 +15,15 @@ type Session struct {
 	Ident
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
-	DeviceID  ID     `json:"device_id"` // on which it was opened, which may have been deleted since; 0 if unknown
+	DeviceID  ID     `json:"device_id"` // device that opened it, may be deleted; 0 if unknown
 	IP        string `json:"ip" log:"personal"`
 	Browser   string `json:"browser" log:"personal"`
 	OS        string `json:"os" log:"personal"`
 	LastUsed  Time   `json:"last_used" log:"-"` // written at most once a minute
-	ProvedAt  Time   `json:"proved_at" log:"-"` // when the user last proved who it is, see Proof
+	ProvedAt  Time   `json:"proved_at" log:"-"` // last proof of identity, see Proof
 	ExpiresAt Time   `json:"expires_at"`        // latest end; an idle session ends sooner
 
-	ActAs     ID   `json:"act_as" log:"-"`     // user as whom its user acts, see ActAs; 0 for nobody
+	ActAs     ID   `json:"act_as" log:"-"`     // impersonated user, see ActAs; 0 if none
 	ActWrites Flag `json:"act_writes" log:"-"` // whether that includes changes
 	ActUntil  Time `json:"act_until" log:"-"`
 	Timestamps
@@ -35,7 +35,7 @@ type SessionToken struct {
 	SessionID ID     `json:"session_id"`
 	Hash      string `json:"hash"`
 	First     string `json:"first"`   // hash of the first token of the session, from which others are derived; "" for this one
-	EndsAt    Time   `json:"ends_at"` // of a token that was replaced; 0 for the present one
+	EndsAt    Time   `json:"ends_at"` // expiry of a token that was replaced; 0 if it is current
 	Timestamps
 }
 
@@ -45,7 +45,7 @@ const ReplacedTokenLife = time.Minute
 // Seed returns the hash of the first token of the session.
 func (t *SessionToken) Seed() string { return cmp.Or(t.First, t.Hash) }
 
-// TokenOf returns the present token of a session.
+// TokenOf returns the current token of a session.
 func TokenOf(tx *Tx, session ID) (*SessionToken, error) {
 	for t, err := range TokenBySession.All(tx, session) {
 		if err != nil || t.EndsAt == 0 {

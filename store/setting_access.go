@@ -6,9 +6,9 @@ import (
 	"reeve/store/errs"
 )
 
-// Each group of settings has two permissions, with which programs read its values. They are nodes of
-// the permission tree that are created, renamed and deleted together with the group, and cannot be
-// deleted or get another key while it exists. Nobody but owners has them until a role gets them.
+// Each group of settings has two permissions, with which programs read its values. They are nodes
+// of the permission tree that are created, renamed and deleted together with the group, and cannot
+// be deleted or get another key while it exists. Only owners have them until a role gets them.
 const (
 	readGroupPrefix   = "system.setting.read."
 	secretGroupPrefix = "system.setting.secret."
@@ -158,8 +158,8 @@ func deleteGroupPermissions(tx *Tx, g *SettingGroup) error {
 	return nil
 }
 
-// renameGroupPermissions gives the permissions of a group its new key and title. A name that somebody
-// has chosen stays.
+// renameGroupPermissions gives the permissions of a group its new key and title. A name chosen by a
+// user stays.
 func renameGroupPermissions(tx *Tx, old, new *SettingGroup) error {
 	was, is := groupPermissions(old), groupPermissions(new)
 	for i := range was {
@@ -184,8 +184,8 @@ func renameGroupPermissions(tx *Tx, old, new *SettingGroup) error {
 	return nil
 }
 
-// FreeGroupPermissions renames permissions that administrators of an older version have created with
-// keys that are now those of groups, so that nobody can read a group by a role from before.
+// FreeGroupPermissions renames permissions that administrators of an older version have created
+// with keys that are now those of groups, so that an older role does not give access to a group.
 func FreeGroupPermissions(tx *Tx) error {
 	var taken []*Permission
 	for p, err := range Permissions.All(tx) {

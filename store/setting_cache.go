@@ -38,7 +38,7 @@ type SettingSet struct {
 type SettingValues struct {
 	Effective json.RawMessage // {"group":{"key":value}} with masked secrets
 	ETag      string          // entity tag of Effective and of the times at which secrets were changed, quoted
-	Public    json.RawMessage // the same for public groups only, without flags, whose rules nobody but administrators may know
+	Public    json.RawMessage // the same for public groups, without flags: their rules are for administrators
 }
 
 // SettingCache is the cache of all settings.

@@ -14,7 +14,7 @@ type TOTP struct {
 	Ident
 	UserID    ID        `json:"user_id"`
 	AppUserID ID        `json:"app_user_id"`
-	Secret    kv.Sealed `json:"secret"`            // in base32
+	Secret    kv.Sealed `json:"secret"`            // base32 text
 	Confirmed Flag      `json:"confirmed"`         // whether a code has proved that the app has the secret: before, none is asked for
 	LastStep  int64     `json:"last_step" log:"-"` // time step of the last code that was used; codes of it and of earlier ones are not accepted
 	LastUsed  Time      `json:"last_used" log:"-"` // 0 for never
@@ -81,7 +81,8 @@ func ownFactor(tx *Tx, who Account) error {
 	return errs.New(errs.Denied, "only the users themselves can set up their second factor").Coded("factor_not_yours")
 }
 
-// authorizeFactor decides who may remove a factor: its person, and whoever may set the password of that person.
+// authorizeFactor lets a factor be removed by its person, and by actors who may set that person's
+// password.
 func authorizeFactor(tx *Tx, who Account) error {
 	if ownFactor(tx, who) == nil {
 		return nil
@@ -283,7 +284,8 @@ func ownActor(tx *Tx, who Account) bool {
 	return a.App == who.App && a.ID == who.ID && a.Key == nil && a.By == nil
 }
 
-// tellFactorRemoved tells a person that somebody else has removed the second factor. App users have no notices.
+// tellFactorRemoved tells a person that another user has removed the second factor. App users have
+// no notices.
 func tellFactorRemoved(tx *Tx, who Account) error {
 	if !who.App {
 		if err := addNotice(tx, who.ID, Notice{Kind: FactorRemoved, At: tx.Now()}); err != nil {

@@ -27,7 +27,7 @@ func undoTable(name string) kv.Table {
 type UndoStep struct {
 	Collection string   `json:"collection"`
 	ID         ID       `json:"id"`
-	Operation  string   `json:"operation"` // what the step does: create, update or delete
+	Operation  string   `json:"operation"` // operation of the step: create, update or delete
 	Fields     Fields   `json:"fields,omitempty"`
 	Expect     Fields   `json:"expect,omitempty"`   // values that the record must still have
 	Personal   []string `json:"personal,omitempty"` // fields whose values an error must not show
@@ -53,7 +53,7 @@ const (
 	LostSecret   = "secret"       // value of a secret setting
 	LostURL      = "public_url"   // address of a public file: it gets another one
 	LostContent  = "file_content" // a file that was deleted permanently
-	LostErased   = "erased"       // personal data of somebody who was erased
+	LostErased   = "erased"       // personal data of an erased person
 )
 
 // UndoLost is something that undoing cannot bring back.
@@ -226,7 +226,8 @@ func (p *undoPlanner) restorable(c *audit.Change, step *UndoStep) bool {
 }
 
 // Conflicts returns which of the expected values have changed since. The error is that of Update if
-// the actor may not change the record, so that nobody learns values of a record outside the data scope.
+// the actor may not change the record, so that it reveals no values of a record outside the data
+// scope.
 func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 	table := undoTable(s.Collection)
 	exists := table.Exists(tx, s.ID)

@@ -26,8 +26,8 @@ type User struct {
 	MustChangePassword Flag   `json:"must_change_password"`
 	CreatedByKey       ID     `json:"created_by_key"` // API key that created the user; 0 for none. The key may be gone
 
-	Notices   []Notice `json:"notices,omitempty" log:"-"` // what the user is told at the next sign-in
-	FactorDue Time     `json:"factor_due" log:"-"`        // until when the user must have a second factor, see followFactor; 0 for never
+	Notices   []Notice `json:"notices,omitempty" log:"-"` // notices for the next sign-in
+	FactorDue Time     `json:"factor_due" log:"-"`        // deadline for a factor, see followFactor; 0: none
 
 	Fields     FieldValues `json:"fields" log:"personal"`
 	FieldMarks FieldMarks  `json:"field_marks,omitempty" log:"-"`

@@ -18,7 +18,7 @@ type Webhook struct {
 	Types       []string `json:"types"` // types of events, such as user.created, role.* or *
 	Status      Flag     `json:"status"`
 	OwnerID     ID       `json:"owner_id"`
-	Paused      string   `json:"paused"` // why nothing is sent until somebody resumes it; "" if it is not paused
+	Paused      string   `json:"paused"` // reason of the pause until a user resumes it; "" if not paused
 	Versioned
 }
 
@@ -46,7 +46,7 @@ type WebhookSecret struct {
 type WebhookState struct {
 	Ident
 	WebhookID  ID     `json:"webhook_id"`
-	Generation string `json:"generation"` // of the change log
+	Generation string `json:"generation"` // generation of the change log
 	Seq        uint64 `json:"seq"`        // number of the last entry that was handled completely
 	Part       int    `json:"part"`       // number of events of the next entry that were handled
 
@@ -61,14 +61,15 @@ type WebhookState struct {
 	NextAt       Time   `json:"next_at"`       // time of the next attempt; 0 for at once
 	LastAt       Time   `json:"last_at"`       // time of the last attempt to send anything
 	LastStatus   int    `json:"last_status"`   // its HTTP status; 0 without a response
-	HeadAt       Time   `json:"head_at"`       // when the head of the change log was last sent
+	HeadAt       Time   `json:"head_at"`       // time of the last message with the log head
 	Timestamps
 }
 
 // MaxWebhooks is the maximum number of webhooks. Each of them has a goroutine.
 const MaxWebhooks = 50
 
-// Webhooks, their secrets and states. A webhook outlives its owner, so that somebody else can adopt it.
+// Webhooks, their secrets and states. A webhook outlives its owner, so that another user can adopt
+// it.
 var (
 	Webhooks       = kv.NewCollection[Webhook]("webhook")
 	WebhookByOwner = kv.NewRef(Webhooks, "owner_id", Users, func(w *Webhook) ID { return w.OwnerID }, kv.Dangle)
@@ -239,8 +240,8 @@ func SetWebhookSecret(tx *Tx, webhook ID, secret string, until Time) error {
 
 // WebhookKeys are the decrypted secrets of a webhook.
 type WebhookKeys struct {
-	Secrets       []string // that sign messages, the current one first
-	PreviousUntil Time     // until when the previous one is valid; 0 if there is none
+	Secrets       []string // keys that sign messages, the current one first
+	PreviousUntil Time     // expiry of the previous secret; 0 if there is none
 	Deliveries    []byte   // key that seals stored deliveries, 32 bytes
 }
 

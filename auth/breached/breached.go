@@ -57,7 +57,7 @@ type failure struct {
 	stamp stamp
 }
 
-// stamp tells whether a file is still the same one. The zero stamp is that of a file that can't be found.
+// stamp identifies a version of a file. The zero stamp is that of a file that can't be found.
 type stamp struct {
 	size     int64
 	modified time.Time

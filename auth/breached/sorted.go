@@ -28,15 +28,15 @@ var (
 type sorted struct {
 	file   io.ReaderAt
 	size   int64
-	digits int // of the hash, or its part, in a line
+	digits int // number of digits of the hash, or its part, in a line
 	buffer [2 * block]byte
-	lines  []line // of the last read
+	lines  []line // lines of the last read
 }
 
 // line is a line of a file.
 type line struct {
 	at     int64  // its place
-	hash   []byte // in the buffer
+	hash   []byte // slice of the buffer
 	leaked bool
 }
 

@@ -13,9 +13,9 @@ import (
 
 // Authenticator holds one passkey (ES256, no attestation).
 type Authenticator struct {
-	Origin   string // of the page that asks
+	Origin   string // origin of the requesting page
 	RPID     string // host name that the passkey is for
-	Count    uint32 // of uses; an authenticator that does not count has NoCount
+	Count    uint32 // number of uses; an authenticator that does not count has NoCount
 	NoCount  bool
 	Verified bool // whether it verifies the user, with a fingerprint or the like
 	Eligible bool // whether the passkey can be synchronized between devices

@@ -15,7 +15,7 @@ import (
 
 // Event is a change of one record, or an action that changes none, as streams and webhooks send it.
 type Event struct {
-	ID         string          `json:"id"` // of the entry in the change log, see EventID
+	ID         string          `json:"id"` // ID of the entry in the change log, see EventID
 	Seq        uint64          `json:"seq"`
 	At         string          `json:"at"`
 	Type       string          `json:"type"`
@@ -23,10 +23,10 @@ type Event struct {
 	Record     store.ID        `json:"record,omitempty"`
 	Name       string          `json:"name,omitempty"`
 	Operation  string          `json:"operation,omitempty"` // create, update or delete
-	Title      string          `json:"title,omitempty"`     // of the operation that was used, for an action
-	Details    json.RawMessage `json:"details,omitempty"`   // of an action
+	Title      string          `json:"title,omitempty"`     // operation of an action
+	Details    json.RawMessage `json:"details,omitempty"`   // details of an action
 	Own        store.Flag      `json:"own"`                 // 1 if the session that receives it has done it
-	Actor      *LogActor       `json:"actor,omitempty"`     // for callers who may read the change log
+	Actor      *LogActor       `json:"actor,omitempty"`     // only for readers of the change log
 	As         *LogActor       `json:"as,omitempty"`        // user as whom the actor acted, for the same callers
 	Fields     []logField      `json:"fields"`
 }

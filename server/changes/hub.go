@@ -46,9 +46,9 @@ type Streams struct {
 // StreamEntry is an entry that streams have in common.
 type StreamEntry struct {
 	audit.Entry
-	size   int // of its text
+	size   int // length of its text
 	mu     sync.Mutex
-	frames map[frameKey][]byte // what has been sent, for callers who see the same
+	frames map[frameKey][]byte // frames sent, for callers who see the same
 }
 
 // frameKey identifies callers who see the same of an entry.

@@ -129,7 +129,7 @@ type logQuery struct {
 	size    int
 	address netip.Prefix               // invalid for any
 	nobody  bool                       // whether nothing can match
-	only    func(c *audit.Change) bool // which changes are shown; nil for all
+	only    func(c *audit.Change) bool // filter of changes; nil for all
 	damaged store.Flag                 // whether a damaged record may have what the search looks for
 }
 

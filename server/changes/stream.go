@@ -59,7 +59,7 @@ type stream struct {
 	filter  EventFilter
 	at      position
 	out     bytes.Buffer
-	policy  *store.Policy // of the last check
+	policy  *store.Policy // policy of the last check
 	actor   *store.Actor
 	roles   string // IDs of its roles
 	types   string // the filter as it was sent

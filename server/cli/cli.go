@@ -88,7 +88,7 @@ type program struct {
 	firstName, first, firstFile string // values of usernameVariable, passwordVariable and passwordFileVariable
 
 	config   *config.Config
-	breached *breached.List // of serve, the only command with passwords that people choose; nil for none
+	breached *breached.List // leaked passwords, for serve; nil for none
 	log      zerolog.Logger
 }
 

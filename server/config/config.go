@@ -46,7 +46,7 @@ type Config struct {
 	Warnings     []string
 
 	values  *koanf.Koanf
-	sources map[string]string // by key: file, environment or flag; a missing key has its default
+	sources map[string]string // file, environment or flag, by key; a missing key has its default
 }
 
 // Load merges defaults, the file at path, the environment and flags, and checks the

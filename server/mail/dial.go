@@ -15,9 +15,9 @@ import (
 
 // limits bounds how long a server is waited for.
 type limits struct {
-	command time.Duration // to connect, for the TLS handshake, and for each command
-	accept  time.Duration // for the answer to a whole message, during which servers look for spam and viruses
-	quit    time.Duration // for the answer to QUIT
+	command time.Duration // timeout of the connection, of the TLS handshake, and of each command
+	accept  time.Duration // timeout of the answer to a message, while servers look for spam
+	quit    time.Duration // timeout of the answer to QUIT
 }
 
 // programLimits are the limits in the program. RFC 5321 section 4.5.3.2 recommends minutes,
@@ -31,7 +31,7 @@ const maxAnswer = 64 << 10
 // link is a connection to a server, below TLS.
 type link struct {
 	net.Conn
-	left int   // how many more bytes may be read for this command
+	left int   // bytes that may still be read for this command
 	err  error // why nothing more can be read; nil while it can
 }
 

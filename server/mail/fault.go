@@ -28,11 +28,13 @@ const (
 // Fault is why a message was not sent. If it is neither Permanent nor Down, sending this
 // message later may succeed.
 type Fault struct {
-	Stage     string // one of the Stage constants
-	Status    int    // SMTP status of the server; 0 if it did not answer
-	Text      string // what the server answered, or the error of the network; one printable line of at most 500 bytes, without the password
-	Permanent bool   // sending the same message again would fail again: a 5xx status for the sender, the recipient or the message
-	Down      bool   // the server cannot be used at all now: other messages would fail, too
+	Stage  string // one of the Stage constants
+	Status int    // SMTP status of the server; 0 if it did not answer
+	// Response of the server, or error of the network: one printable line of at most 500 bytes,
+	// without the password.
+	Text      string
+	Permanent bool // sending the same message again would fail again: a 5xx status for the sender, the recipient or the message
+	Down      bool // the server cannot be used at all now: other messages would fail, too
 }
 
 func (f *Fault) Error() string {

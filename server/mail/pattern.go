@@ -16,7 +16,7 @@ type pattern []piece
 
 // piece is a part of a pattern: the value of a placeholder, or options, or literal text.
 type piece struct {
-	name    string    // of the placeholder
+	name    string    // name of the placeholder
 	options []pattern // the first complete one is used; if there is none, the piece is empty
 	text    string
 }

@@ -18,7 +18,7 @@ var languages = []string{"en", "zh"}
 
 // Templates renders messages. It can be used by several goroutines.
 type Templates struct {
-	texts  map[string]*text // by name and language, like "test.en"
+	texts  map[string]*text // texts by name and language, like "test.en"
 	layout *layout
 }
 

@@ -106,10 +106,10 @@ func at(file string, line int, err error) error { return fmt.Errorf("%s:%d: %w",
 // layout is the HTML of every message. Placeholders of all parts are {language}, {site},
 // {subject} and {footer}.
 type layout struct {
-	head pattern // before the paragraphs
+	head pattern // text above the paragraphs
 	text pattern // a paragraph; its lines are {text}
 	link pattern // the paragraph with {link}, which has a {button}
-	foot pattern // after the paragraphs
+	foot pattern // text below the paragraphs
 }
 
 // parseLayout parses layout.html. Three lines separate its parts: <!-- text -->,

@@ -38,7 +38,7 @@ type Outbox struct {
 	changed   chan struct{} // contains a token if mails or settings have changed
 	Backoff   func(attempts int) time.Duration
 	Turn      time.Duration  // mailTurn
-	roots     *x509.CertPool // of mail servers; nil for those of the system
+	roots     *x509.CertPool // root certificates of mail servers; nil for those of the system
 
 	sent, failures atomic.Uint64
 

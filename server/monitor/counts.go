@@ -45,7 +45,7 @@ func bucketTop(n int) time.Duration {
 // counts are the counts of requests in a period.
 type counts struct {
 	Requests  int64                   `json:"requests"`
-	Classes   [6]int64                `json:"classes"` // by the first digit of the status; 0 for aborted responses
+	Classes   [6]int64                `json:"classes"` // counts by first digit of the status; 0: aborted
 	Durations map[int]int64           `json:"durations"`
 	Routes    map[string]*routeCounts `json:"routes"`
 	Users     map[string]int64        `json:"users"` // key: realm, space, username

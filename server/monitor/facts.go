@@ -48,7 +48,7 @@ type Facts struct {
 	Authorized bool       // the caller was allowed to use the route
 
 	Notes              []AuthEvent     // reported by handlers; Done takes ownership
-	Store              *store.Recorder // what the request did in the store
+	Store              *store.Recorder // operations of the request in the store
 	HashTook, HashWait time.Duration
 	ImageTook          time.Duration
 

@@ -18,9 +18,10 @@ import (
 
 // Person is a user whose events Forget removes.
 type Person struct {
-	ID    store.ID
-	App   bool
-	Texts []string // that identify the person in events of others: username, email, phone number; the username is the first
+	ID  store.ID
+	App bool
+	// Texts identify the person in events of others: username (the first), email, phone number.
+	Texts []string
 }
 
 // forgotten is a person, and when Forget was called. Requests that began earlier may still be in

@@ -30,7 +30,7 @@ type search struct {
 	statuses    []string // like 404 or 4xx
 	slow        []string // 1 and 0
 	minDuration time.Duration
-	needles     [][][]byte // of each element, one text must occur in the JSON
+	needles     [][][]byte // texts in the JSON: one of each element must occur
 	text        string
 }
 

@@ -71,7 +71,7 @@ type Monitor struct {
 	bytes    atomic.Int64  // approximate bytes of the records in the queue
 	dropped  atomic.Uint64 // records dropped because the queue was full
 	reads    sampler
-	writes   sampler // for the events of writes
+	writes   sampler // sampler of the events of writes
 	counter  counter
 	traces   traces
 	hits     []atomic.Uint64 // cache hits not yet written, by index in store.CacheNames

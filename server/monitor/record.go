@@ -17,7 +17,7 @@ const repeats = 5
 // record is a request with its events, on the way to the journal. It contains no secret.
 type record struct {
 	request    RequestEvent
-	parts      []part // in the order in which they are stored
+	parts      []part // parts in the order in which they are stored
 	index      indexHeader
 	weights    weights
 	standalone bool  // the parts belong to no request

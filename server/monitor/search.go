@@ -23,7 +23,7 @@ type Query struct {
 	Kind          string
 	From, To      store.Time // bounds of RecordedAt, inclusive
 	Offset, Limit int        // range of the matching events, newest first
-	Text          string     // as package fold searches it; must occur in a text of the event
+	Text          string     // text in an event, compared like package fold does
 	Conditions    []Condition
 }
 

@@ -29,7 +29,7 @@ const PagePolicy = "default-src 'none'; style-src 'nonce-NONCE'; img-src 'self';
 type Pages struct {
 	frame  string                // HTML with {language}, {nonce}, {site}, {logo}, {title} and {content}
 	script string                // solves the challenge of a registration
-	Texts  map[string]*pageTexts // by language: en or zh
+	Texts  map[string]*pageTexts // texts by language: en or zh
 }
 
 // pageTexts are the texts of pages in one language. Those of Intro and Done have the username or the
@@ -37,9 +37,9 @@ type Pages struct {
 type pageTexts struct {
 	Password, Again, SignIn, Contact, Differ, Rules, RulesUsed, DoneTitle, Invalid, Busy, Registered string
 
-	Refused, Unfinished, Continue string // of programs behind a proxy
+	Refused, Unfinished, Continue string // texts about programs behind a proxy
 
-	Titles, Intro, Submit, Done map[string]string // by purpose of the link
+	Titles, Intro, Submit, Done map[string]string // texts by purpose of the link
 
 	App appPageTexts
 }
@@ -69,7 +69,7 @@ type HTMLPage struct {
 	Logo                    string // path; "" for none
 	Words                   *pageTexts
 	Hosted                  bool // whether there are pages for app users
-	Status                  int  // of the response; 0 means 200
+	Status                  int  // status of the response; 0 means 200
 	Title, Notice, Fault    string
 	FaultField              string   // name of the field that Fault is about
 	Texts                   []string // paragraphs
@@ -84,7 +84,7 @@ type HTMLPage struct {
 
 	kit    *Pages
 	Base   string // base path of the server, which precedes the paths of links and forms
-	done   string // what has just been done, as the address says
+	done   string // completed operation, as the address names it
 	script string // script of the page; "" for none
 }
 
@@ -95,7 +95,7 @@ type PageLink struct{ Path, Text string }
 // htmlForm is a form of a page.
 type htmlForm struct {
 	Action  string   // path; "" for that of the page
-	Lines   []string // what the form is about, in a box with it
+	Lines   []string // subject of the form, in a box with it
 	Fields  []htmlField
 	Submit  string // text of the button; "" for none
 	Kind    string // look of the button: "", second or danger
@@ -112,11 +112,11 @@ type htmlField struct {
 	Options                  []store.Option
 	Chosen                   []string // values of the options that are chosen, of a checkbox
 	Mode                     string   // keyboard that a phone shows
-	Autocomplete             string   // what password managers fill in
+	Autocomplete             string   // kind of value for password managers
 	Hint                     string
 	Required                 bool
 	Min, Max                 int    // characters; 0 for any number
-	Fault                    string // what to say about any fault; "" for the fault itself
+	Fault                    string // text for any fault; "" for the fault itself
 }
 
 // NewPage returns a page with what all pages have.

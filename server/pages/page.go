@@ -88,7 +88,7 @@ type appPageTexts struct {
 
 	Factor factorTexts
 
-	Notices map[string]string // by what has been done
+	Notices map[string]string // notices by completed operation
 }
 
 // appPageIn is the input of a page. Unknown parameters are ignored.

@@ -16,10 +16,11 @@ import (
 // peopleCSV describes the CSV files of the users of one realm: what an import and an export of them have
 // in common is declared here, and what differs is in its functions.
 type peopleCSV[T, Out any] struct {
-	list    *web.Resource[T, Out]
-	name    string   // of exported files, without date and extension
-	columns []string // of an export; an import can have them in any order, and hashColumn and custom fields
-	realm   string   // of the custom fields, whose columns are named fields.KEY
+	list *web.Resource[T, Out]
+	name string // name of exported files, without date and extension
+	// Columns of an export. An import can have them in any order, and hashColumn and custom fields.
+	columns []string
+	realm   string // realm of the custom fields, whose columns are named fields.KEY
 	values  func(u *T) *store.FieldValues
 	Job     string // kind of the jobs that import
 	// Permissions: to import, to invite the imported users, and to import their password hashes.

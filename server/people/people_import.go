@@ -133,7 +133,7 @@ func (c *peopleCSV[T, Out]) importColumns(req *web.Request) (columns []string, e
 // importPlan is a validated file.
 type importPlan[T any] struct {
 	out  *ImportOut
-	bad  errs.Faults // of all rows
+	bad  errs.Faults // faults of all rows
 	rows []ImportedRow[T]
 	size int // users whom one step creates
 }

@@ -53,15 +53,15 @@ func beginsWith(marks ...string) func([]byte) bool {
 // picture is what the headers tell before any pixel is decoded.
 type picture struct {
 	format        *pictureFormat
-	width, height int // of a GIF: of its screen, which its frame cannot exceed
+	width, height int // size; for a GIF, of its screen, which its frame cannot exceed
 	model         color.Model
-	orientation   int     // as in EXIF, 1 to 8
-	progressive   bool    // of a JPEG
-	samples       float64 // of a JPEG, per pixel: less than one for each subsampled component
-	interlaced    bool    // of a PNG
-	transparent   bool    // of a PNG, by tRNS: the decoder adds alpha
-	opaqueLossy   bool    // of a WebP
-	size          int     // in bytes
+	orientation   int     // EXIF orientation, 1 to 8
+	progressive   bool    // progressive JPEG
+	samples       float64 // samples of a JPEG per pixel: less than one for each subsampled component
+	interlaced    bool    // interlaced PNG
+	transparent   bool    // PNG with tRNS: the decoder adds alpha
+	opaqueLossy   bool    // opaque lossy WebP
+	size          int     // bytes
 }
 
 // inspectPicture reads the headers.

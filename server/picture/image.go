@@ -51,7 +51,7 @@ const (
 type Scaler struct {
 	cores   chan struct{}
 	memory  *semaphore.Weighted // bytes
-	timeout time.Duration       // for one picture; a progressive JPEG of 2 MB can take minutes
+	timeout time.Duration       // limit of one picture; a progressive JPEG of 2 MB can take minutes
 }
 
 // NewScaler returns a Scaler with the limits above.

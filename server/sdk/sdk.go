@@ -42,7 +42,7 @@ const (
 type File struct {
 	Type    string // media type
 	Content []byte
-	SHA256  string // of Content, hexadecimal
+	SHA256  string // hash of Content, hexadecimal
 	ETag    string
 	Fixed   bool // the same path always has this content
 }

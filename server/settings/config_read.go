@@ -61,14 +61,14 @@ type configRead struct {
 	req    *web.Request
 	reads  *SecretReads
 	wanted []string // keys of groups, sorted; nil for all
-	codes  []string // of dictionaries, sorted
+	codes  []string // codes of dictionaries, sorted
 	all    bool     // all dictionaries
 
 	groups  []*store.ConfigGroup
 	secrets []*store.ConfigSecrets
 	dicts   []*store.ConfigDict
 	etag    string
-	logged  []*secretReading // that this request has added to the change log
+	logged  []*secretReading // readings that this request has added to the change log
 }
 
 // readConfig responds from memory, unless the request waits for a change, or reads secrets whose reading

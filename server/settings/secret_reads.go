@@ -57,7 +57,7 @@ type SecretDetails struct {
 	GroupID  store.ID `json:"setting_group"`
 	Group    string   `json:"group"`
 	Settings []string `json:"settings"`        // keys of the secrets
-	Count    int      `json:"count,omitempty"` // of all reads within the hour; absent in the first entry
+	Count    int      `json:"count,omitempty"` // reads within the hour; absent in the first entry
 }
 
 func NewSecretReads(s *web.Server, streams *changes.Streams) *SecretReads {

@@ -34,8 +34,8 @@ const (
 type idempotency struct {
 	caller  string
 	key     string
-	content hash.Hash // of method, URL and body
-	file    hash.Hash // of the file of a form that is being read; nil for none
+	content hash.Hash // SHA-256 of method, URL and body
+	file    hash.Hash // SHA-256 of the form file that is being read; nil for none
 	running bool      // whether the handler runs, so that writes are those of the operation
 	stored  bool      // whether a write has stored that the request is completed; the write may have failed afterwards
 	answer  []byte    // data of the response, if it is known in the write; nil if not

@@ -34,7 +34,7 @@ type Input struct {
 	Several      bool            // whether it accepts several files
 	AnyQuery     bool            // whether unknown parameters of the query are ignored
 	idle         bool            // whether nothing has to be decoded without a query and a body
-	Protocol     *Protocol       // whose form or JSON the body is; nil for the conventions of this API
+	Protocol     *Protocol       // specification of the body; nil for the conventions of this API
 	List         *ListInfo       // list whose parameters select the records to change; nil for none
 }
 
@@ -49,7 +49,7 @@ type Field struct {
 	Min, Max *int           // characters of a string, entries of an array, else the number itself
 	Enum     []string       // allowed strings
 	Pattern  *regexp.Regexp // pattern that a string must match
-	hint     errs.Message   // what must match the pattern
+	hint     errs.Message   // description of the pattern
 	Text     bool           // whether line breaks and tabs are allowed
 	Raw      bool           // whether any characters are allowed, as in a password
 	filled   bool           // whether the record always has a value, though a change may omit it

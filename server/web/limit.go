@@ -66,10 +66,10 @@ type limits struct {
 	Pictures    *Limit // being scaled, or waiting for memory and a core
 	Backups     *Limit
 	Streams     *Limit
-	Tests       *Limit // of webhooks
+	Tests       *Limit // tests of webhooks
 	MailTests   *Limit
 	answers     *Limit // bytes of responses being sent
-	refusals    *Limit // of HTTP/2 requests
+	refusals    *Limit // refused HTTP/2 requests
 	Rate        *Limit // counts transfers that were too slow; holds nothing
 }
 

@@ -120,14 +120,14 @@ type ListQuery struct {
 	AnyOf      []anyOf
 	Ranges     []timeRange
 	custom     []customFilter
-	Separator  rune // of a CSV file
+	Separator  rune // separator of a CSV file
 }
 
 // AnyOf is the condition that a column has one of the values.
 type anyOf struct {
 	Column  string
 	Texts   []string
-	Numbers []int64 // for a column of numbers
+	Numbers []int64 // values for a column of numbers
 }
 
 // timeRange is the condition that a column is in an inclusive range.

@@ -33,7 +33,7 @@ type Resource[T, Out any] struct {
 	Telling bool
 	// Custom lets the list be filtered by custom fields, whose values the index has; nil for no custom fields.
 	Custom *store.Many[T, string]
-	Realm  string // of the custom fields
+	Realm  string // realm of the custom fields
 	Output func(tx *store.Tx, req *Request, v *T) (Out, error)
 	Blank  T // a new record, before the fields that are sent; without slices or maps
 }
@@ -45,7 +45,7 @@ type Column[T any] struct {
 	Numbers func(tx *store.Tx, values []int64) store.Condition
 	Texts   func(tx *store.Tx, values []string) store.Condition
 	Between func(tx *store.Tx, low, high store.Time) store.Condition
-	Order   store.Order[T] // for sorted
+	Order   store.Order[T] // order for sorted
 }
 
 // IDs returns the condition for a column of references.

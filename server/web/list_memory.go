@@ -14,7 +14,7 @@ import (
 // MemoryList declares a list of records that are kept in memory: its rows and its
 // parameters.
 type MemoryList[T any] struct {
-	Rows     func(tx *store.Tx) []store.Row[T]                       // in the default order, ties by ID
+	Rows     func(tx *store.Tx) []store.Row[T]                       // rows in the default order, ties by ID
 	Under    func(tx *store.Tx, id store.ID) ([]store.Row[T], error) // instead of rows: the children of the path's :id
 	Keywords []string                                                // fields that keywordSearch searches, which make up the rows' text
 	Order    string                                                  // default order in words, for the OpenAPI document

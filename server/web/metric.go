@@ -26,7 +26,7 @@ func MetricRoutes() []Route {
 
 // metrics are the server's own counters and the registered metrics.
 type metrics struct {
-	requests   []*requestStats // by route, in the order of the table
+	requests   []*requestStats // stats by route, in the order of the table
 	registered []family
 	slow       slowWrites
 }
@@ -61,7 +61,7 @@ type collected struct {
 	stored, inProgress int64
 	free               int64 // bytes; -1 if unknown
 	writable           bool
-	slow               map[string]uint64 // by operation
+	slow               map[string]uint64 // counts by operation
 }
 
 func (s *Server) collect() (*collected, error) {

@@ -28,7 +28,7 @@ type Options struct {
 	Record   Record        // record that the route changes only if it is as the client has read it
 	Hidden   redact.Fields // input fields that monitoring hides
 
-	Note string // what the OpenAPI document says besides what follows from the rest; "" for nothing
+	Note string // addition to the generated text of the OpenAPI document; "" for none
 
 	ReadOnly     bool    // changes nothing, although it is no GET
 	LoggedAs     string  // action that the change log has for every use; "" for none

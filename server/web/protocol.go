@@ -14,7 +14,7 @@ import (
 // Protocol is a specification that a route follows instead of the conventions of this API: no
 // envelope, its own bodies of errors, and members that it does not define are ignored.
 type Protocol struct {
-	Name     string                                            // for the OpenAPI document
+	Name     string                                            // name in the OpenAPI document
 	Form     bool                                              // whether the body is a form instead of JSON
 	checked  bool                                              // whether all fields of the form are texts, which are checked like those of JSON
 	Failed   reflect.Type                                      // body of an error

@@ -40,11 +40,11 @@ type Request struct {
 	Read        readState // state of the record that the client has read
 	Begun       time.Time
 	DB          store.Handle // store handle whose operations are recorded in monitoring
-	Origin      store.Origin // what the change log says about writes
+	Origin      store.Origin // origin of writes in the change log
 	idempotency *idempotency // nil without an Idempotency-Key
 	entry       audit.Head   // entry of the last write in the change log; zero for none
 	Observed    observed
-	Opened      time.Duration // of a stream: time until it was open
+	Opened      time.Duration // time until a stream was open
 	clientForm  url.Values    // form that was read before the request was authenticated; nil for none
 	bodyRead    bool          // whether the body was read to its end
 	answer      *held         // memory of the response; nil if it does not count
@@ -54,9 +54,9 @@ type Request struct {
 	Committed   []func()      // functions to run after the commit
 
 	Shown *errs.Error // error that a page has shown; nil for none
-	Once  any         // what a page shows once; nil for nothing
+	Once  any         // value that a page shows once; nil for none
 
-	Rest func(out *Envelope) error // what a view leaves to do after its transaction; nil for nothing
+	Rest func(out *Envelope) error // work of a view after its transaction; nil for none
 }
 
 // Auth returns the Auth with the store handle of the request.

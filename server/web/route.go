@@ -36,7 +36,7 @@ type Route struct {
 	List        *ListInfo     // declaration of a list; nil for other routes
 	Binary      string        // media type of a raw response
 	Protocol    *Protocol     // specification that it follows; nil for the conventions of this API
-	named       *namedRecords // what its list finds by name for the change log; nil for nothing
+	named       *namedRecords // records that its list finds by name, for the change log; nil for none
 	Handler     string        // name of the handler, for monitoring
 	Page        bool          // whether it is a page, with pages also for errors if a browser asks
 	Visible     appearance    // whether a setting lets it exist; nil if it always does

@@ -97,7 +97,7 @@ type Server struct {
 	Hides    func(path string) bool                           // reports whether a setting hides a path
 	Failures FailureLog
 	Limits   *limits
-	origins  *http.CrossOriginProtection // of requests with a session cookie
+	origins  *http.CrossOriginProtection // check of requests with a session cookie
 	Suspects Suspects
 	Denials  denials
 	decoding chan struct{} // semaphore for decoding large bodies
@@ -209,9 +209,9 @@ func (s *Server) clientAddr(r *http.Request) netip.Addr {
 
 // Background is what runs beside requests.
 type Background struct {
-	Start func() error            // before requests are accepted
+	Start func() error            // called before requests are accepted
 	Tasks []func(context.Context) // each in a goroutine, until requests have finished
-	Stop  func()                  // when the server begins to shut down
+	Stop  func()                  // called when the server begins to shut down
 }
 
 // Listen listens and serves until ctx ends, then lets requests in flight finish. It calls

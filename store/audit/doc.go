@@ -10,7 +10,7 @@
 //
 // Entries are numbered from 1 without gaps, and each contains, as prev, the SHA-256 of the exact
 // text of the entry before it. So an entry cannot be changed, removed or inserted unless all
-// entries after it are written again. Somebody who can write the files can do that; it is
+// entries after it are written again. An attacker who can write the files can do that; it is
 // detected with a known head, the number and hash of an entry that was kept elsewhere, such as in
 // the manifest of a backup or in the lines of the server's log.
 //
@@ -54,9 +54,9 @@
 //
 // A reader that reads both data.db and a Log sees no gap if it reads them in this order. Newest
 // first: a snapshot of data.db, then Log.Newest with before set to the lowest number seen; rows
-// that have been moved meanwhile are in both, and before leaves them out. Oldest first: Log.Oldest,
-// then a snapshot of data.db from the next number on; if its first row has a higher number, rows
-// have been moved meanwhile, and the reader continues with Log.Oldest.
+// moved between the two are in both, and before leaves them out. Oldest first: Log.Oldest, then a
+// snapshot of data.db from the next number on; if its first row has a higher number, rows were
+// moved between the two, and the reader continues with Log.Oldest.
 //
 // # Example
 //

@@ -14,15 +14,15 @@ import (
 type Entry struct {
 	Link
 	Actor     Actor           `json:"actor"`
-	As        Actor           `json:"as,omitzero"` // user as whom the actor acted; zero for nobody
+	As        Actor           `json:"as,omitzero"` // impersonated user; zero if none
 	Operation Operation       `json:"operation"`
 	SessionID uint64          `json:"session_id,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
 	Address   Value           `json:"address,omitzero"` // client address, sealed for the actor
 	Reason    string          `json:"reason,omitempty"` // sent by the client
-	JobID     uint64          `json:"job_id,omitempty"` // of an operation that has several entries
+	JobID     uint64          `json:"job_id,omitempty"` // ID of an operation with several entries
 	Part      int             `json:"part,omitempty"`   // number of the entry in its job, from 1
-	Action    string          `json:"action,omitempty"` // what was done besides changing records, such as "export"
+	Action    string          `json:"action,omitempty"` // action besides changes, such as "export"
 	Details   json.RawMessage `json:"details,omitempty"`
 	Changes   []Change        `json:"changes,omitempty"`
 }
@@ -72,7 +72,7 @@ type Link struct {
 // the entry is read.
 type Actor struct {
 	Kind string `json:"kind"`         // user, app_user, system, cli, anonymous
-	ID   uint64 `json:"id,omitempty"` // of a user or an app user
+	ID   uint64 `json:"id,omitempty"` // ID of a user or an app user
 	Name Value  `json:"name,omitzero"`
 }
 
@@ -155,14 +155,14 @@ func (h *Hash) UnmarshalText(text []byte) error {
 type Head struct {
 	Generation string `json:"generation"`
 	Seq        uint64 `json:"seq"`  // 0 for an empty log
-	Hash       Hash   `json:"hash"` // of the text of the entry
+	Hash       Hash   `json:"hash"` // hash of the text of the entry
 }
 
 // Row is an entry as it is stored.
 type Row struct {
 	Seq  uint64
 	Text []byte // JSON of an Entry
-	Keys *Keys  // of the entry, for Log.Write, which computes them if it is nil; nil in rows that are read
+	Keys *Keys  // keys of the entry for Log.Write, which computes them if nil; nil in rows read
 }
 
 // HeadOf returns the head of a log that ends with this text of an entry.

@@ -34,7 +34,7 @@ func segmentFirst(name string) (first uint64, ok bool) {
 // touched again, not even to close it.
 type segment struct {
 	path  string
-	first uint64 // as in the name
+	first uint64 // number in the name
 	bytes int64
 	meta  meta  // zero if fault is not nil
 	fault error // why the description cannot be read

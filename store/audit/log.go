@@ -27,7 +27,7 @@ type Log struct {
 	writing sync.Mutex // held while segments are written, added or dropped
 
 	mu       sync.Mutex // guards the rest
-	segments []*segment // by first number; replaced, never changed
+	segments []*segment // segments by first number; replaced, never changed
 	recent   []*segment // open ones, the last read last
 	closed   bool
 }

@@ -137,7 +137,7 @@ type page struct {
 	meta      meta
 	low, high uint64
 	ascending bool
-	found     positions // of a query that selects; nil before the first transaction
+	found     positions // hits of a query that selects; nil before the first transaction
 	rows      []Row
 	more      bool  // whether there may be more
 	fault     error // the first damage

@@ -141,7 +141,7 @@ type KeyList struct {
 
 type listedKeys struct {
 	micros int64
-	end    int // in packed
+	end    int // offset in packed
 }
 
 // Append adds the keys of an entry of a time in Unix microseconds.

@@ -10,16 +10,16 @@ import (
 // missing or that does not belong there. The zero value is ready to use.
 //
 // The log may begin with any number: what was before it, was removed by retention, and the hash
-// that the first entry expects is taken as given. Whoever can write the files can replace the
-// newest entry, or all entries from one on; only known heads, which were kept elsewhere, reveal
+// that the first entry expects is taken as given. An attacker who can write the files can replace
+// the newest entry, or all entries from one on; only known heads, which were kept elsewhere, reveal
 // that.
 type Verifier struct {
 	known   map[uint64][]Head
 	first   uint64 // 0 before the first entry
 	entries uint64
-	head    Head   // of the last entry
+	head    Head   // head after the last entry
 	proved  bool   // whether a known head confirms the last entry
-	where   string // of the last entry
+	where   string // place of the last entry
 	source  string // the file, for errors
 	doubt   *doubt
 	err     error // the first; it stays

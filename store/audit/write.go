@@ -91,9 +91,9 @@ type builder struct {
 	bolt    *bbolt.DB
 	btx     *bbolt.Tx
 	pending int           // bytes in the transaction
-	block   []byte        // for values; bbolt reads them until the commit
-	link    Link          // of the last entry
-	entries *bbolt.Bucket // of the transaction; nil before the first entry
+	block   []byte        // buffer of values; bbolt reads them until the commit
+	link    Link          // link of the last entry
+	entries *bbolt.Bucket // bucket of the transaction; nil before the first entry
 	chain   Verifier
 	meta    meta
 	indexes indexes

@@ -34,7 +34,7 @@ type Fault struct{ Err error }
 type Damaged struct {
 	Where string // the file, and the bucket and key or page
 	Err   error
-	Do    string // what the operator can do; "" for the usual commands
+	Do    string // advice to the operator; "" for the usual commands
 }
 
 func (d *Damaged) Error() string {

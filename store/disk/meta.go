@@ -11,7 +11,7 @@ import (
 
 // Meta is the content of a meta page.
 type Meta struct {
-	offset   int64 // in the file
+	offset   int64 // offset in the file
 	PageSize uint64
 	Root     uint64
 	Freelist uint64 // page of the list of free pages, or NoFreelist

@@ -67,7 +67,7 @@ type Error struct {
 	Code       string        // stable, snake_case
 	Msg        Message       // one sentence, without secrets
 	Fields     Faults        // message by field; nil if the error is not about fields
-	RetryAfter time.Duration // of TooMany and Busy
+	RetryAfter time.Duration // delay of TooMany and Busy
 	cause      error         // logged, never sent
 }
 

@@ -210,7 +210,7 @@ type entry struct {
 	code    string // stable, snake_case
 	english string // the format, by which it is found
 	params  string // names of the format's arguments
-	chinese string // with {name} for an argument
+	chinese string // format with {name} for an argument
 }
 
 // catalogue is every part of the catalogue.

@@ -1,6 +1,6 @@
-// Package feature evaluates feature flags: which variant of a flag somebody gets, by rules over
-// their identity, their attributes, a percentage and the time. It depends on no other part of the
-// program, and does no input or output.
+// Package feature evaluates feature flags: which variant of a flag a user gets, by rules over
+// identity, attributes, a percentage and the time. It depends on no other part of the program, and
+// does no input or output.
 //
 // Start with Parse, which reads the JSON of a flag strictly, and Flag.Evaluate, which returns a
 // variant and the reason for a Subject.
@@ -42,7 +42,7 @@ type Rule struct {
 	Name       string
 	Roles      []uint64            // any of these roles, or of AppRoles: together they are one condition
 	AppRoles   []uint64            // any of these app roles
-	Depts      []uint64            // in any of these departments or below
+	Depts      []uint64            // any of these departments, or one below
 	Users      []uint64            // one of these users, or of AppUsers: together they are one condition
 	AppUsers   []uint64            // one of these app users
 	Attributes map[string][]string // each attribute is one of the texts
@@ -55,11 +55,11 @@ type Rule struct {
 // Share is the part of the subjects that gets a variant.
 type Share struct {
 	Variant     string
-	Thousandths int // of a percent
+	Thousandths int // thousandths of a percent
 }
 
-// Subject is whom a flag is evaluated for. Lists need not be sorted. The zero Subject is somebody
-// unknown, whom conditions on identity and attributes do not match.
+// Subject is the user for whom a flag is evaluated. Lists need not be sorted. The zero Subject is
+// an unknown user: conditions on identity and attributes do not match it.
 type Subject struct {
 	Key        string // targeting key, by which percentages are drawn; "" for none
 	User       uint64 // ID of the user; 0 for none
@@ -67,7 +67,7 @@ type Subject struct {
 	Roles      []uint64
 	AppRoles   []uint64
 	Depts      []uint64          // the department with all its ancestors
-	Attributes map[string]string // as texts, see Text
+	Attributes map[string]string // values as texts, see Text
 }
 
 // Result is what a subject gets.

@@ -202,8 +202,8 @@ func (p *parser) shares(f *Flag, place string, value any) []Share {
 	return all
 }
 
-// ids reads a list of IDs; nil if there is none. An empty list is a fault, since it could be read
-// as everybody and as nobody.
+// ids reads a list of IDs; nil if there is none. An empty list is a fault, since it could mean all
+// users or none.
 func (p *parser) ids(place string, value any) []uint64 {
 	if value == nil {
 		return nil

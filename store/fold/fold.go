@@ -29,7 +29,7 @@ import (
 
 // Forms are the forms of a text in an index of unique texts.
 type Forms struct {
-	Sort  string // for the order of a list
+	Sort  string // sort key of a list
 	Key   string // the same for texts that read the same
 	Exact string // the same for texts that were the same to Reeve before it compared Key
 }

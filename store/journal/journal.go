@@ -44,7 +44,7 @@ type Journal struct {
 	retry    time.Time // no attempt before this time
 	last     uint64    // highest ID of an event so far
 	current  *segment
-	segments atomic.Pointer[[]*segment] // by ID; replaced, never changed
+	segments atomic.Pointer[[]*segment] // segments by ID; replaced, never changed
 	rows     atomic.Pointer[dbFile]     // nil until there are rows
 
 	dropped, droppedRows, damaged atomic.Uint64

@@ -161,7 +161,7 @@ func (j *Journal) Newest(kind string, before uint64, yield func(Event) bool) {
 // eventPage is what one transaction of Newest reads.
 type eventPage struct {
 	kind, bucket string
-	before       uint64 // where the next page begins
+	before       uint64 // number before which the next page begins
 	most         int
 	events       []Event
 	buffer       []byte // copies of the events' bytes

@@ -28,10 +28,10 @@ const backupPattern = "backup-*.tmp"
 type Backup struct {
 	manifest manifest
 	text     []byte      // encoded manifest
-	data     snapshot    // of data.db
-	segments []*os.File  // of the change log, in the order of the manifest
+	data     snapshot    // copy of data.db
+	segments []*os.File  // files of the change log, in the order of the manifest
 	key      []byte      // content of secret.key; nil if not included
-	logHead  *audit.Head // of the copy
+	logHead  *audit.Head // head of the copy
 	blobs    *blobs
 	size     int64
 	release  func()
@@ -48,8 +48,8 @@ type snapshot interface {
 }
 
 // Backup makes a consistent copy of data.db in the data directory, syncs and verifies it, and
-// keeps the content of the files that it refers to from being deleted. Reads and writes
-// continue meanwhile. The caller must call Close.
+// keeps the content of the files that it refers to from being deleted. Reads and writes continue.
+// The caller must call Close.
 //
 // If no place has room for the copy, the backup can be written only once, and fails when ctx ends or
 // a write has to wait for it, see liveData.
@@ -99,8 +99,8 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 }
 
 // takeRecords takes the snapshot, and opens the segments of the change log that belong to it: none
-// is added or dropped meanwhile, so that the log in the archive has neither a gap nor entries that are
-// newer than the snapshot.
+// is added or dropped between the two, so that the log in the archive has neither a gap nor entries
+// that are newer than the snapshot.
 func (b *Backup) takeRecords(db *DB, take func(*Backup) ([]blobRef, error)) (refs []blobRef, err error) {
 	if db.log == nil {
 		return take(b)

@@ -199,8 +199,8 @@ func makeBlobs(path, instance string) error {
 	return disk.MoveFile(b.path, path)
 }
 
-// view runs fn in a read transaction. fn must be short, because pages that are freed meanwhile
-// cannot be reused.
+// view runs fn in a read transaction. fn must be short, because pages freed while it runs cannot be
+// reused.
 func (b *blobs) view(fn func(btx *bbolt.Tx) error) error {
 	return disk.RecoverDamage(b.path, func() error {
 		err := b.bolt.View(fn)

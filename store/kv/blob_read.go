@@ -32,7 +32,7 @@ const (
 )
 
 // reader returns a reader of a blob. A missing blob is damage, because the caller has a record
-// that refers to it, unless that record was deleted meanwhile: then the error is NotFound.
+// that refers to it, unless that record has been deleted since: then the error is NotFound.
 func (b *blobs) reader(d Digest) (*Blob, error) {
 	r := &Blob{b: b, digest: d}
 	return r, r.noted(r.unlessDeleted(r.find(), r.find))

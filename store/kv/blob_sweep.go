@@ -101,8 +101,8 @@ func (b *blobs) sweepOnce() {
 		if b.stopped() {
 			return
 		}
-		// Removed before it is checked, so that a reference that is removed meanwhile makes it
-		// a suspect again.
+		// Removed before it is checked, so that a reference removed during the check makes it a
+		// suspect again.
 		b.setSuspect(d, false)
 		place, err := b.deleteUnreferenced(d)
 		if err != nil {

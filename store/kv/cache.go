@@ -58,7 +58,7 @@ func (c *Cache[V]) reads(t Table) bool          { return slices.Contains(c.from,
 type cached struct {
 	value      any
 	generation uint64    // number of computations since Open
-	at         time.Time // when it was put in place
+	at         time.Time // time of the replacement
 }
 
 // Get returns the current value. In a commit that has changed one of the collections, it returns
@@ -90,8 +90,8 @@ func (c *Cache[V]) Build(tx *Tx) (*V, error) { return c.build(tx) }
 
 // next returns the value including the changes of this commit so far. The changes keep it, so
 // that each of many write functions in one commit reads only the records that it has changed
-// itself. Only the writer goroutine calls next, so the value of the last commit cannot be
-// replaced meanwhile.
+// itself. Only the writer goroutine calls next, so the value of the last commit cannot be replaced
+// while next runs.
 func (c *Cache[V]) next(tx *Tx) (v *V, err error) {
 	if tx.changes == nil { // in Open
 		return c.build(tx)

@@ -31,9 +31,9 @@ type RecordChange struct {
 // changeLog is the change log of an open database. The newest entries are in data.db, older ones
 // in segments (package audit).
 type changeLog struct {
-	head     atomic.Pointer[audit.Head] // of the last commit
+	head     atomic.Pointer[audit.Head] // head of the last commit
 	tail     logTail
-	commit   logCommit    // of the commit that runs
+	commit   logCommit    // state of the running commit
 	bytes    atomic.Int64 // total length of the entries in data.db
 	limit    uint64       // number of entries in data.db from which they are moved
 	segments *audit.Log

@@ -11,13 +11,13 @@ import (
 // logCommit is what the change log gets from one commit. There is one for each database, which every
 // commit uses again, which saves 2 kB of memory a write.
 type logCommit struct {
-	head     audit.Head // of the log, with the entries of this commit
+	head     audit.Head // head of the log with the entries of this commit
 	captured []RecordChange
-	entry    audit.Entry   // of one write function
-	keys     audit.KeyList // of the entries
-	stored   totals        // of the values in data.db
+	entry    audit.Entry   // entry of one write function
+	keys     audit.KeyList // keys of the entries
+	stored   totals        // totals of the values in data.db
 	bytes    int64         // total length of the entries
-	time     string        // of the entries; "" before the first
+	time     string        // time of the entries; "" before the first
 	block    []byte        // the values, which bbolt reads until the commit has ended
 }
 

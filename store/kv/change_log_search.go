@@ -19,9 +19,9 @@ const (
 )
 
 // SearchLog yields the entries of the change log that meet q and have a number below before (0 for
-// all), newest first, from data.db and from segments. An entry that is written meanwhile is left out,
-// and one that is moved to a segment meanwhile is yielded once. yield may be slow and may keep the
-// rows. Damage does not end it: it skips what cannot be read and returns an error about it at the end.
+// all), newest first, from data.db and from segments. An entry written during the search is left
+// out, and one moved to a segment is yielded once. yield may be slow and may keep the rows. Damage
+// does not end it: it skips what cannot be read and returns an error about it at the end.
 func (db *DB) SearchLog(q audit.Query, before uint64, yield func(audit.Row) bool) error {
 	if db.log == nil {
 		return nil
@@ -81,7 +81,7 @@ func (s *tailSearch) page(limit int) (seqs []uint64) {
 }
 
 // logRows returns copies of entries that are or were in data.db, in the given order. It leaves out
-// those that retention has dropped meanwhile.
+// those that retention has dropped since.
 func (db *DB) logRows(seqs []uint64) (rows []audit.Row, faults error) {
 	err := db.View(engine{}, func(tx *Tx) error {
 		for _, seq := range seqs {

@@ -12,7 +12,7 @@ import (
 // and moved to a segment without decoding them. It follows each commit.
 type logTail struct {
 	mu      sync.RWMutex
-	entries []tailEntry // by number; elements are never changed, so a reader can use an old slice
+	entries []tailEntry // entries by number; elements never change, so a reader can use an old slice
 }
 
 type tailEntry struct {

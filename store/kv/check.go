@@ -27,7 +27,7 @@ type backgroundCheck struct {
 	stopped  atomic.Bool
 	done     chan struct{}
 	warnings []string // complete once done is closed
-	discard  []Table  // with broken records to delete
+	discard  []Table  // tables with broken records to delete
 }
 
 // runCheck verifies the totals of the small collections and starts verifying the others. A

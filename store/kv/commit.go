@@ -42,10 +42,10 @@ type job struct {
 	essential bool            // see Handle.Essential
 	authorize func(*Tx) error // nil for no check
 	conclude  func(*Tx) error // nil for nothing
-	entry     *audit.Head     // see Handle.Noting; nil for nobody
+	entry     *audit.Head     // see Handle.Noting; nil if not wanted
 
 	err   error
-	since time.Time     // when it was queued
+	since time.Time     // time of queueing
 	done  chan struct{} // closed when err is final
 	times jobTimes
 }

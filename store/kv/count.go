@@ -53,8 +53,8 @@ func addTotals(tx *Tx, name string, records int, sum uint64) error {
 }
 
 // bucketTotals returns what one bucket contributes to the totals of its collection, without
-// decoding JSON. records tells whether it is the bucket of the records: these are framed with a
-// checksum, and broken returns those whose checksum is wrong. It returns early if stopped is set.
+// decoding JSON. records is true for the bucket of the records, which are framed with a checksum,
+// and broken returns those whose checksum is wrong. It returns early if stopped is set.
 func bucketTotals(tx *Tx, bucket string, records bool, stopped *atomic.Bool) (got totals, broken []error) {
 	cursor := tx.bucket(bucket).Cursor()
 	for key, value := cursor.First(); key != nil && !stopped.Load(); key, value = cursor.Next() {

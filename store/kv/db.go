@@ -112,9 +112,9 @@ type Options struct {
 	// the default.
 	IndexFrom int
 
-	checkFrom    uint64 // for tests: records from which a collection is verified in the background
-	drainFrom    uint64 // for tests: entries of the change log from which they are moved to a segment
-	freelistFrom int64  // for tests: file size in bytes from which the list of free pages is saved
+	checkFrom    uint64 // test option: records from which a collection is verified in the background
+	drainFrom    uint64 // test option: entries from which the change log moves them to a segment
+	freelistFrom int64  // test option: bytes of the file from which the list of free pages is saved
 }
 
 // DB is an open database. Its methods are safe for concurrent use.
@@ -122,7 +122,7 @@ type DB struct {
 	path      string
 	dir       string
 	instance  string
-	created   bool // by this Open
+	created   bool // database created by this Open
 	schema    *Schema
 	options   Options
 	bolt      *bbolt.DB
@@ -137,7 +137,7 @@ type DB struct {
 	warnings  []string
 	found     damageFound
 	files     *files                   // nil for a schema without blobs
-	live      atomic.Pointer[liveData] // of a backup that has no copy of data.db; nil for none
+	live      atomic.Pointer[liveData] // data of a backup that has no copy of data.db; nil for none
 	marker    *marker
 	indexer   *indexer
 	log       *changeLog // nil for a schema without one
@@ -145,7 +145,7 @@ type DB struct {
 	started   bool // whether start has succeeded
 
 	jobs    chan *job
-	gate    sync.RWMutex // held for reading while a job is queued, so that Close does not close jobs meanwhile
+	gate    sync.RWMutex // held for reading while a job is queued, so that Close does not close jobs
 	closed  bool
 	failed  failureState
 	stats   stats

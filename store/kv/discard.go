@@ -15,7 +15,7 @@ func (c *Collection[T]) Disposable() *Collection[T] {
 	return c
 }
 
-// discardBroken deletes the broken records of a collection, with what refers to them.
+// discardBroken deletes the broken records of a collection, with the records that refer to them.
 func (c *collection) discardBroken(tx *Tx) error {
 	var ids []ID
 	cursor := tx.bucket(c.name).Cursor()

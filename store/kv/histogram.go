@@ -32,7 +32,7 @@ func (h *Histogram) Add(v int64) {
 type Distribution struct {
 	Bounds []int64
 	Counts []uint64 // one per bound, and one beyond the last
-	Sum    int64    // of the values
+	Sum    int64    // sum of the values
 }
 
 // Count returns the number of values.

@@ -30,13 +30,13 @@ type index struct {
 	bucket   string
 	unique   bool
 	keys     func(record) [][]byte   // encoded values of a record, sorted, without duplicates; none for nil
-	target   Table                   // of a reference; nil for other indexes
+	target   Table                   // collection that a reference names; nil for other indexes
 	dangles  bool                    // the reference may dangle: OnDelete is Dangle
 	several  bool                    // a record can have more than one reference
 	cascades bool                    // the record is deleted with its target: OnDelete is Cascade
 	required bool                    // see Ref.Required
-	forms    func(string) fold.Forms // of a unique index of texts; nil for other indexes
-	text     func(record) string     // what it indexes
+	forms    func(string) fold.Forms // forms of a unique index of texts; nil for other indexes
+	text     func(record) string     // indexed text
 }
 
 func newIndex(of *collection, field string, also []string, keys func(record) [][]byte) *index {

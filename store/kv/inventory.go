@@ -36,7 +36,7 @@ func Collections(tx *Tx) ([]CollectionStats, error) {
 type CacheStats struct {
 	Name       string
 	Generation uint64    // number of rebuilds since start
-	At         time.Time // when the current value was computed
+	At         time.Time // time when the current value was computed
 	Records    int       // number of records in the collections that it is computed from
 }
 
@@ -96,10 +96,10 @@ const keptHead = dataName + ".schema-"
 
 // KeptCopy is a copy of data.db from before a migration.
 type KeptCopy struct {
-	Name   string // of the file in the data directory
+	Name   string // name of the file in the data directory
 	Schema int
 	Size   int64     // bytes
-	At     time.Time // when it was made
+	At     time.Time // time of the copy
 }
 
 // KeptCopies returns the copies in the data directory, the oldest schema first.

@@ -29,10 +29,10 @@ const (
 
 // commitMark is the content of the mark file, framed under its name.
 type commitMark struct {
-	Instance string `json:"instance"` // of the data.db that it belongs to
+	Instance string `json:"instance"` // instance of the data.db that it belongs to
 	Commit   uint64 `json:"commit"`   // number of a commit that is on the disk
 	Lost     uint64 `json:"lost"`     // number of commits that were found missing and not acknowledged
-	LostAt   Time   `json:"lost_at"`  // when the last of them were found missing
+	LostAt   Time   `json:"lost_at"`  // time when the last of them were found missing
 }
 
 // errNoMark is the error of readMark for a missing file.
@@ -100,8 +100,8 @@ type marker struct {
 	done    chan struct{} // closed when run has ended
 
 	mu   sync.Mutex // guards mark and err, and serializes writes of the file
-	mark commitMark // as last written
-	err  error      // of the last attempt to write it
+	mark commitMark // last written mark
+	err  error      // error of the last attempt to write it
 }
 
 // openMark compares the database with its mark, before anything is written to it, and starts the

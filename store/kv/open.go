@@ -35,7 +35,7 @@ type fileMeta struct {
 	Suspects     []suspect `json:"suspects,omitempty"`      // records that may clash, see DB.Clashes
 	MoreSuspects bool      `json:"more_suspects,omitempty"` // there were more than maxSuspects
 
-	Generation string      `json:"generation,omitempty"` // of the numbers of the change log; "" before schema 13
+	Generation string      `json:"generation,omitempty"` // generation of the change log; "" before schema 13
 	Replaced   *audit.Head `json:"replaced,omitempty"`   // head of the data that the restore has replaced
 }
 

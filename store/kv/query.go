@@ -41,7 +41,7 @@ type Query[T any] struct {
 	Search        string      // folded substring of the record's search text; "" for any
 	Order         Order[T]
 	Descending    bool
-	Offset, Limit int // in records
+	Offset, Limit int // numbers of records
 }
 
 // query is a Query without the type of the records.

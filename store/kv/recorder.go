@@ -16,7 +16,7 @@ type Recorder struct {
 	More   int // operations beyond MaxOps, which are only counted
 	MaxOps int // maximum length of Ops; 0 for defaultMaxOps
 
-	Wait, Commit time.Duration // of the request's writes: for the writer, and for the disk
+	Wait, Commit time.Duration // delays of the request's writes: by the writer, and by the disk
 	Hits         [maxCaches]uint32
 	Cached       []CacheEvent
 }
@@ -28,16 +28,16 @@ const defaultMaxOps = 100
 // Op is one operation. Its statement never contains values.
 type Op struct {
 	Connection string // the file: data.db or files.db
-	Statement  string // for example SCAN user WHERE dept_id = ? ORDER BY username LIMIT 10
+	Statement  string // statement such as SCAN user WHERE dept_id = ? ORDER BY username LIMIT 10
 	Mode       string // read or write
 	Plan       string // get, index or scan; of a write: put or delete
 	Examined   int    // records and index entries read
 	Returned   int
-	Bytes      int64 // of the records read or written
+	Bytes      int64 // bytes of the records read or written
 	Began      time.Time
 	Took       time.Duration
-	Wait       time.Duration // of a write: for the writer
-	Commit     time.Duration // of a write: for the disk, the same for the whole batch
+	Wait       time.Duration // delay of a write by the writer
+	Commit     time.Duration // delay of a write by the disk, the same for the whole batch
 	caller     [7]uintptr    // stack above the operation, from the method of Collection, Many or Unique
 }
 
@@ -82,7 +82,7 @@ func placeOf(frame runtime.Frame) string {
 type CacheEvent struct {
 	Cache      string // name of the cache
 	Op         string // miss, set, forget or rebuild
-	Key        string // of the entry, for a cache that has several
+	Key        string // key of the entry, for a cache that has several
 	Generation uint64
 	Size       int       // entries; 0 where they are not counted
 	Began      time.Time // zero for the time at which the event is recorded
@@ -103,7 +103,7 @@ type Handle struct {
 }
 
 // Essential returns the database for an operation that must be possible when disk space is low,
-// because it frees space or is the sign-in of somebody who can. Writes of an unrestricted
+// because it frees space or is the sign-in of a user who can. Writes of an unrestricted
 // principal are always essential.
 func (db Handle) Essential() Handle {
 	db.essential = true

@@ -10,7 +10,7 @@ type OnDelete int
 const (
 	Restrict      OnDelete = iota // restrict: deleting is a Conflict while there are any
 	Cascade                       // cascade: they are deleted, too
-	CascadeFreely                 // cascade, whoever may delete the record that they refer to
+	CascadeFreely                 // cascade, whichever actor deletes the record that they refer to
 	Dangle                        // they are not changed, and the reference may dangle
 )
 

@@ -18,9 +18,9 @@ import (
 type Salvaged struct {
 	Records int      // number of records in the copy
 	Blobs   int      // number of blobs in the copy
-	Lost    []string // what is lost, one entry each
+	Lost    []string // descriptions of losses
 	Outside []string // records that were found outside the tree of the database
-	Changed []string // what was changed to make the records consistent
+	Changed []string // descriptions of changes that made the records consistent
 }
 
 // Salvage copies everything sound from a damaged data directory to a new one that verifies. No

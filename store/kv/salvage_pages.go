@@ -31,7 +31,7 @@ const maxLooseValue = 64 << 20
 type leafItem struct {
 	bucket bool
 	key    []byte
-	value  []byte // of a bucket: its header, and its page if it is inline
+	value  []byte // value; for a bucket: its header, and its page if it is inline
 	page   int64  // number of its page; 0 for an element of an inline bucket
 }
 

@@ -17,8 +17,10 @@ import (
 // searchBuckets are the names of the buckets of a Search.
 type searchBuckets struct {
 	collection string
-	bucket     string // of the search texts
-	changes    string // of the searchState under stateKey and, while it exists, of the numbered changes; of outdatedKey
+	bucket     string // name of the bucket of search texts
+	// Name of the bucket with the searchState under stateKey, the numbered changes while these exist,
+	// and outdatedKey.
+	changes string
 }
 
 // searchState exists while a collection has a search index. Without it, changes are not listed.

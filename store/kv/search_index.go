@@ -37,7 +37,7 @@ const (
 
 // indexView is a state of a search index: some segments, and the changes that they contain.
 type indexView struct {
-	Generation string   `json:"generation"` // of the searchState
+	Generation string   `json:"generation"` // generation of the searchState
 	From       uint64   `json:"from"`       // all changes up to this number are contained
 	Upto       uint64   `json:"upto"`       // no change above this number is contained
 	Files      []string `json:"files"`
@@ -65,7 +65,7 @@ type searchIndex struct {
 	views  []*indexView // the newest last
 	broken error        // why the files cannot be written or read; nil if they can
 	anew   bool         // the files are damaged and must not be loaded
-	retry  time.Time    // after an error: when to try again
+	retry  time.Time    // time of the next attempt after an error
 }
 
 // current returns the newest view that a transaction can use; nil if there is none. See serves.

@@ -75,7 +75,7 @@ func newSecretKey() *secretKey {
 
 // keyring is the content of secret.key.
 type keyring struct {
-	keys      []*secretKey // during a rotation, the new one is first
+	keys      []*secretKey // keys; the new one is first during a rotation
 	current   *secretKey   // key of the database; nil if the file does not have it
 	unwritten bool         // new, and not in the file yet
 }

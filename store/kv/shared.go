@@ -1,8 +1,8 @@
 package kv
 
-// Shared returns what find returns, which must depend only on key and on records of table. The write
-// functions of a commit share the result until one of them changes a record of table, so nobody may
-// change it. In a read transaction, find runs each time.
+// Shared returns what find returns, which must depend only on key and on records of table. The
+// write functions of a commit share the result until one of them changes a record of table, so
+// callers must not change it. In a read transaction, find runs each time.
 func Shared[K comparable, V any](tx *Tx, table Table, key K, find func() (V, error)) (V, error) {
 	c := tx.changes
 	if c == nil || len(c.records[table]) > 0 {

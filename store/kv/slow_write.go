@@ -3,7 +3,7 @@ package kv
 import "time"
 
 // slowWriteLimit is the time for which a batch of write functions may occupy the writer before
-// it is reported, without the commit itself. All other writes wait meanwhile.
+// it is reported, without the commit itself. All other writes wait for it.
 const slowWriteLimit = 100 * time.Millisecond
 
 // SlowWrite reports that a batch of write functions occupied the writer for more than 100 ms
@@ -21,7 +21,7 @@ func (db *DB) OnSlowWrite(report func(SlowWrite)) { db.slowWrite = report }
 type writeHold struct {
 	begin, last time.Time // begin of the batch; end of the last measured step
 	longest     time.Duration
-	operation   string // of the function that took longest
+	operation   string // operation of the function that took longest
 }
 
 // ran records that the function of an operation has just ended.

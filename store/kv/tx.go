@@ -24,12 +24,12 @@ type Tx struct {
 
 	operation string           // see Handle.For
 	origin    any              // see Handle.From
-	captured  []RecordChange   // what this function has changed, for the change log
-	tracked   *[]TrackedChange // what Track records; nil for nothing
+	captured  []RecordChange   // changes by this function, for the change log
+	tracked   *[]TrackedChange // changes recorded by Track; nil for none
 	logged    bool             // whether this function has an entry in the change log
 	action    *logAction       // nil for none
 
-	suspected     []suspect // by a migration
+	suspected     []suspect // suspects of a migration
 	moreSuspected bool
 
 	recorder       *Recorder // nil for none

@@ -137,7 +137,7 @@ const maxSuspects = 1000
 type Clash struct {
 	Collection string
 	Field      string
-	Key        string // of an index that is not unique; otherwise ""
+	Key        string // key of an index that is not unique; otherwise ""
 	IDs        []ID
 }
 

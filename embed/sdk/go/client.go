@@ -31,7 +31,7 @@ type Options struct {
 	Key    string // API key, or token of a session; empty for none
 	Origin string // origin of the program itself, such as https://shop.example.org; needed for the sign-in of browsers
 
-	Timeout time.Duration // of one attempt; 10 s if it is 0
+	Timeout time.Duration // timeout of one attempt; 10 s if it is 0
 	Retries int           // further attempts after a failure; 3 if it is 0, none if it is negative
 
 	Logger *slog.Logger // gets what Protect can't tell its clients, and failures of Follow; slog.Default() if it is nil
@@ -44,7 +44,7 @@ const (
 
 // Client calls Reeve with one credential.
 type Client struct {
-	url     string // without a slash at the end
+	url     string // base URL without a slash at the end
 	key     string
 	address string   // passed on as that of the client; "" for that of the program itself
 	origin  *url.URL // nil for none

@@ -17,7 +17,7 @@ import (
 
 // Caller is who has sent a request to the program.
 type Caller struct {
-	ID       int64 // of the user or app user; of an API key, of its owner
+	ID       int64 // ID of the user or app user; for an API key, of its owner
 	Username string
 	Realm    string // Admin or App
 

@@ -23,10 +23,10 @@ type Error struct {
 	Method, Path string
 	Status       int               // HTTP status; 0 if there was no response
 	Code         string            // stable code, such as stale or already_done; unreachable or timeout if there was no response, bad_response if it is not Reeve's
-	Message      string            // what is wrong, in English
-	Fields       map[string]string // what is wrong with each field
-	RequestID    string            // by which monitoring finds the request
-	RetryAfter   time.Duration     // when to try again; 0 if the server has not said it
+	Message      string            // description of the fault, in English
+	Fields       map[string]string // description of the fault of each field
+	RequestID    string            // ID of the request in monitoring
+	RetryAfter   time.Duration     // delay before another attempt; 0 if unknown
 
 	cause error
 }
@@ -53,7 +53,7 @@ type attempt struct {
 	target       string // URL
 	header       http.Header
 	body         []byte
-	limit        time.Duration // of one attempt
+	limit        time.Duration // timeout of one attempt
 }
 
 func (c *Client) newAttempt(method, path string) *attempt {

@@ -20,7 +20,7 @@ import (
 type Event struct {
 	ID        string          // the same in every attempt: keep it to process an event once
 	Type      string          // such as user.updated
-	Timestamp time.Time       // of the change
+	Timestamp time.Time       // time of the change
 	Data      json.RawMessage // the change, see EventData
 }
 
