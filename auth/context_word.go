@@ -9,7 +9,7 @@ import (
 	"reeve/store/fold"
 )
 
-// Words of the context are the first that somebody tries who guesses passwords here: the manual lists them.
+// An attacker who guesses passwords tries words of the context first. The manual lists them.
 
 const (
 	minWord = 3 // characters of a word of the context

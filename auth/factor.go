@@ -26,7 +26,7 @@ const (
 	codeDigits    = 6
 	codeSkew      = 1 // time steps by which the clocks of the server and the person may differ
 	recoveryCodes = 10
-	recoveryBytes = 10 // 80 random bits, which nobody can try out, so that a fast hash is enough
+	recoveryBytes = 10 // 80 random bits, too many to guess, so that a fast hash is enough
 )
 
 // NewTOTP is a new authenticator app, to be set up by the person.

@@ -17,17 +17,18 @@ import (
 	"reeve/store/errs"
 )
 
-// Forward authentication: a reverse proxy asks the server for each request to a program behind it who
-// is signed in. The browser has a token for that program's origin, which is good for nothing else, so
-// that the program never sees a credential that it could use here. It gets the token in two steps:
-// the console exchanges its session for a code, which the browser carries to the origin, where the
-// code is exchanged for the token. A random state in a cookie of the origin binds the code to the
-// browser that asked for it, so that nobody can sign others in as themselves.
+// Forward authentication: a reverse proxy asks the server for each request to a program behind it
+// who is signed in. The browser has a token for that program's origin, which is good for nothing
+// else, so that the program never sees a credential that it could use here. It gets the token in
+// two steps: the console exchanges its session for a code, which the browser carries to the origin,
+// where the code is exchanged for the token. A random state in a cookie of the origin binds the
+// code to the browser that requested it, so that an attacker can't sign other users in to the
+// attacker's account.
 //
-// A token is not stored: it has the ID of the session and a signature of the session's first token and of
-// the origin, so it ends with the session, and stays valid when a confirmation replaces the session's
-// token. The key of the signatures exists only in memory, so that nobody who reads the database or a
-// backup can make a token. After a restart browsers get new ones by themselves.
+// A token is not stored: it has the ID of the session and a signature of the session's first token
+// and of the origin, so it ends with the session, and stays valid when a confirmation replaces the
+// session's token. The key of the signatures exists only in memory, so that reading the database or
+// a backup is not enough to create a token. After a restart browsers get new ones by themselves.
 
 const (
 	codeLife        = time.Minute

@@ -43,7 +43,7 @@ func newHeld() *held {
 func (s *Session) isHeld() bool { return s.ID >= firstHeldID }
 
 // add holds a session and assigns its ID. It reports false if maxHeldSessions are held
-// already, or the code of the time step was used meanwhile; step is 0 without a second factor.
+// already, or the code of the time step has been used; step is 0 without a second factor.
 func (h *held) add(s *Session, record store.Session, step int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

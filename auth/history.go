@@ -10,7 +10,7 @@ import (
 	"reeve/store/errs"
 )
 
-// usedPasswords are the passwords that somebody may not choose again, as hashes.
+// usedPasswords are the hashes of passwords that a user may not choose again.
 type usedPasswords struct {
 	who     store.Account
 	limit   int      // the setting password_history; 0 accepts every password
@@ -31,7 +31,7 @@ func usedPasswordsOf(tx *store.Tx, who store.Account) (*usedPasswords, error) {
 	return used, nil
 }
 
-// all returns the hashes that a new password is compared with if it may be the present one.
+// all returns the hashes that a new password is compared with if it may be the current one.
 func (u *usedPasswords) all() []string {
 	if u.limit == 0 || u.present == "" {
 		return nil
@@ -58,10 +58,10 @@ func (u *usedPasswords) unchanged(tx *store.Tx) error {
 
 // checkUnused returns an error if one of the hashes, some or all of u, is the hash of a new password.
 //
-// It costs up to 11 comparisons. A flood of them is limited like one of wrong passwords: each waits for a slot
-// of the hasher, which accounts and networks share fairly; after login_tries refusals within the window, nothing
-// is compared; and what is not refused replaces the password, for which the caller has proved to know the present
-// one, or uses up the link.
+// It costs up to 11 comparisons. A flood of them is limited like one of wrong passwords: each waits
+// for a slot of the hasher, which accounts and networks share fairly; after login_tries refusals
+// within the window, nothing is compared; and an accepted password needs the current one, or uses
+// up the link.
 func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr netip.Addr, field, password string, observe func(CounterOp)) error {
 	if len(hashes) == 0 {
 		return nil

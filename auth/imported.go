@@ -24,9 +24,9 @@ import (
 //	$scrypt$ln=16,r=8,p=1$SALT$HASH              scrypt in the PHC string format, as of passlib
 //	{bcrypt}… {argon2}… {scrypt}$e0801$SALT$HASH Spring Security, with or without @SpringSecurity_v5_8
 //
-// Bounds keep the costliest hash below about a second of one core and 64 MiB of memory, so that whoever
-// imports hashes cannot make sign-ins stop the server: hasher runs at most Workers of them at once. (The
-// memory-hard ones compute in goroutines of their own, which a worker waits for.)
+// Bounds keep the costliest hash below about a second of one core and 64 MiB of memory, so that a
+// user who imports hashes cannot make sign-ins stop the server: hasher runs at most Workers of them
+// at once. (The memory-hard ones compute in goroutines of their own, which a worker waits for.)
 const (
 	maxImported                    = 512 // bytes
 	minBcryptCost, maxBcryptCost   = 4, 14

@@ -16,7 +16,7 @@ func NewLink() (token, hash string) {
 	return token, sum.String()
 }
 
-// LinkUse is an attempt to use a one-time link, by somebody who is not signed in.
+// LinkUse is an attempt to use a one-time link, without a session.
 type LinkUse struct {
 	Token    string
 	Password *string // new password, for an invitation or a password reset; nil otherwise
@@ -40,8 +40,9 @@ func (a *Auth) findLink(tx *store.Tx, token string) (*store.Link, *store.LinkTok
 	return store.UsableLink(tx, hash.String())
 }
 
-// Link returns the link of a token, if it can be used now. Attempts with other texts are rate-limited
-// by address; a valid link works all the same, so that nobody at a shared address is kept out.
+// Link returns the link of a token, if it can be used now. Attempts with other texts are
+// rate-limited by address; a valid link works all the same, so that no one at a shared address is
+// locked out.
 func (a *Auth) Link(tx *store.Tx, in LinkUse) (*store.Link, error) {
 	l, _, err := a.findLink(tx, in.Token)
 	if err == nil && in.Accept != nil && !in.Accept(l) {
@@ -78,7 +79,7 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 		in.User(l.Account())
 	}
 	err = a.db.Update(store.System, func(tx *store.Tx) error {
-		found, token, err := a.findLink(tx, in.Token) // it may have been used meanwhile
+		found, token, err := a.findLink(tx, in.Token) // it may have been used by now
 		if err == nil && hash != "" && used.limit > 0 {
 			err = used.unchanged(tx)
 		}

@@ -252,7 +252,7 @@ func setLoginUser(row *store.LoginLog, account store.Account) {
 	}
 }
 
-// loginProof is what somebody signs in with.
+// loginProof is the password, and the second factor if there is one, of a sign-in.
 type loginProof struct {
 	hash    string     // hash that the password was compared with; "" for no password
 	fresh   string     // hash of the password to store instead; "" for none

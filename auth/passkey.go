@@ -67,7 +67,7 @@ func relyingParty(publicURL string) *webauthn.WebAuthn {
 	return party
 }
 
-// IsUsable reports whether a passkey is for the present host name.
+// IsUsable reports whether a passkey is for the current host name.
 func (a *Auth) IsUsable(p *store.Passkey) bool {
 	return a.party != nil && p.RPID == a.party.Config.RPID
 }

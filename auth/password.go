@@ -247,8 +247,8 @@ func (o Options) check(username, site, field, password string, least int) error 
 	return o.checkBreached(field, password)
 }
 
-// checkBreached returns an error for a password that was leaked, or that can't be looked up: whoever can
-// damage the list must not be able to turn the check off.
+// checkBreached returns an error for a password that was leaked, or that can't be looked up:
+// damaging the list must not turn the check off.
 func (o Options) checkBreached(field, password string) error {
 	if o.Breached == nil {
 		return nil

@@ -77,7 +77,7 @@ func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.
 		return 0, "", err
 	}
 	proof := store.NewProof(store.TimeOf(time.Now()))
-	if full { // otherwise requests with the former token, which share the actor, must not get the proof
+	if full { // otherwise requests with the previous token, which share the actor, must not get the proof
 		token = ""
 		s.Actor.Proof.Renew(proof.At())
 	}

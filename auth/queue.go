@@ -78,7 +78,7 @@ func newQueue(slots, perSlot int) *queue {
 // acquire waits for a slot and reports whether the caller got one; it must release it.
 func (q *queue) acquire(p hashCaller) bool {
 	q.mu.Lock()
-	if q.free > 0 { // so nobody waits
+	if q.free > 0 { // so no caller waits
 		q.free--
 		q.lastKnown = p.known
 		q.mu.Unlock()
@@ -147,7 +147,7 @@ func (l *line) displace(have int) bool {
 	return true
 }
 
-// next removes and returns the first caller of the next key; nil if nobody waits.
+// next removes and returns the first caller of the next key; nil if no caller waits.
 func (l *line) next() chan bool {
 	if len(l.order) == 0 {
 		return nil

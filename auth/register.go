@@ -23,7 +23,7 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	err = a.db.Update(store.System, func(tx *store.Tx) (err error) {
 		g = nil // Update may run the function again
 		created := *u
-		confirm, err := in.mayRegister(tx, u) // the settings may have changed meanwhile
+		confirm, err := in.mayRegister(tx, u) // the settings may have changed
 		if err != nil {
 			return err
 		}

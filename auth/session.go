@@ -31,7 +31,7 @@ type Session struct {
 
 // Acting is as whom the user of a session acts, see store.ActAs.
 type Acting struct {
-	User   store.ID // 0 for nobody
+	User   store.ID // 0 if none
 	Writes bool
 	Until  store.Time
 }
@@ -55,11 +55,11 @@ func (a *Auth) Authenticate(tx *store.Tx, token string, addr netip.Addr) (*Sessi
 	return s, err
 }
 
-// ErrOtherNetwork rejects a session that can't be used in the network of the request. It does not end the session: whoever
-// has stolen a token could otherwise sign its user out.
+// ErrOtherNetwork rejects a session that can't be used in the network of the request. It does not
+// end the session: a thief of a token could otherwise sign its user out.
 var ErrOtherNetwork = errs.New(errs.Unauthenticated, "this session was opened from another network; sign in again").Coded("session_network")
 
-// Inspect returns the session of a token that somebody else has received. It counts as a use of
+// Inspect returns the session of a token that another program has received. It counts as a use of
 // a session, but not of a key, and may be from any address.
 func (a *Auth) Inspect(tx *store.Tx, token string) (*Session, error) {
 	hash, prefix, ok := hashToken(token)
@@ -87,7 +87,7 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash, isKey bool
 		if err != nil {
 			return nil, err
 		}
-		if s.replaced == 0 { // the cache has the present token
+		if s.replaced == 0 { // the cache has the current token
 			a.sessions.put(s, epoch)
 		}
 		tx.RecordCacheEvent(store.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
@@ -134,8 +134,8 @@ func (a *Auth) Accepts(tx *store.Tx, s *Session) error {
 	return err
 }
 
-// Continue returns the present state of a session whose token was accepted before, with last use set to now, also if
-// confirmations have replaced the token.
+// Continue returns the current state of a session whose token was accepted before, and sets the
+// last use to now. It accepts a token that confirmations have replaced.
 func (a *Auth) Continue(tx *store.Tx, s *Session) (*Session, error) {
 	if s.isKey() || s.isHeld() {
 		return a.SessionByID(tx, s.ID)
@@ -215,7 +215,7 @@ func load(tx *store.Tx, hash tokenHash) (*Session, error) {
 	s, err := newSession(tx, stored)
 	if err == nil {
 		s.hash, s.replaced = hash, t.EndsAt
-		if s.replaced != 0 { // or whoever has stolen it could use the confirmation of the user
+		if s.replaced != 0 { // or a thief could use the confirmation of the user
 			s.Actor.Proof = store.NewProof(0)
 		}
 		_, err = hex.Decode(s.seed[:], []byte(t.Seed()))

@@ -110,7 +110,7 @@ const (
 )
 
 // knownFor is how long an address from which a user has signed in is exempt from the
-// limit by name, so that nobody can lock out another user.
+// limit by name, so that no one can lock out another user.
 const knownFor = 30 * 24 * time.Hour
 
 // throttleCheck is the rate-limit state of one attempt.

@@ -2,9 +2,9 @@ package auth
 
 import "time"
 
-// loginThrottle limits the sign-ins of one attempt. An app user can be named by a username, an e-mail
-// address and a mobile number, so attempts count twice: for what was typed, exactly as if nobody had that
-// name, and for the account.
+// loginThrottle limits the sign-ins of one attempt. An app user can be named by a username, an
+// e-mail address and a mobile number, so attempts count twice: for the typed name, exactly like an
+// unknown name, and for the account.
 //
 // Both are needed. Without the count of the account, three names would give three times the attempts.
 // And if that count alone were used, the answer 429 to one name after attempts with another would tell

@@ -17,7 +17,7 @@
 //   - A list that can't be read, whose lines have another form or are not sorted where a lookup reads them,
 //     is an error: a password that could not be looked up is not taken for a good one.
 //   - No error tells where in the list it occurred. The place is the beginning of the hash of a password
-//     that somebody is about to use, and errors are logged.
+//     that a user is about to set, and errors are logged.
 //
 // An example:
 //

@@ -151,8 +151,8 @@ type Notice struct {
 	Dismissible store.Flag `json:"dismissible" doc:"1 if PUT /admin/account/notice removes it; 0 for a sign-in, in a session and on a device that are newer than one of the sign-ins. It ends 30 days after the sign-in, too"`
 }
 
-// noticesFor returns the notices of a user that are for the session of a request; none for somebody who acts as the user,
-// or a program with a key.
+// noticesFor returns the notices of a user for the session of a request; none for an actor who
+// impersonates the user, or a program with a key.
 func noticesFor(tx *store.Tx, req *web.Request, u *store.User) ([]Notice, error) {
 	out := []Notice{}
 	if req.Actor.By != nil || req.Actor.Key != nil {

@@ -175,7 +175,7 @@ func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant, e
 	return out, nil
 }
 
-// ownAppUserOut is the record of the calling app user, with what the roles allow.
+// ownAppUserOut is the record of the calling app user, with the permissions of its roles.
 type ownAppUserOut struct {
 	people.AppUser
 	Access []string `json:"access" doc:"Keys of the app permissions that the app user holds"`
@@ -199,7 +199,7 @@ func ChangeOwnAppUser(req *web.Request, in *OwnAppUserIn) (out *ownAppUserOut, e
 	if err := req.Auth().CountOwnChange(req.Session, req.Counted); err != nil {
 		return nil, err
 	}
-	// Before the change, which would tell first that somebody has the address.
+	// Before the change, which would tell first that another user has the address.
 	must, err := MustConfirm(req, in.Email)
 	if err == nil && must {
 		err = store.ErrConfirmEmail

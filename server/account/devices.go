@@ -5,8 +5,8 @@ import (
 	"reeve/store"
 )
 
-// The devices on which a user has signed in. Ending what is open there needs a confirmation, so that whoever has got hold
-// of a session can't sign the user out.
+// The devices on which a user has signed in. Signing a device out needs a confirmation, so that a
+// thief of a session can't sign the user out.
 func DeviceRoutes() []web.Route {
 	return []web.Route{
 		web.List("/admin/account/device", web.SignedIn, "List your devices", &ownDevices, web.Options{

@@ -14,8 +14,8 @@ func init() {
 	})
 }
 
-// Operations that would harm most if somebody else used the session require that its user has confirmed who it is
-// within the last minutes: see confirmed, and store.RequireProof for those that depend on what changes.
+// Operations that would be most harmful in a stolen session require a recent confirmation of the
+// user's identity: see confirmed, and store.RequireProof for those that depend on what changes.
 func ReauthRoutes() []web.Route {
 	return []web.Route{
 		web.Read("/admin/reauth", web.SignedIn, "Get how to confirm your identity", readReauth, web.Options{

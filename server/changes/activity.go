@@ -11,7 +11,7 @@ type activityIn struct {
 	PageSize store.ID `query:"pageSize" doc:"Maximum number of entries, 10 by default and at most 1000"`
 }
 
-// ActivityPage is a page of what was done by a user, or by others as the user.
+// ActivityPage is a page of the changes by a user, or by other users as the user.
 type ActivityPage struct {
 	Data []*activityEntry `json:"data" doc:"Entries, the newest first"`
 	Next uint64           `json:"next" doc:"Value of before for the next page; 0 on the last one"`

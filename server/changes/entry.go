@@ -145,7 +145,7 @@ func (v *View) actor(a *audit.Actor) (out *LogActor, err error) {
 	return out, err
 }
 
-// seesAs reports whether somebody acted as a user whom the caller may know.
+// seesAs reports whether the actor impersonated a user whom the caller may know.
 func (v *View) seesAs(e *audit.Entry) bool { return e.As.ID != 0 && v.seesActor(&e.As) }
 
 // seesDetails reports whether the caller may read the details of an action. Those of a start are the

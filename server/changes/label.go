@@ -60,7 +60,7 @@ func (v *View) labels(collection string, f *logField) map[string]string {
 	return found
 }
 
-// label returns the present name of a record; "" if there is none, or the caller may not read it.
+// label returns the current name of a record; "" if there is none, or the caller may not read it.
 func (v *View) label(table store.Table, id store.ID) string {
 	key := table.Name() + " " + id.String()
 	name, known := v.names[key]
@@ -80,7 +80,7 @@ func (v *View) findLabel(table store.Table, id store.ID) string {
 	}
 	fields, err := table.FieldsOf(v.tx, id)
 	if err != nil {
-		return "" // deleted meanwhile
+		return "" // it has been deleted
 	}
 	for _, name := range labelFields {
 		var text string

@@ -1,8 +1,8 @@
 // Package changes shows the change log: as entries, as the history of a record, as the activity
 // of a user, and as events in a stream. It undoes entries.
 //
-// A View decides what of the log a caller may read. Streams wakes whoever follows it, webhooks
-// included.
+// A View decides which parts of the log a caller may read. Streams wakes the readers that follow
+// it, webhooks included.
 package changes
 
 import (
@@ -128,7 +128,7 @@ type logQuery struct {
 	before  uint64
 	size    int
 	address netip.Prefix               // invalid for any
-	nobody  bool                       // whether nothing can match
+	none    bool                       // no entry can match
 	only    func(c *audit.Change) bool // filter of changes; nil for all
 	damaged store.Flag                 // whether a damaged record may have what the search looks for
 }
@@ -211,7 +211,7 @@ func (q *logQuery) any(texts []string, terms func(string) []string) {
 // actorTerm returns the term for an actor such as user:7, app_user:3 or system.
 func actorTerm(text string) string {
 	kind, number, _ := strings.Cut(text, ":")
-	id, _ := strconv.ParseUint(number, 10, 64) // 0 finds nobody, except those who have no ID
+	id, _ := strconv.ParseUint(number, 10, 64) // 0 finds only actors without an ID
 	return audit.ByActor(kind, id)
 }
 
@@ -224,13 +224,13 @@ func (q *logQuery) setAddress(text string) {
 			prefix, err = addr.Unmap().WithZone("").Prefix(addr.Unmap().BitLen())
 		}
 	}
-	q.address, q.nobody = prefix.Masked(), err != nil
+	q.address, q.none = prefix.Masked(), err != nil
 }
 
 // page reads a page and counts what matches, if that can be done without reading everything.
 func (q *logQuery) page(req *web.Request) (*LogPage, error) {
 	page := &LogPage{Data: []*LogEntry{}, PageSize: q.size, Current: 1, Damaged: q.damaged}
-	if q.nobody {
+	if q.none {
 		page.Total = new(int)
 		return page, nil
 	}

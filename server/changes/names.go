@@ -58,7 +58,7 @@ func (q *logQuery) findNames(req *web.Request, text string) error {
 		}
 		return nil
 	})
-	q.All, q.nobody = append(q.All, terms), q.nobody || terms == nil
+	q.All, q.none = append(q.All, terms), q.none || terms == nil
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 	"reeve/store/errs"
 )
 
-// LogDetail is one entry of the change log, with what undoing it would do.
+// LogDetail is one entry of the change log, with the effects of undoing it.
 type LogDetail struct {
 	LogEntry
 	Undo undoInfo `json:"undo"`

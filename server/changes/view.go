@@ -171,8 +171,7 @@ func ownerOf(c *audit.Change) (id store.ID, known bool) {
 	return 0, false
 }
 
-// isAbout reports whether an entry is about something in the data scope, although somebody else did
-// it.
+// isAbout reports whether an entry is about a record in the data scope, even if its actor is not.
 func (v *View) isAbout(c *audit.Change) bool {
 	switch c.Collection {
 	case store.Users.Name(), store.Depts.Name(), store.Files.Name(), store.Sessions.Name(), store.PasswordHashes.Name(), store.TOTPs.Name(), store.RecoverySets.Name(), store.Passkeys.Name(), store.Avatars.Name(), store.Links.Name():

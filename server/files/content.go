@@ -92,7 +92,7 @@ func (d *Downloads) linkFile(tx *store.Tx, req *web.Request, in *linkIn) (*LinkO
 	expires := tx.Now().Add(life)
 	signed := SignedLinkIn{}
 	signed.ID, signed.Session, signed.Expires = f.ID, req.Session.ID, strconv.FormatInt(int64(expires), 10)
-	signature := d.Links.Sign(signed.Texts(req.Session.Actor.ID)...) // also of somebody who acts as another user
+	signature := d.Links.Sign(signed.Texts(req.Session.Actor.ID)...) // the user who signed in
 	path := "/file/signed/" + f.ID.String() + "?expires=" + signed.Expires + "&session=" + signed.Session.String() + "&signature=" + signature
 	return &LinkOut{req.Server.URL(path), expires}, nil
 }

@@ -190,7 +190,8 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 	return who, nil
 }
 
-// deniedFor returns the error for a caller without a permission. Whoever has mistyped its key must see that.
+// deniedFor returns the error for a caller without a permission. An administrator who has mistyped
+// its key must see that.
 func deniedFor(tx *store.Tx, key string) error {
 	if !store.PolicyCache.Get(tx).HasPermissionKey(key) {
 		return errs.New(errs.Denied, "there is no permission %s", key)

@@ -45,7 +45,7 @@ func (o *Outbox) prepare(db store.Handle, m *store.Mail) (job *mailJob, err erro
 func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	who := m.Account()
 	if enabled, err := who.Enabled(tx); err != nil || !enabled {
-		return &mailJob{}, err // to nobody
+		return &mailJob{}, err // without a recipient
 	}
 	p, err := RecipientOf(tx, who)
 	if err != nil {
@@ -110,8 +110,8 @@ func clientName(browser, os string) string {
 	return strings.Join(names, ", ")
 }
 
-// known makes the mail of a registration a notice, if somebody has the address already. Names that a stranger
-// has typed are in neither.
+// known makes the mail of a registration a notice, if another user has the address already. Neither
+// contains a name that a stranger has typed.
 func (job *mailJob) known(tx *store.Tx) (bool, error) {
 	job.data.Name = ""
 	u, err := store.AppUserByEmail.Get(tx, job.to)

@@ -23,7 +23,7 @@ func PublicURL(req *web.Request) string {
 	return scheme + req.HTTP.Host + req.Server.Config.BasePath
 }
 
-// Recipient is somebody to whom a link or a mail is addressed.
+// Recipient is the person to whom a link or a mail is addressed.
 type Recipient struct {
 	Username, Nickname, Email string
 }

@@ -31,7 +31,7 @@ type Facts struct {
 	RequestID string
 	Begun     time.Time
 	Took      time.Duration
-	Caller    *store.Actor // store.Anonymous if nobody is signed in
+	Caller    *store.Actor // store.Anonymous without a session
 	Addr      netip.Addr   // client address
 
 	Method, Path, Query string

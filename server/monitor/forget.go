@@ -34,9 +34,10 @@ type forgotten struct {
 // errNotOpen is returned by Forget until Run has opened the journal.
 var errNotOpen = errors.New("monitoring is not open yet")
 
-// Forget removes the events of a person's requests, those of requests that somebody else made as the person, and those of
-// other requests that name the person: sign-ins, changes of the user, and bodies and queries with one of the texts. It removes
-// the username from counts. It returns the number of events. It can be repeated.
+// Forget removes the events of a person's requests, of requests that another user made as the
+// person, and of other requests that name the person: sign-ins, changes of the user, and bodies and
+// queries with one of the texts. It removes the username from counts. It returns the number of
+// events. It can be repeated.
 func (m *Monitor) Forget(p Person) (removed int, err error) {
 	m.forgetting.Lock()                                                                                            // the queue must not be written between the two steps
 	m.forgotten = slices.DeleteFunc(m.forgotten, func(f forgotten) bool { return f.ID == p.ID && f.App == p.App }) // of an earlier attempt
@@ -61,7 +62,7 @@ func (m *Monitor) Forget(p Person) (removed int, err error) {
 	return removed, errors.Join(err, m.counter.forget(j, p))
 }
 
-// isForgotten reports whether a record is about somebody whom Forget has removed since. The caller
+// isForgotten reports whether a record is about a person whom Forget has removed since. The caller
 // holds forgetting.
 func (m *Monitor) isForgotten(r *record, group *journal.Group) bool {
 	return slices.ContainsFunc(m.forgotten, func(f forgotten) bool {
@@ -69,8 +70,8 @@ func (m *Monitor) isForgotten(r *record, group *journal.Group) bool {
 	})
 }
 
-// matches reports whether an event is of a request that the person made, or that somebody else made as the person, or
-// names the person.
+// matches reports whether an event names the person, or belongs to a request by the person, or by
+// another user as the person.
 func (p *Person) matches(e journal.Event) bool {
 	if h, ok := readHeader(e.Head); ok && h.user == p.ID && h.app == p.App || p.isActedAs(e.Body) {
 		return true
@@ -84,7 +85,7 @@ func (p *Person) matches(e journal.Event) bool {
 	return false
 }
 
-// isActedAs reports whether somebody else acted as the person.
+// isActedAs reports whether another user acted as the person.
 func (p *Person) isActedAs(body []byte) bool {
 	head, _, _ := bytes.Cut(body, []byte(`,"host_name":`))
 	return !p.App && bytes.HasSuffix(head, []byte(`,"as_id":`+p.ID.String()+`}`))
@@ -121,8 +122,8 @@ func (p *Person) matchesAuth(body []byte) bool {
 	})
 }
 
-// matchesRequest reports whether a request of somebody else has changed the user, or names the
-// person. The request that erases the person names nobody.
+// matchesRequest reports whether a request of another user has changed the user, or names the
+// person. The request that erases the person has no name.
 func (p *Person) matchesRequest(body []byte) bool {
 	var e struct{ URI, Payload, Message, Route string }
 	if json.Unmarshal(body, &e) != nil {

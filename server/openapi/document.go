@@ -19,7 +19,7 @@ import (
 )
 
 // Document is the OpenAPI 3.1 description of the API, generated from the route table, with marks in
-// place of what depends on the installation.
+// place of the values of an installation.
 type Document []byte
 
 // Object is a JSON object under construction.
@@ -269,11 +269,11 @@ func parameters(rt *web.Route) []any {
 	return params
 }
 
-// actAsParameter describes the header of operations that somebody who acts as another user can use.
+// actAsParameter describes the header of operations that can be used as another user.
 var actAsParameter = Object{"name": web.ActAsHeader, "in": "header", "schema": Object{"type": "integer", "format": "int64", "minimum": 1},
 	"description": "ID of the user as whom the caller acts; absent for none. 403 acting_ended if the caller doesn't, or must not any more"}
 
-// actable reports whether somebody who acts as another user can use the route.
+// actable reports whether the route can be used as another user.
 func actable(rt *web.Route) bool {
 	switch rt.Access {
 	case web.Public, web.AppOnly, web.MetricsToken:

@@ -29,7 +29,7 @@ type Documents struct {
 	last map[store.FieldAudience]*builtDocument
 }
 
-// builtDocument is a document with what its marks were replaced by.
+// builtDocument is a document, and the values that replace its marks.
 type builtDocument struct {
 	parts []replacement
 	*SharedJSON

@@ -6,7 +6,8 @@ import (
 	"reeve/store/errs"
 )
 
-// PasswordHealth reports whether the list of leaked passwords can be read: otherwise nobody can set a password.
+// PasswordHealth reports whether the list of leaked passwords can be read: otherwise no one can set
+// a password.
 func PasswordHealth(s *web.Server) web.Part {
 	p := web.Part{Name: "passwords", State: web.Healthy, Message: errs.Say("no list of leaked passwords is configured (auth.breached_passwords)"), Figures: map[string]int64{}}
 	listed, since, err := s.Auth.BreachedFault()

@@ -103,8 +103,9 @@ func changeProfileByForm(req *web.Request, in *profileForm) (next string, err er
 	return next, err
 }
 
-// isCurrent returns a Conflict unless the caller has a version. The change checks it again; this is before it asks
-// for the password of an email address that somebody else has changed.
+// isCurrent returns a Conflict unless the caller has the current version. Call it before the form
+// asks for the password for an email address that another session has changed. The change checks it
+// again.
 func isCurrent(req *web.Request, version string) error {
 	n, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {

@@ -119,7 +119,7 @@ type htmlField struct {
 	Fault                    string // text for any fault; "" for the fault itself
 }
 
-// NewPage returns a page with what all pages have.
+// NewPage returns a page with the parts of all pages.
 func (ps *Pages) NewPage(tx *store.Tx, req *web.Request) *HTMLPage {
 	return &HTMLPage{
 		kit:      ps,

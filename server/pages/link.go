@@ -57,7 +57,7 @@ func (p *HTMLPage) askLink(tx *store.Tx, l *store.Link) error {
 	}
 	p.Title, p.Forms = p.Words.Titles[l.Purpose], []htmlForm{form}
 	p.Texts = []string{fmt.Sprintf(p.Words.Intro[l.Purpose], about)}
-	if l.Purpose == store.Registration { // so that nobody confirms an account that somebody else has registered
+	if l.Purpose == store.Registration { // so that no one confirms an account registered by another person
 		p.Texts = append(p.Texts, fmt.Sprintf(p.Words.Registered, username))
 	}
 	return nil

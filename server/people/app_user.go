@@ -138,7 +138,7 @@ type appUserCreation struct {
 	firstPassword
 }
 
-// newAppUser is a created app user, with what the user needs to sign in.
+// newAppUser is a created app user, with the secret to sign in.
 type newAppUser struct {
 	AppUser
 	firstAccess

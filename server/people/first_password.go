@@ -25,14 +25,14 @@ type firstAccess struct {
 	Invitation *OneTimeLink `json:"invitation,omitempty" doc:"The invitation; absent unless there is one"`
 }
 
-// Ways to invite somebody.
+// Ways to invite a person.
 const (
 	inviteByMail = "mail"
 	inviteByLink = "link"
 )
 
-// firstSecret returns the password of a new user; nil for somebody who is invited, for which the caller
-// needs a permission, too.
+// firstSecret returns the password of a new user; nil for an invitation, which needs a permission,
+// too.
 func firstSecret(req *web.Request, username string, in *firstPassword, permission string) (*auth.Secret, error) {
 	if in.Invite == nil || *in.Invite == "" {
 		return req.Server.Auth.NewSecret(username, "password", in.Password)

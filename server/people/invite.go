@@ -148,13 +148,13 @@ func InvitationOf(tx *store.Tx, _ *web.Request, l *store.Link) (*Invitation, err
 	return out, err
 }
 
-// linkFor is the input of an operation that makes a link for somebody else.
+// linkFor is the input of an operation that creates a link for another user.
 type linkFor struct {
 	web.ByID
 	Send store.Flag `json:"send" doc:"1 to mail the link; 0 to return it"`
 }
 
-// OneTimeLink is a link that was made for somebody else. Without a URL, it is mailed.
+// OneTimeLink is a link created for another user. Without a URL, it is mailed.
 type OneTimeLink struct {
 	URL       string     `json:"url,omitempty" doc:"The link, which no other response contains; absent if it is mailed"`
 	ExpiresAt store.Time `json:"expires_at" null:"true" doc:"Time at which it expires; null if it is mailed, since its time begins when it is sent"`
@@ -177,7 +177,7 @@ func linkAppReset(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, er
 	return makeLink(tx, req, store.PasswordReset, store.Account{App: true, ID: in.ID}, bool(in.Send))
 }
 
-// makeLink makes a link for somebody else, who must be in the caller's data scope, and mails it or
+// makeLink creates a link for another user, who must be in the caller's data scope, and mails it or
 // returns it.
 func makeLink(tx *store.Tx, req *web.Request, purpose string, who store.Account, send bool) (*OneTimeLink, error) {
 	if !who.App {
@@ -242,7 +242,7 @@ type InvitedMany struct {
 	Links   []invitedLink `json:"links,omitempty" doc:"The links, which no other response contains; absent unless copy is 1"`
 }
 
-// skipped is somebody who was not invited.
+// skipped is a user who was not invited.
 type skipped struct {
 	UserID   store.ID `json:"user_id"`
 	Username string   `json:"username" doc:"Username; empty if you may not see the user"`
@@ -279,8 +279,8 @@ const (
 	maxSkipped     = 1000
 )
 
-// inviteAll invites the selected people, in steps. Whoever can't be invited is skipped, so it can be
-// repeated if it is interrupted.
+// inviteAll invites the selected people, in steps. A person who can't be invited is skipped, so it
+// can be repeated if it is interrupted.
 func inviteAll(req *web.Request, in *inviteMany, app bool, selected func(*store.Tx) ([]store.ID, error)) (*InvitedMany, error) {
 	var all []store.ID
 	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
@@ -358,7 +358,7 @@ func inviteOne(req *web.Request, tx *store.Tx, in *inviteMany, who store.Account
 	return err
 }
 
-// invitable returns somebody who can be invited, or why not.
+// invitable returns a person as a recipient, or the reason why an invitation is not possible.
 func invitable(req *web.Request, tx *store.Tx, who store.Account, send bool) (mails.Recipient, error) {
 	if !who.App {
 		if _, err := SeenUser(req, tx, who.ID); err != nil {

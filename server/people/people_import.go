@@ -78,8 +78,9 @@ func (c *peopleCSV[T, Out]) importWith(js *jobs.Runner) func(*web.Request, *impo
 	}
 }
 
-// importPeople creates users from a CSV file, all or none. Those without a password hash have no password
-// until they accept an invitation or somebody resets it. The whole file is validated first and then applied by a job.
+// importPeople creates users from a CSV file, all or none. Those without a password hash have no
+// password until they accept an invitation or an administrator resets it. The whole file is
+// validated first and then applied by a job.
 func (c *peopleCSV[T, Out]) importPeople(js *jobs.Runner, req *web.Request, in *importIn, file []byte) (*ImportOut, error) {
 	settings, err := in.settings()
 	if err != nil {

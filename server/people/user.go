@@ -147,7 +147,7 @@ type userCreation struct {
 	firstPassword
 }
 
-// newUser is a created user, with what the user needs to sign in.
+// newUser is a created user, with the secret to sign in.
 type newUser struct {
 	User
 	firstAccess

@@ -250,7 +250,7 @@ func (p *personData) lines(name string, find func(tx *store.Tx) ([]store.ID, err
 			for _, id := range chunk {
 				v, err := one(tx, id)
 				if errs.Is(err, errs.NotFound) {
-					continue // deleted meanwhile
+					continue // it has been deleted
 				}
 				if p.passes(tx, name, err) {
 					continue

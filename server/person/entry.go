@@ -44,11 +44,11 @@ type exportedField struct {
 	New  any    `json:"new,omitempty"`
 }
 
-// AnotherPerson stands for a value about somebody else.
+// AnotherPerson stands for a value about another person.
 const AnotherPerson = "(about another person)"
 
-// entry returns an entry as the person may see it; nil if it is not about the person. Of what
-// others did, it has only the changes that concern the person.
+// entry returns an entry as the person may see it; nil if it is not about the person. Of an entry
+// by another user, it has only the changes that concern the person.
 func (p *personData) entry(tx *store.Tx, e *audit.Entry) (*exportedEntry, error) {
 	own := e.Actor.Kind == p.who.Kind() && e.Actor.ID == uint64(p.who.ID)
 	as := e.As.Kind == p.who.Kind() && e.As.ID == uint64(p.who.ID)

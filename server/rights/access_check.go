@@ -178,8 +178,8 @@ type checkedCaller struct {
 	refused string       // why it can't do anything; "" if it can
 }
 
-// checked returns whom a check is about. A user outside of the caller's data scope is not found; whoever
-// has a token can learn what it may do anyway.
+// checked returns the subject of a check. A user outside the caller's data scope is not found. With
+// a token there is no such limit: its holder can find out its permissions anyway.
 func checked(req *web.Request, tx *store.Tx, in *checkIn) (c checkedCaller, err error) {
 	switch {
 	case in.Token != "":

@@ -6,8 +6,8 @@ import (
 	"reeve/store/errs"
 )
 
-// KeyHealth counts the service keys that need attention. A key that nobody uses, or that has expired, should
-// be deleted, but nothing is wrong with the server.
+// KeyHealth counts the service keys that need attention. A key that is unused or has expired should
+// be deleted, but the server is healthy.
 func KeyHealth(s *web.Server) web.Part {
 	states := map[string]int64{}
 	count := int64(0)

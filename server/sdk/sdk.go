@@ -7,9 +7,10 @@
 //	typescript/dist/index.js               its files, for browsers
 //	go/reeve.internal/reeve/@v/…           the module reeve.internal/reeve, by the GOPROXY protocol
 //
-// The domain .internal is reserved for private use, so nobody else can publish a module of this name. The
-// same version makes the same bytes on every machine, since package-lock.json and go.sum have their hashes:
-// times and modes are fixed, and the compressor is that of go.mod, not that of the Go installation.
+// The domain .internal is reserved for private use, so no one else can publish a module of this
+// name. The same version makes the same bytes on every machine, since package-lock.json and go.sum
+// have their hashes: times and modes are fixed, and the compressor is that of go.mod, not that of
+// the Go installation.
 package sdk
 
 import (

@@ -42,8 +42,9 @@ type previewUser struct {
 	Reason   string   `json:"reason" doc:"Reason: STATIC, TARGETING_MATCH, SPLIT, DEFAULT or DISABLED"`
 }
 
-// previewFlag evaluates a flag for users as they would get it with a session. Without the permission to
-// read users, this is the caller alone, since an answer tells what roles and department somebody has.
+// previewFlag evaluates a flag for users as they would get it with a session. Without the
+// permission to read users, this is the caller alone, since a response reveals a user's roles and
+// department.
 func previewFlag(req *web.Request, in *flagPreviewIn) (out *FlagPreviewOut, err error) {
 	text := in.Values
 	if text == "" {

@@ -234,7 +234,7 @@ func statedSubject(context map[string]any) (*feature.Subject, error) {
 	return s, nil
 }
 
-// statedIdentity adds the identity that an API key states about somebody without a record.
+// statedIdentity adds the identity that an API key states for a user without a record.
 func statedIdentity(tx *store.Tx, s *feature.Subject, context map[string]any) error {
 	for _, name := range []string{"username", "realm"} {
 		if text, ok := feature.Text(context[name]); ok {

@@ -40,8 +40,9 @@ func (req *Request) confirmActing(tx *store.Tx) error {
 	return err
 }
 
-// PermitActing returns an error if nobody may use the route for somebody else: it is about the account and its sessions,
-// factors and keys, or requires a recent proof. Changes need a permission of their own.
+// PermitActing returns an error if the route can't be used as another user: it is about the account
+// and its sessions, factors and keys, or requires a recent proof. Changes need a permission of
+// their own.
 func (rt *Route) PermitActing(a *store.Actor) error {
 	switch {
 	case a.By == nil:

@@ -46,8 +46,9 @@ func (req *Request) HoldAnswer(n int) error {
 	return nil
 }
 
-// reserveAnswer takes n bytes from the limit, in place of what the request holds for its response. The
-// response to a write is never refused: the caller must learn that it was carried out.
+// reserveAnswer takes n bytes from the limit, in place of the bytes that the request holds for its
+// response. The response to a write is never refused: the caller must learn that it was carried
+// out.
 func (req *Request) reserveAnswer(n int64) error {
 	n = min(n, answersPerUser) // a larger one is possible, but only alone
 	if req.answer == nil {

@@ -2,8 +2,8 @@ package web
 
 import "reeve/store"
 
-// AudienceOf returns as whom somebody reads and changes the custom fields of users. App users read only their
-// own.
+// AudienceOf returns the audience of an actor for the custom fields of users. App users read only
+// their own.
 func AudienceOf(a *store.Actor) store.FieldAudience {
 	switch {
 	case a.App || a.ID == 0:
@@ -14,8 +14,8 @@ func AudienceOf(a *store.Actor) store.FieldAudience {
 	return store.FieldBackend
 }
 
-// OwnAudience returns as whom somebody reads the own custom fields: a personal API key remains a program, and whoever acts
-// as the user an administrator.
+// OwnAudience returns the audience of a caller for its own custom fields: a personal API key
+// remains a program, and a user who acts as another one remains an administrator.
 func OwnAudience(req *Request) store.FieldAudience {
 	switch {
 	case req.Actor.Key != nil:

@@ -12,8 +12,8 @@ import (
 // AnyMedia is the media type of responses that can have any type.
 const AnyMedia = "*/*"
 
-// LinkAction is the action of links in the change log. A link changes nothing, so that somebody who acts as another user to
-// look only can create one.
+// LinkAction is the action of links in the change log. A link changes nothing, so that an actor who
+// impersonates a user read-only can create one.
 const LinkAction = "create_link"
 
 // CleanRange changes the header Range of a request where http.ServeContent does not follow RFC 9110: another

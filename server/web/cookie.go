@@ -93,7 +93,8 @@ func HiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
 }
 
-// SetCookie sets a cookie, instead of what this response has set under its name: a request can be authorized twice.
+// SetCookie sets a cookie, and replaces one of the same name in this response: a request can be
+// authorized twice.
 func (req *Request) SetCookie(c *http.Cookie) {
 	h := req.Writer.Header()
 	h["Set-Cookie"] = slices.DeleteFunc(h["Set-Cookie"], func(line string) bool { return strings.HasPrefix(line, c.Name+"=") })

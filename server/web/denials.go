@@ -11,7 +11,7 @@ import (
 // one network, for one operation.
 type Denial struct {
 	User    store.Account
-	As      store.ID        // user as whom the user acted; 0 for nobody
+	As      store.ID        // impersonated user; 0 if none
 	Key     *store.KeyLimit // nil for none; the same for all requests of an API key until it changes
 	Network string
 	Route   *Route

@@ -7,8 +7,8 @@ import (
 )
 
 // A long transfer must keep up a minimum rate: PaceBytes within each paceTime, which is
-// 8.7 kB/s. A slower connection would hold memory, a place among the uploads, or the
-// bytes of deleted files, to nobody's benefit.
+// 8.7 kB/s. A slower connection would hold memory, a place among the uploads, or the bytes of
+// deleted files without benefit.
 const (
 	PaceBytes = 256 << 10
 	paceTime  = 30 * time.Second

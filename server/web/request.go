@@ -288,7 +288,7 @@ func (req *Request) Prove(tx *store.Tx, rt *Route) error {
 	return err
 }
 
-// Renew authorizes a request again that waits for something, and returns the present actor.
+// Renew authorizes a request again that has waited, and returns the current actor.
 func (req *Request) Renew(tx *store.Tx) (*store.Actor, error) {
 	if req.Session == nil {
 		return store.Anonymous, nil
@@ -303,8 +303,9 @@ func (req *Request) Renew(tx *store.Tx) (*store.Actor, error) {
 	return req.resume(tx, session)
 }
 
-// Proceed authorizes a download again, also with a token that was replaced meanwhile, and counts as a use of the session. It
-// is only for requests that read: the actor has the proof of a confirmation that came later.
+// Proceed authorizes a download again, even with a token that has been replaced since, and counts
+// as a use of the session. Use it only for requests that read: the actor has the proof of a
+// confirmation that came later.
 func (req *Request) Proceed(tx *store.Tx) error {
 	if req.Session == nil {
 		return nil
@@ -320,7 +321,7 @@ func (req *Request) Proceed(tx *store.Tx) error {
 	return err
 }
 
-// resume authorizes the request with the present state of its session.
+// resume authorizes the request with the current state of its session.
 func (req *Request) resume(tx *store.Tx, session *auth.Session) (*store.Actor, error) {
 	if session.Key != nil {
 		if err := session.Key.Uses(tx.Now(), req.Addr); err != nil {

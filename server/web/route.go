@@ -18,7 +18,7 @@ const (
 	AppOnly  = "app user"  // every user signed in to the app realm
 	AnyRealm = "any realm" // everyone; a token of either realm is optional, but must be valid
 
-	MetricsToken = "metrics token" // clients with the token of the configuration; nobody if none is configured
+	MetricsToken = "metrics token" // clients with the token of the configuration; none without it
 )
 
 // Route is one operation. The router, the permission tree, the OpenAPI document and the

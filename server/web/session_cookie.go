@@ -68,17 +68,17 @@ func (req *Request) KeepSession(app bool, token string, expires store.Time) {
 // endFormer ends the session of a cookie that is about to be replaced. If that fails, it ends by itself later. It reports
 // whether there was one.
 func (req *Request) endFormer(app bool, token string) bool {
-	var former *auth.Session
+	var previous *auth.Session
 	err := req.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		former, err = req.Server.Auth.Inspect(tx, token) // from any network
+		previous, err = req.Server.Auth.Inspect(tx, token) // from any network
 		return err
 	})
-	own := err == nil && former.Key == nil && former.Actor.App == app
+	own := err == nil && previous.Key == nil && previous.Actor.App == app
 	if own {
-		err = req.Auth().Logout(former)
+		err = req.Auth().Logout(previous)
 	}
 	if err != nil && !errs.Is(err, errs.Unauthenticated) {
-		req.Server.Log.Warn().Err(err).Str("request", req.ID).Msg("the former session of a browser has not ended")
+		req.Server.Log.Warn().Err(err).Str("request", req.ID).Msg("the previous session of a browser has not ended")
 	}
 	return own
 }

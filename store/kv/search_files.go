@@ -45,11 +45,11 @@ func (x *searchIndex) save(v *indexView) error {
 // them, or they are damaged.
 func (x *searchIndex) load(state *searchState, number uint64) *indexView {
 	x.mu.Lock()
-	anew := x.anew
+	damaged := x.damaged
 	x.mu.Unlock()
 	text, err := os.ReadFile(x.listPath())
 	v := &indexView{}
-	if err != nil || anew || json.Unmarshal(text, v) != nil || !v.serves(state, number) {
+	if err != nil || damaged || json.Unmarshal(text, v) != nil || !v.serves(state, number) {
 		return nil
 	}
 	for _, name := range v.Files {

@@ -180,7 +180,7 @@ func (x *searchIndex) follow(v *indexView, state *searchState, number, every uin
 func (x *searchIndex) show(v *indexView) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.broken, x.anew = nil, false
+	x.broken, x.damaged = nil, false
 	if n := len(x.views); n > 0 && x.views[n-1] == v {
 		return
 	}

@@ -61,11 +61,11 @@ type searchIndex struct {
 
 	files int // number of the last segment file
 
-	mu     sync.Mutex   // guards the fields below
-	views  []*indexView // the newest last
-	broken error        // why the files cannot be written or read; nil if they can
-	anew   bool         // the files are damaged and must not be loaded
-	retry  time.Time    // time of the next attempt after an error
+	mu      sync.Mutex   // guards the fields below
+	views   []*indexView // the newest last
+	broken  error        // why the files cannot be written or read; nil if they can
+	damaged bool         // the files are damaged and must not be loaded
+	retry   time.Time    // time of the next attempt after an error
 }
 
 // current returns the newest view that a transaction can use; nil if there is none. See serves.
@@ -86,7 +86,7 @@ func (x *searchIndex) fail(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.broken = err; errors.Is(err, trigram.ErrDamaged) {
-		x.views, x.anew = nil, true
+		x.views, x.damaged = nil, true
 	}
 	x.retry = time.Now().Add(indexRetry)
 	time.AfterFunc(indexRetry, x.db.indexer.wake)

@@ -168,9 +168,9 @@ func (f *Config) Dict(code string) (d Dict, ok bool) {
 	return d, ok
 }
 
-// Value returns the present value of a setting. The types of settings correspond to bool (switch), a type
-// of number (number), []string (checkbox), anything (json), and string. The error says that there is no
-// such setting, that the key may not read it, or that it has another type.
+// Value returns the current value of a setting. The types of settings correspond to bool (switch),
+// a type of number (number), []string (checkbox), anything (json), and string. The error says that
+// there is no such setting, that the key may not read it, or that it has another type.
 func Value[T any](f *Config, group, key string) (value T, err error) {
 	f.mu.RLock()
 	text, ok := f.current.Settings[group][key]
