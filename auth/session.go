@@ -29,7 +29,7 @@ type Session struct {
 	saved    atomic.Int64 // store.Time; the stored one
 }
 
-// Acting is as whom the user of a session acts, see store.ActAs.
+// Acting is the impersonation by the user of a session, see store.ActAs.
 type Acting struct {
 	User   store.ID // 0 if none
 	Writes bool

@@ -148,7 +148,7 @@ func constrainKeyOwner(actor *Actor, old, new *APIKey) error {
 	case old.Paused != new.Paused && !owner:
 		return errs.New(errs.Denied, "only a user with the owner role can resume an API key").Coded("owner_required")
 	case old.UserID != new.UserID && (bool(old.Personal) || !owner || new.UserID != actor.ID):
-		return errs.New(errs.Denied, "only a user with the owner role can adopt an API key, and nobody can adopt a personal one").Coded("owner_required")
+		return errs.New(errs.Denied, "only a user with the owner role can adopt an API key, and a personal one can't be adopted").Coded("owner_required")
 	case bool(old.Personal) && old.UserID != actor.ID && !sameButStatus(old, new):
 		return errs.New(errs.Denied, "a personal API key can only be disabled or deleted by others").Coded("personal_key")
 	}

@@ -135,7 +135,7 @@ func (v *Verifier) compare(head Head, where string) (proved bool, err error) {
 		switch {
 		case known.Hash == head.Hash && (known.Generation == "" || known.Generation == head.Generation):
 		case known.Generation != head.Generation:
-			return false, v.fail(where, "entry %d is of the generation %s, the known head of %s: a restore has replaced it, or somebody has", head.Seq, head.Generation, known.Generation)
+			return false, v.fail(where, "entry %d is of the generation %s, the known head of %s: a restore or an attacker has replaced it", head.Seq, head.Generation, known.Generation)
 		default:
 			return false, v.fail(where, "entry %d or one before it was altered: its hash is %s, that of the known head is %s", head.Seq, head.Hash, known.Hash)
 		}

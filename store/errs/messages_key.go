@@ -12,7 +12,7 @@ var keyMessages = []entry{
 	{"key_of_owner", "the owner of API key %d", "id", "API 密钥 {id} 的所有者"},
 	{"key_named", "API key %s", "name", "API 密钥 {name}"},
 	{"key_resume", "only a user with the owner role can resume an API key", "", "只有拥有所有者角色的用户才能恢复 API 密钥"},
-	{"key_adopt", "only a user with the owner role can adopt an API key, and nobody can adopt a personal one", "", "只有拥有所有者角色的用户才能接管 API 密钥，个人密钥不能被接管"},
+	{"key_adopt", "only a user with the owner role can adopt an API key, and a personal one can't be adopted", "", "只有拥有所有者角色的用户才能接管 API 密钥，个人密钥不能被接管"},
 	{"personal_key", "a personal API key can only be disabled or deleted by others", "", "其他人只能停用或删除个人 API 密钥"},
 	{"personal_keys_off", "personal API keys are turned off; see the setting security.personal_keys", "", "个人 API 密钥已关闭；请参阅设置 security.personal_keys"},
 	{"too_many_keys", "there are already %d API keys, which is the maximum", "count", "已有 {count} 个 API 密钥，达到上限"},

@@ -70,7 +70,7 @@ func (j *Journal) tidy(files []dirFile) error {
 		case f.is == asideFile:
 			remove, aside = aside, f.name
 		case f.is == rowsFile && f.size > j.rowsMax+j.rowsMax/8:
-			j.warn("%s has %d bytes, more than a quarter of what the journal may have, and was removed", rowsName, f.size)
+			j.warn("%s has %d bytes, more than a quarter of the journal's limit, and was removed", rowsName, f.size)
 			remove = f.name
 		}
 		if remove == "" {

@@ -9,7 +9,7 @@ const endedKey = 'reeve.acting_over'
 
 const stored = (): string => globalThis.sessionStorage?.getItem(key) ?? ''
 
-// actingAs is the ID of the user as whom this page acts; '' for nobody.
+// actingAs is the ID of the user whom this page impersonates; '' if none.
 export const actingAs = stored()
 
 // alwaysOwn are the requests that are the user's own in any case.

@@ -25,7 +25,7 @@ export const signOut = (): Promise<void> =>
     leaving = undefined
   }))
 
-// cover says that the user is being signed out, and keeps the page from being used meanwhile.
+// cover says that the user is being signed out, and keeps the page from being used.
 function cover(): void {
   const over = document.createElement('dialog')
   over.className = 'leaving'

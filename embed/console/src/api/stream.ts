@@ -35,7 +35,7 @@ export async function read(last: string, signal: AbortSignal, tell: (message: Me
     const { status } = response
     if (status === 401 || status === 403) return { status, code: failureIn(status, await response.text()).code }
     if (!response.ok || !response.body) {
-      control.abort() // nobody reads the rest
+      control.abort() // the rest is not read
       return { status }
     }
     const take = parser(tell)

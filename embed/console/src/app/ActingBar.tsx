@@ -14,7 +14,8 @@ export function ActingBar({ acting: { by, writes, until }, name }: Props) {
   const [left, setLeft] = useState(() => Date.parse(until) - Date.now())
   const [busy, setBusy] = useState(false)
 
-  // The clocks may differ: the server says whether it is over, and a response that says so loads the page anew.
+  // The clocks may differ: the server says whether it is over, and a response that says so reloads
+  // the page.
   useEffect(() => {
     const timer = setInterval(() => {
       const left = Date.parse(until) - Date.now()

@@ -30,10 +30,11 @@ const FactorDue = late(async () => (await Promise.all([import('../pages/factor/F
 const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/AccountNotices'), learn('factor')]))[0].AccountNotices)
 const MustAdd = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].MustAdd)
 
-// overdue reports whether the user can do nothing before setting up a second factor, which nobody can do for somebody else.
+// overdue reports whether the user must set up a second factor first. An administrator who acts as
+// the user can't do that.
 const overdue = ({ acting, factor_due: due }: Info) => !acting && due !== null && Date.parse(due) <= Date.now()
 
-// unacted are the permissions that nobody uses as another user.
+// unacted are the permissions that can't be used as another user.
 const unacted = /^admin\.(key\.|list\.act_as)/
 
 const folded = 'reeve.folded'
@@ -60,7 +61,7 @@ export function Layout({ children }: { children: ReactNode }) {
   useEffect(begin, [begin])
   useBack(begin)
 
-  // Failures are not shown: nobody has asked for this.
+  // Failures are not shown: the user has not requested this.
   useNews(['access.changed'], () => get('/admin/info', {}, { quiet: true }).then(setInfo, () => {}))
   useNews(['setting'], () => get('/api/home', {}, { quiet: true }).then(setHome, () => {}))
 

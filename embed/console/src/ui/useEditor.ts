@@ -9,7 +9,7 @@ type Stored = { id: number; updated_at: string }
 type Load<T> = (of: T) => Promise<T>
 
 // useEditor creates or edits a record in a form. It saves the version that the form shows, so
-// that nobody's change is overwritten; a record changed by someone else is reloaded by its
+// that no other change is overwritten; a record changed by another session is reloaded by its
 // path or by load.
 export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored, V extends object>(
   path: P,

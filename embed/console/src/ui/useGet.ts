@@ -3,9 +3,9 @@ import type { Answer, Path } from '../api/paths'
 import { address, get, type Query } from '../api/request'
 import { useAnswer } from './useAnswer'
 
-// useGet loads a path of the API, and keeps the previous response meanwhile, even of
-// another path. No request is made while path is empty. With `again` false, a stored
-// response is not shown when the page opens again; for data that is edited as a whole.
+// useGet loads a path of the API, and keeps the previous response until then, even of another path.
+// No request is made while path is empty. With `again` false, a stored response is not shown when
+// the page opens again; for data that is edited as a whole.
 export function useGet<P extends Path<'GET'> | ''>(path: P, query: Query = {}, again = true) {
   type Data = Answer<'GET', Exclude<P, ''>>
   const sent = JSON.stringify(query)

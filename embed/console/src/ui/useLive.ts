@@ -11,7 +11,7 @@ import { useNews } from './useNews'
 // useLive polls a path of the API while the user is present. query is called each time;
 // key is what it depends on. No request is made while path is empty. Failures are not
 // announced, since they would repeat: the old data stays, and failure has the cause. Changes
-// that arrive as events appear at once; what they tell completely is not polled meanwhile.
+// that arrive as events appear at once; data that they contain in full is not polled.
 export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, query: () => Query = () => ({}), key = '') {
   type Data = Answer<'GET', Exclude<P, ''>>
   const question = `live ${path} ${key}`

@@ -32,7 +32,7 @@ export function Profile() {
   const [busy, setBusy] = useState(false)
 
   // A new picture changes the record and none of these fields, so what was typed
-  // stays; somebody else's change of the fields is left for the server to find.
+  // stays. The server finds a change of the fields by another session.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs when the record changes, and not when the form does
   useEffect(() => {
     if (form.isFieldsTouched() && JSON.stringify(valuesOf(user)) !== JSON.stringify(valuesOf(loaded))) return

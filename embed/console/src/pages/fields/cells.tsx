@@ -32,7 +32,7 @@ export function Flags({ field }: { field: CustomField }) {
   )
 }
 
-// State tells whether all records follow the declaration, and links those that have duplicate values.
+// State shows if all records follow the declaration, and links those that have duplicate values.
 export function State({ field, onApply }: { field: CustomField; onApply?: () => void }) {
   if (!field.applied) {
     return (

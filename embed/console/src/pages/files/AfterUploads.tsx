@@ -3,7 +3,7 @@ import { useLatest } from '../../ui/useLatest'
 import { unfinished, useUploads } from './uploads'
 
 const soon = 100
-const meanwhile = 1000
+const later = 1000
 
 // AfterUploads reloads the list: soon after the last upload, and now and then before. It
 // is a separate component so that the page does not render with each upload.
@@ -27,7 +27,7 @@ export function AfterUploads({ reload }: { reload: () => Promise<unknown> }) {
         fresh.current = false
         void latest.current()
       },
-      busy ? meanwhile : soon,
+      busy ? later : soon,
     )
   }, [stored, busy])
   useEffect(() => () => clearTimeout(wait.current), [])

@@ -69,7 +69,7 @@ async function isJSON(_: unknown, text?: string): Promise<void> {
   }
 }
 
-// call sends an operation with what was entered, and takes whatever comes back.
+// call sends an operation with the entered values, and accepts any response.
 async function call(o: Operation, values: Record<string, string | undefined>): Promise<Answer> {
   const of = (place: string) => Object.fromEntries(o.parameters.filter((p) => p.in === place).map((p) => [p.name, values[`${place} ${p.name}`] ?? '']))
   const headers: Record<string, string> = actingHeaders(o.path)

@@ -23,7 +23,7 @@ type Props = {
   onDone: () => void
 }
 
-// LinkDialog makes a link with which somebody else sets a password, and mails it or returns it.
+// LinkDialog creates a link with which another user sets a password, and mails it or returns it.
 export function LinkDialog({ open, user, realm, purpose, onClose, onReset, onMade, onDone }: Props) {
   const { may } = useAccount()
   const { done } = useAct()

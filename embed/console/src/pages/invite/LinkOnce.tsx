@@ -8,7 +8,7 @@ import type { Addressee, Purpose } from './link'
 
 type Props = { open: boolean; user: Pick<Addressee, 'username'>; purpose: Purpose; link: OneTimeLink; onClose: () => void; onClosed: () => void }
 
-// LinkOnce shows a link for somebody else, which can't be shown again, also as a QR code.
+// LinkOnce shows a link for another user, which can't be shown again, also as a QR code.
 export function LinkOnce({ open, user, purpose, link, onClose, onClosed }: Props) {
   const url = link.url ?? ''
   return (

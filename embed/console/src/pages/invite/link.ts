@@ -1,10 +1,10 @@
 import type { InvitedLink } from '../../api/types'
 import type { Realm } from '../people/person'
 
-// Purpose is what a link for somebody else is for, as the end of its path.
+// Purpose is the purpose of a link for another user, as the end of its path.
 export type Purpose = 'invite' | 'reset-link'
 
-// Addressee is somebody for whom a link is made.
+// Addressee is the user of a link.
 export type Addressee = { id: number; username: string; email: string }
 
 // By is how links reach people: by mail, or passed on by the user who made them.

@@ -77,8 +77,8 @@ export const keyColumns = (): NonNullable<TableProps<ApiKey>['columns']> => [
   { title: t('keys.networks'), key: 'networks', render: (_, key) => <Networks of={key} /> },
 ]
 
-// RowActions are the actions on a key. A personal key of somebody else can only be disabled and deleted,
-// and resumed by users with the owner role, who alone can also adopt keys.
+// RowActions are the actions on a key. A personal key of another user can only be disabled and
+// deleted, and resumed by users with the owner role, who alone can also adopt keys.
 function RowActions({ of: key, keys }: { of: ApiKey; keys: Acts }) {
   const { info, may } = useAccount()
   const navigate = useNavigate()

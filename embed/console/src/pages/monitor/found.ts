@@ -24,7 +24,7 @@ function unknown<T extends { id: number }>(rows: T[], among: T[]): T[] {
   return rows.filter((row) => !known.has(row.id))
 }
 
-// onTop merges new events with what was found.
+// onTop merges new events with the events found before.
 export function onTop<T extends { id: number; recorded_at: string }>(now: Found<T>, answer: Answer<T>): Found<T> {
   const added = unknown(answer.data, now.rows)
   if (!added.length) return now

@@ -177,8 +177,8 @@ export function Import({ realm, open, onClose, onDone }: Props) {
   )
 }
 
-// Choose selects a file and describes its format. Only whoever may set passwords is told of the
-// column with their hashes; a template with it would ask everybody for that permission.
+// Choose selects a file and describes its format. Only users who may set passwords see the
+// column with their hashes; a template with it would require that permission of all.
 function Choose({ realm, hashes, onChoose }: { realm: Realm; hashes: boolean; onChoose: (file: File) => void }) {
   const forms = useForms()
   const custom = (realm.path === '/user/list' ? forms.app_users : forms.users).filter((field) => field.writable)

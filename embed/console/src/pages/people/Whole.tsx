@@ -9,7 +9,7 @@ import type { Realm } from './person'
 
 type Props = { realm: Realm; params: URLSearchParams; onImport: () => void }
 
-// Whole is the menu of what concerns the whole list: import and export. The page has the drawer of the
+// Whole is the menu of the whole list: import and export. The page has the drawer of the
 // import, since this menu is rendered again when the width of the window changes.
 export function Whole({ realm, params, onImport }: Props) {
   const { may } = useAccount()

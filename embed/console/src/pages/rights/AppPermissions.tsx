@@ -16,7 +16,7 @@ const AppPermissionDrawer = lazy(async () => ({ default: (await import('./AppPer
 
 const nameOf = (node: AppPermissionNode) => node.name
 
-// AppPermissions is the tree of what programs ask about app users.
+// AppPermissions is the tree of the permissions that programs check for app users.
 export function AppPermissions() {
   const { may } = useAccount()
   const { sure, done } = useAct()

@@ -1,7 +1,7 @@
 import type { PermissionNode, Role } from '../../api/types'
 import { childrenOf, type Place } from '../../ui/tree/model'
 
-// Draft is the unsaved state of what a role grants.
+// Draft is the unsaved state of a role's grants.
 export type Draft = { rules: Set<number>; scope: Role['data_scope']; depts: Set<number>; give: Set<number> }
 
 export const draftOf = (role: Role): Draft => ({

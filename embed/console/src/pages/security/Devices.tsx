@@ -18,8 +18,8 @@ const titleOf = (device: Device): string => device.name || inWords(device) || t(
 // ordered has this device first, then those that were used last.
 const ordered = (devices: Device[]) => devices.toSorted((a, b) => b.current - a.current || (b.last_used ?? '').localeCompare(a.last_used ?? ''))
 
-// endAll ends the other sessions that there are now, and returns their number. Where one has ended meanwhile, the server
-// stops: the rest is ended by a second request.
+// endAll ends the other current sessions, and returns their number. If one has ended since, the
+// server stops: the rest is ended by a second request.
 async function endAll(again = true): Promise<number> {
   const { data } = await get('/admin/session', { pageSize: 1000 })
   const ids = data.filter(({ current }) => current === 0).map(({ id }) => id)

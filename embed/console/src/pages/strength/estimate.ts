@@ -28,8 +28,8 @@ const hints: Record<string, Hint> = {
 
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 
-// strengthOf estimates a password. Words of own, such as the username, are the first that somebody would try. shortest is the
-// length below which the server accepts no password.
+// strengthOf estimates a password. Words of own, such as the username, are the first that an
+// attacker tries. shortest is the length below which the server accepts no password.
 export function strengthOf(password: string, own: string[], shortest: number): Strength {
   const words = own.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 2)
   const { score, feedback } = zxcvbn.check(password, words)

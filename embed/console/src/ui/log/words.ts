@@ -185,7 +185,7 @@ function things(group: LogChange[], t: Texts): string {
   return parent ? t('audit.of', { things: named, parent }) : named
 }
 
-// parentOf is the name of what all records of a group belong to.
+// parentOf is the name of the record that all records of a group belong to.
 function parentOf(group: LogChange[]): string | undefined {
   const names = new Set(
     group.map(({ fields }) => {

@@ -26,7 +26,7 @@ const together = 8_000 // milliseconds within which moves of one node are undone
 // useMoves moves nodes of a tree: immediately on screen, and on the server one write after
 // the other. When one fails, the rest is dropped and the tree reloaded.
 export function useMoves<T extends Record>({ path, tree, set, reload, name, then }: Options<T>) {
-  const now = useRef(tree) // ahead of what is rendered, for moves in quick succession
+  const now = useRef(tree) // ahead of the rendered tree, for moves in quick succession
   useInsertionEffect(() => {
     now.current = tree
   })
