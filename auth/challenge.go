@@ -30,7 +30,7 @@ const (
 	perRegistration    = 2 // challenges that an address gets for each registration it may try
 )
 
-// Challenge is what a client has to solve. The names are those of ALTCHA.
+// Challenge is the puzzle that a client has to solve. The names are those of ALTCHA.
 type Challenge struct {
 	Algorithm string `json:"algorithm" doc:"Hash function: SHA-256"`
 	Challenge string `json:"challenge" doc:"Hash of the salt followed by the number in decimal digits, hexadecimal"`

@@ -65,8 +65,8 @@ func (u *deviceUse) failed(tx *store.Tx) error {
 	return store.FailDevice(tx, u.id)
 }
 
-// succeeded returns the device token for the next attempt and the device: this one, or a new one. unknown is what is new
-// about the sign-in, see store.UnknownIn.
+// succeeded returns the device token for the next attempt and the device: this one, or a new one.
+// unknown names the new part of the sign-in, see store.UnknownIn.
 func (u *deviceUse) succeeded(tx *store.Tx, account store.Account, at store.Client) (token string, id store.ID, unknown string, err error) {
 	if u.valid() {
 		if unknown, err = store.UnknownIn(tx, account, u.id, at); err != nil {

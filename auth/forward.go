@@ -36,7 +36,7 @@ const (
 	maxSessionCodes = 10     // of them, those of one session
 )
 
-// forwardCode is what a code stands for.
+// forwardCode is the session and the origin of a code.
 type forwardCode struct {
 	session store.ID
 	seed    tokenHash // hash of the first token of the session

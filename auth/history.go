@@ -58,10 +58,10 @@ func (u *usedPasswords) unchanged(tx *store.Tx) error {
 
 // checkUnused returns an error if one of the hashes, some or all of u, is the hash of a new password.
 //
-// It costs up to 11 comparisons. A flood of them is limited like one of wrong passwords: each waits
-// for a slot of the hasher, which accounts and networks share fairly; after login_tries refusals
-// within the window, nothing is compared; and an accepted password needs the current one, or uses
-// up the link.
+// It costs up to 11 comparisons. A flood of them is limited like one of wrong passwords. Each waits
+// for a slot of the hasher, which accounts and networks share fairly. After login_tries refusals
+// within the window, nothing is compared. An accepted password needs the current one, or uses up
+// the link.
 func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr netip.Addr, field, password string, observe func(CounterOp)) error {
 	if len(hashes) == 0 {
 		return nil

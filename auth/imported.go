@@ -41,7 +41,7 @@ const (
 // verifier reports whether a password is the one of an imported hash.
 type verifier func(password []byte) (bool, error)
 
-// ImportHash checks a hash that another program has made, and returns what to store. field is the name of
+// ImportHash checks a hash of another program, and returns the text to store. field is the name of
 // the input field for errors, which do not repeat the hash.
 func ImportHash(field, hash string) (string, error) {
 	if _, fault := parseImported(hash); !fault.Empty() {
@@ -67,7 +67,7 @@ func (h *hasher) compareImported(p hashCaller, hash, password string) (same bool
 // springPrefix is the name of an algorithm in hashes of Spring Security.
 var springPrefix = regexp.MustCompile(`^\{(bcrypt|argon2|scrypt)(?:@SpringSecurity_v[0-9]+_[0-9]+)?\}`)
 
-// parseImported parses a hash, and returns what is wrong with it.
+// parseImported parses a hash, and returns a description of its fault, if any.
 func parseImported(hash string) (verifier, errs.Message) {
 	if len(hash) > maxImported {
 		return nil, errs.Say("must be at most %d bytes", maxImported)

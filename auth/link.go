@@ -58,7 +58,7 @@ func (a *Auth) Link(tx *store.Tx, in LinkUse) (*store.Link, error) {
 	return nil, err
 }
 
-// UseLink does what a one-time link is for, and deletes it. It returns the link as it was.
+// UseLink applies a one-time link, and deletes it. It returns the link as it was.
 func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	var l *store.Link
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) (err error) {
@@ -95,7 +95,8 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 	return l, err
 }
 
-// linkPassword checks and hashes the new password of a link. It also returns what it was compared with.
+// linkPassword checks and hashes the new password of a link. It also returns the hashes that it was
+// compared with.
 func (a *Auth) linkPassword(in LinkUse, who store.Account) (hash string, used *usedPasswords, err error) {
 	if in.Password == nil {
 		return "", nil, errs.Field(errs.Invalid, in.Field, "is required")
@@ -122,7 +123,7 @@ func (a *Auth) linkPassword(in LinkUse, who store.Account) (hash string, used *u
 	return hash, used, err
 }
 
-// applyLink does what a link is for. An address is confirmed by any link that was sent there.
+// applyLink makes the change of a link. An address is confirmed by any link that was sent there.
 func applyLink(tx *store.Tx, l *store.Link, token *store.LinkToken, hash string) error {
 	who := l.Account()
 	if err := store.Links.Delete(tx, l.ID); err != nil {

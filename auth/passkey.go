@@ -40,8 +40,8 @@ const (
 // ErrNoPasskeys is returned where passkeys can't be used.
 var ErrNoPasskeys = errs.New(errs.Conflict, "passkeys need server.public_url in the configuration, with https and a host name, or with localhost").Coded("passkeys_unavailable")
 
-// relyingParty returns what passkeys are for: the host name of the public URL. It is nil if browsers have no passkeys
-// there: they require HTTPS, but for localhost, and a host name.
+// relyingParty returns the relying party of passkeys: the host name of the public URL. It is nil if
+// browsers have no passkeys there: they require HTTPS, but for localhost, and a host name.
 func relyingParty(publicURL string) *webauthn.WebAuthn {
 	u, err := url.Parse(publicURL)
 	if err != nil || u.Hostname() == "" {
@@ -133,7 +133,8 @@ func credentialOf(p *store.Passkey) webauthn.Credential {
 	return c
 }
 
-// passkeyChallenge returns a challenge for a purpose, bound to what the response must come with.
+// passkeyChallenge returns a challenge for a purpose, bound to the text that the response must come
+// with.
 func (a *Auth) passkeyChallenge(purpose, bound string, life time.Duration) protocol.URLEncodedBase64 {
 	random := make([]byte, challengeRandom)
 	rand.Read(random) // never fails: crypto/rand ends the program instead
@@ -333,5 +334,5 @@ func ofPasskey(field string, err error) error {
 	return err
 }
 
-// bound is what challenges are bound to that a session is given.
+// bound is the text that challenges of a session are bound to.
 func (s *Session) bound() string { return strconv.FormatUint(uint64(s.ID), 10) }

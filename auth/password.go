@@ -93,10 +93,10 @@ func (h *hasher) run(p hashCaller, fn func() error) error {
 	return <-done
 }
 
-// forms returns the texts with which a password is compared: the form of fold.Password, which new hashes are of,
-// and those that hashes of reeve before 0.16 and imported ones can be of: the text as it was typed, and as a
-// system would have sent it that decomposes characters. Only passwords with characters outside ASCII have more
-// than one.
+// forms returns the texts with which a password is compared. New hashes are of the form of
+// fold.Password. Imported hashes, and those of reeve before 0.16, can be of the typed text, or of
+// its decomposed form, which some systems send. Only passwords with characters outside ASCII have
+// more than one.
 func forms(password string) []string {
 	all := []string{fold.Password(password)}
 	for _, earlier := range []string{password, fold.Decomposed(password)} {

@@ -10,8 +10,8 @@ import (
 	"reeve/store/errs"
 )
 
-// Between the password and the second factor, a sign-in is pending. What it has proved so far is in memory only: after
-// a restart people begin again.
+// Between the password and the second factor, a sign-in is pending. Its proofs so far are in memory
+// only: after a restart people begin again.
 
 const (
 	pendingLife       = 5 * time.Minute

@@ -17,7 +17,8 @@ const (
 	ByRecovery = "recovery" // with a recovery code, sent as otp
 )
 
-// Confirmation is what a user confirms it with. The way that ProofMethod returns has to be among them.
+// Confirmation has the proofs with which a user confirms it. The way that ProofMethod returns has
+// to be among them.
 type Confirmation struct {
 	Password *string
 	Code     *string         // code of the authenticator app, or a recovery code

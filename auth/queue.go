@@ -25,7 +25,7 @@ type HashTime struct {
 }
 
 // unknownCaller returns the hashCaller of a client address. A /24 of IPv4 and a /48 of
-// IPv6 share one key, since that is what one customer can have.
+// IPv6 share one key, since one customer can have a whole network.
 func unknownCaller(addr netip.Addr) hashCaller {
 	bits := 24
 	if addr.Is6() {

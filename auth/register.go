@@ -39,8 +39,8 @@ func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	return g, err
 }
 
-// admitRegistration returns an error for a registration that the settings or the rate limit do not allow, or
-// whose challenge is not solved. What costs most is checked last.
+// admitRegistration returns an error for a registration that the settings or the rate limit do not
+// allow, or whose challenge is not solved. The costliest check is the last.
 func (a *Auth) admitRegistration(u *store.AppUser, in Attempt) error {
 	var wait time.Duration
 	challenged := false

@@ -26,7 +26,7 @@ func (a *Access) OfField(name string) (permission string, own bool) {
 	return a.Update, false
 }
 
-// accesses has what Manage declares, by the name of the collection.
+// accesses has the declarations of Manage, by the name of the collection.
 var accesses = map[string]*Access{}
 
 // Manage declares the permissions of a collection: key with .query, .create, .update and .delete.

@@ -32,8 +32,8 @@ var ErrNotActing = errs.New(errs.Denied, "you don't act as this user any more").
 // errReadOnly rejects changes by an actor who impersonates a user read-only.
 var errReadOnly = errs.New(errs.Denied, "you act as another user and can only read").Coded("acting_read_only")
 
-// ActAs returns the actor of a user as whom another one acts. It returns an error unless by may do that now: all
-// permissions and the data scope of the user, and what the user may grant, must be within those of by.
+// ActAs returns the actor of a user as whom another one acts. It returns an error unless by may do
+// that now: the permissions, the data scope and the ceiling of the user must be within those of by.
 func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 	if by.App || by.Key != nil || by.By != nil || by.ID == 0 {
 		return nil, ErrActing

@@ -25,8 +25,8 @@ type AppPermission struct {
 	Versioned
 }
 
-// AppKeyPrefix begins the keys of all app permissions. What keeps them apart from those of users is the
-// collection, not the prefix: a Permission can have a key that begins like this, too.
+// AppKeyPrefix begins the keys of all app permissions. The collection separates them from those of
+// users, not the prefix: a Permission can have a key that begins like this, too.
 const AppKeyPrefix = "app."
 
 // AppPermissions and their indexes. They are a tree.

@@ -25,10 +25,10 @@ func mobileKeys(u *AppUser) []string {
 	return nil
 }
 
-// AppUserBySignIn returns the app user whom a username, a verified e-mail address or a mobile number
-// names; nil if none is named. A username wins over an address, and an address over a number, which has to
-// be that of exactly one app user. All three are always looked up, so that the time does not tell what
-// exists. byName reports whether the text is the username.
+// AppUserBySignIn returns the app user whom a username, a verified e-mail address or a mobile
+// number names; nil if none is named. A username wins over an address, and an address over a
+// number, which has to be that of exactly one app user. All three are always looked up, so that the
+// time does not reveal which names exist. byName reports whether the text is the username.
 func AppUserBySignIn(tx *Tx, typed string) (who *AppUser, byName bool, err error) {
 	named, err := AppUserByName.Get(tx, typed)
 	if err := ignoreMissing(err); err != nil {

@@ -15,8 +15,8 @@ import (
 	"reeve/store/kv"
 )
 
-// The change log has one entry for each write function that changes something. What it says about
-// a field is declared by the tag `log` of the field:
+// The change log has one entry for each write function that changes something. The tag `log` of a
+// field declares its form in the log:
 //
 //	log:"personal"   the value is sealed with the key of the person whom the record is about
 //	log:"secret"     only a keyed hash of the value is stored

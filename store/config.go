@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// What programs read with GET /config is encoded once for each snapshot of the caches, by group and by
-// dictionary. A response puts together what its caller may read.
+// The content of GET /config is encoded once for each snapshot of the caches, by group and by
+// dictionary. A response puts together the parts that its caller may read.
 
 // ConfigGroup is a group of settings as programs read it.
 type ConfigGroup struct {

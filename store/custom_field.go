@@ -171,7 +171,7 @@ func limitCustomFields(tx *Tx, realm string) error {
 // Ready reports whether all records follow the declaration, so that filters find every one.
 func (f *CustomField) Ready() bool { return bool(f.Applied) && len(f.Duplicates) == 0 }
 
-// uses returns what records must follow.
+// uses returns the declarations that records must follow.
 func (f *CustomField) uses() [4]Flag {
 	return [4]Flag{f.Searchable, f.Filterable, f.Unique, f.Deleted}
 }
@@ -254,7 +254,7 @@ const (
 	FieldExport                       // the export of everything that is stored about a person
 )
 
-// access returns what an audience may do with the values.
+// access returns the access of an audience to the values.
 func (f *CustomField) access(who FieldAudience) string {
 	switch who {
 	case FieldSelf:

@@ -9,8 +9,8 @@ import (
 	"reeve/store/fold"
 )
 
-// FieldInput is what an audience has sent, by the key of the field; nil or "" removes a value. Text returns the
-// text that a setting of the field's type stores for a value.
+// FieldInput has the values that an audience has sent, by the key of the field; nil or "" removes a
+// value. Text returns the text that a setting of the field's type stores for a value.
 type FieldInput struct {
 	Values map[string]any
 	Text   func(s *Setting, value any) (string, error)
@@ -76,7 +76,8 @@ func decodedJSON(text []byte) (value any) {
 	return value
 }
 
-// textOf returns the text to store for a value; "" to store none. What is stored already may have become invalid.
+// textOf returns the text to store for a value; "" to store none. A stored value may have become
+// invalid.
 func (in *FieldInput) textOf(f *CustomField, value any, stored string) (text string, err error) {
 	if value != nil {
 		text, err = in.Text(f.setting(), value)
@@ -88,7 +89,8 @@ func (in *FieldInput) textOf(f *CustomField, value any, stored string) (text str
 	return normalize(f.setting(), text)
 }
 
-// trim removes spaces around a text, as other fields of a record do, and returns "" for what is no value.
+// trim removes spaces around a text, as other fields of a record do, and returns "" if there is no
+// value.
 func (f *CustomField) trim(text string) string {
 	switch trimmed := fold.Clean(text); {
 	case f.Type == "input" || f.Type == "textarea":

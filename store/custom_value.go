@@ -23,9 +23,9 @@ type FieldValue struct {
 // FieldValues are the values of a record, by ID.
 type FieldValues []FieldValue
 
-// FieldMark says how a value is found. What is in the indexes of a record must follow from the record alone,
-// and not from declarations that change, so each record says it itself. ApplyCustomFields changes the marks of all
-// records after a declaration has changed.
+// FieldMark says how a value is found. The indexes of a record must follow from the record alone,
+// and not from declarations that change, so each record has its marks. ApplyCustomFields changes
+// the marks of all records after a declaration has changed.
 type FieldMark struct {
 	ID  ID     `json:"id"`
 	How string `json:"how"` // combination of the letters below

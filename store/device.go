@@ -129,8 +129,8 @@ func (c Client) network() string {
 	return NetworkOf(addr).String()
 }
 
-// UnknownIn returns what the devices of a person do not know about a sign-in: NewDevice, NewNetwork or "". known is the
-// ID of the device; 0 for a new one.
+// UnknownIn returns which part of a sign-in is new to the devices of a person: NewDevice,
+// NewNetwork or "". known is the ID of the device; 0 for a new one.
 func UnknownIn(tx *Tx, a Account, known ID, at Client) (kind string, err error) {
 	if known == 0 {
 		return NewDevice, nil

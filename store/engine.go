@@ -124,7 +124,7 @@ func (o Options) DrainingFrom(entries uint64) Options {
 	return o
 }
 
-// program is what constraints have to know of the program.
+// program has the properties of the program that constraints depend on.
 type program struct {
 	keys      map[string]bool // Options.Keys
 	confirmed map[string]bool // Options.Confirmed

@@ -110,8 +110,8 @@ func readErased(dir string) (lines []erasedLine, unreadable int, err error) {
 }
 
 // eraseAgain erases people who were erased and are in the database again, because a backup was
-// restored or the program ended before the erasure was complete. What it does, and what it cannot
-// do, are warnings.
+// restored or the program ended before the erasure was complete. It logs each erasure, and each
+// failure, as a warning.
 func eraseAgain(db *DB) {
 	lines, unreadable, err := readErased(db.Dir())
 	path := filepath.Join(db.Dir(), erasedName)

@@ -157,9 +157,10 @@ func ParseSubject(text string) (a Account, ok bool) {
 	return a, err == nil && id != 0 && a.Subject() == text
 }
 
-// FlagSubject returns whom a user or app user, who is no API key, is for the evaluation of flags, as the
-// records say now: enabled roles, the department with its ancestors, the attributes username and realm, and
-// fields.KEY for each custom field that programs may read.
+// FlagSubject returns the subject of a user or app user for the evaluation of flags, from the
+// current records. It has the enabled roles, the department with its ancestors, and the attributes
+// username and realm. For each custom field that programs may read, it has fields.KEY. The user
+// must not be an API key.
 func FlagSubject(tx *Tx, a *Actor) (*feature.Subject, error) {
 	rules := PolicyOf(tx, a)
 	roles := numbers(rules.EnabledRoles(a.RoleIDs))

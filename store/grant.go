@@ -22,7 +22,7 @@ type ceiling struct {
 	scope  *Scope
 }
 
-// ceilingOf returns what roles amount to for a holder in a department: their permissions and
+// ceilingOf returns the rights of roles for a holder in a department: their permissions and
 // data scopes and, if may is true, those of the roles that they allow the holder to grant.
 func (r *Policy) ceilingOf(self ID, roles []ID, dept ID, may bool) *ceiling {
 	c := &ceiling{grants: map[ID]bool{}, scope: &Scope{Self: self, Depts: map[ID]bool{}}}

@@ -24,7 +24,7 @@ func createdByKey(tx *Tx, created bool, mark ID, was func() ID) ID {
 	return mark // 0, or that of a deleted user who is restored
 }
 
-// CreatedByKey is what an API key has created and what is still there.
+// CreatedByKey counts the users that an API key has created and that still exist.
 type CreatedByKey struct {
 	Users     int      `json:"users" doc:"Number of users that the key created and that still exist"`
 	Usernames []string `json:"usernames" doc:"Usernames of some of them, at most 20"`
@@ -33,7 +33,7 @@ type CreatedByKey struct {
 
 const namedByKey = 20
 
-// UsersCreatedByKey returns what a key has created.
+// UsersCreatedByKey counts the users and app users that a key has created.
 func UsersCreatedByKey(tx *Tx, key ID) (c CreatedByKey, err error) {
 	c.Usernames = []string{}
 	if c.Users, err = UserByKey.Count(tx, key); err != nil {

@@ -24,7 +24,7 @@ var notForKeys = map[string]bool{
 // ForKeys reports whether an API key can have a permission.
 func ForKeys(permission string) bool { return !notForKeys[permission] }
 
-// KeyLimit is what limits an actor that is an API key, besides its roles.
+// KeyLimit is the limit of an actor that is an API key, besides its roles.
 type KeyLimit struct {
 	ID       ID
 	Name     string
@@ -156,7 +156,7 @@ func (r *Policy) scopeOfKey(a *Actor) *Scope {
 	return scope
 }
 
-// and returns what is in both of two scopes of the same actor.
+// and returns the intersection of two scopes of the same actor.
 func (s *Scope) and(other *Scope) *Scope {
 	switch {
 	case s.All:
@@ -169,7 +169,7 @@ func (s *Scope) and(other *Scope) *Scope {
 	return both
 }
 
-// ceilingOfKey returns what an API key may grant to others: what it has itself. It never amounts to
+// ceilingOfKey returns the rights that an API key may grant to others: its own. It never amounts to
 // the owner role, also if its owner has it.
 func (r *Policy) ceilingOfKey(a *Actor) *ceiling {
 	keys, c := r.keysOfKey(a), &ceiling{grants: map[ID]bool{}, scope: r.scopeOfKey(a)}

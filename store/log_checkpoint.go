@@ -63,7 +63,7 @@ func collect[T any](tx *Tx, c *Collection[T], to *[]*T) error {
 	return nil
 }
 
-// CheckpointUser is what a checkpoint says about a user.
+// CheckpointUser is the part of a checkpoint about a user.
 type CheckpointUser struct {
 	ID, DeptID ID
 	Enabled    bool

@@ -61,7 +61,7 @@ func checkPage(tx *Tx, p *Permission, faults errs.Faults) {
 	}
 }
 
-// pageURLFault returns what is wrong with the URL of a page. A browser ignores tabs and line breaks
+// pageURLFault returns the fault of a page's URL. A browser ignores tabs and line breaks
 // in a URL and reads a backslash as a slash, so they could turn a path on this server into the URL
 // of another one.
 func pageURLFault(text string) errs.Message {

@@ -82,7 +82,7 @@ type knownState struct {
 	load func() (*pastState, error)
 }
 
-// stateAt returns what decided about the permissions of a user after an entry.
+// stateAt returns the state that decided about the permissions of a user after an entry.
 func stateAt(db *DB, seq uint64, user Account) (*pastState, error) {
 	var first error
 	failed := map[bool]bool{} // by direction, true for forwards; a more distant state needs the same entries, and more

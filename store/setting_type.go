@@ -238,8 +238,8 @@ func normalizeJSON(_ *Setting, text string) (string, error) {
 	return text, err
 }
 
-// decodeJSON returns a stored text as JSON. What was stored before it had to be readable by any client
-// is returned as a string: one such value would make a whole response unreadable.
+// decodeJSON returns a stored text as JSON. A text stored before texts had to be readable by any
+// client is returned as a string: one such value would make a whole response unreadable.
 func decodeJSON(text string) any {
 	if text == "" {
 		return nil

@@ -21,7 +21,7 @@ type TOTP struct {
 	Timestamps
 }
 
-// RecoveryCodes are what a person uses instead of a second factor that is lost. Each works once.
+// RecoveryCodes replace a second factor that is lost. Each works once.
 type RecoveryCodes struct {
 	Ident
 	UserID    ID       `json:"user_id"`

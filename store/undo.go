@@ -44,7 +44,7 @@ type UndoConflict struct {
 	Personal   bool
 }
 
-// What undoing cannot bring back.
+// Losses that undoing cannot bring back.
 const (
 	LostPassword = "password"
 	LostSession  = "session"
@@ -190,7 +190,7 @@ func (p *undoPlanner) values(c *audit.Change, step *UndoStep, restore func(name 
 	return nil
 }
 
-// skips reports whether a field stays as it is, and what is lost by that.
+// skips reports whether a field stays as it is, and the loss.
 func (p *undoPlanner) skips(c *audit.Change, f *audit.Field) (lost string, skip bool) {
 	switch {
 	case f.Name == "must_change_password": // follows the password
@@ -320,7 +320,7 @@ func (s *UndoStep) Inverse(tx *Tx) (inverse UndoStep, err error) {
 	return inverse, err
 }
 
-// Apply does what the step says.
+// Apply makes the change of the step.
 func (s *UndoStep) Apply(tx *Tx) error {
 	table := undoTable(s.Collection)
 	switch s.Operation {

@@ -130,8 +130,8 @@ func authorizeWebhook(tx *Tx, w *Webhook) error {
 	return checkHolder(tx, errs.Say("the owner of webhook %d", w.ID), owner.ID, owner.RoleIDs, owner.DeptID)
 }
 
-// ReadDeliveriesOf returns a webhook if the actor may read what it has sent. What the owner could read
-// is unknown once the owner was deleted, so only the owner role may then.
+// ReadDeliveriesOf returns a webhook if the actor may read its deliveries. The permissions of a
+// deleted owner are unknown, so only the owner role may then.
 func ReadDeliveriesOf(tx *Tx, id ID) (*Webhook, error) {
 	w, err := ReadWebhook(tx, id)
 	if err == nil && !Users.Exists(tx, w.OwnerID) && !ceilingFor(tx).all {
@@ -210,8 +210,8 @@ func (s *WebhookSecret) newDeliveries(tx *Tx) (err error) {
 }
 
 // SetWebhookSecret replaces the secret of a webhook. The previous one remains valid until a time; 0
-// ends it at once. What can't be decrypted, since a backup was restored without its secret.key, is
-// dropped. The actor must be allowed to change the webhook.
+// ends it at once. A secret that can't be decrypted, since a backup was restored without its
+// secret.key, is dropped. The actor must be allowed to change the webhook.
 func SetWebhookSecret(tx *Tx, webhook ID, secret string, until Time) error {
 	ids, err := SecretByWebhook.IDs(tx, webhook)
 	if err != nil {

@@ -77,7 +77,7 @@ func Open(path string) (*List, error) {
 	return l, l.look(true)
 }
 
-// Has reports whether the list has a password. SHA-1 is what the published list is sorted by. It protects
+// Has reports whether the list has a password. The published list is sorted by SHA-1. It protects
 // nothing here: the hash is neither stored nor sent.
 func (l *List) Has(password string) (bool, error) {
 	hash := fmt.Appendf(nil, "%X", sha1.Sum([]byte(password)))
@@ -114,8 +114,9 @@ func (l *List) find(hash []byte) (file string, leaked bool, err error) {
 // forgetAfter is how long Fault reports a lookup that has failed, unless the file is replaced before.
 const forgetAfter = time.Hour
 
-// Fault returns what is wrong with the list, and since when, if that is known: that it can't be read now, or
-// that a lookup has failed within the last hour, in a file that is still the same. It returns nil otherwise.
+// Fault returns the fault of the list, and its first time, if one is known: that it can't be read
+// now, or that a lookup has failed within the last hour, in a file that is still the same. It
+// returns nil otherwise.
 func (l *List) Fault() (since time.Time, err error) {
 	if err := l.look(false); err != nil {
 		return time.Time{}, err

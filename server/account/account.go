@@ -1,6 +1,6 @@
-// Package account has what people do with their own account: sign in and out, change the
-// password, second factors and passkeys, devices and sessions, and use the links that were
-// mailed to them. Passwords and tokens themselves are in package auth.
+// Package account has the operations of users on their own account: sign in and out, change the
+// password, second factors and passkeys, devices and sessions, and use the links that were mailed
+// to them. Passwords and tokens themselves are in package auth.
 package account
 
 import (

@@ -6,7 +6,7 @@ import (
 	"reeve/store/errs"
 )
 
-// AppSelfRoutes are what app users do with their own account, besides app.go.
+// AppSelfRoutes are operations of app users on their own account, besides app.go.
 func AppSelfRoutes() []web.Route {
 	return []web.Route{
 		web.List("/api/session", web.AppOnly, "List your own app sessions", &OwnSessions),

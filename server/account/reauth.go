@@ -15,7 +15,7 @@ func init() {
 }
 
 // Operations that would be most harmful in a stolen session require a recent confirmation of the
-// user's identity: see confirmed, and store.RequireProof for those that depend on what changes.
+// user's identity: see confirmed, and store.RequireProof for those that depend on the change.
 func ReauthRoutes() []web.Route {
 	return []web.Route{
 		web.Read("/admin/reauth", web.SignedIn, "Get how to confirm your identity", readReauth, web.Options{

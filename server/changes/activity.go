@@ -30,8 +30,8 @@ type activityEntry struct {
 	Address   string       `json:"address" doc:"Your client address; empty if it was somebody else"`
 }
 
-// ownActivity returns what the change log has of the caller. It needs no permission, so it does not tell what of which
-// record was changed.
+// ownActivity returns the entries of the change log about the caller. It needs no permission, so it
+// does not have the changes of records.
 func ownActivity(req *web.Request, in *activityIn) (*ActivityPage, error) {
 	size := web.DefaultPageSize
 	if in.PageSize > 0 {

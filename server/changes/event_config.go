@@ -10,9 +10,10 @@ import (
 	"reeve/store/errs"
 )
 
-// configEvent returns the event about a change of a setting or dictionary for callers who cannot list
-// them, but read them with GET /config, or did before the change: it has no values, and the name unless the
-// change has taken the record away from them. It returns nil for others.
+// configEvent returns the event about a change of a setting or dictionary for callers who cannot
+// list them. They read them with GET /config, or could before the change. The event has no values.
+// It has the name, unless the change has taken the record away from them. It returns nil for
+// others.
 func (v *View) configEvent(c *audit.Change, out *Event) (*Event, error) {
 	var reads, lost bool
 	var err error

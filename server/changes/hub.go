@@ -58,7 +58,7 @@ type frameKey struct {
 	types  string
 }
 
-// framed returns what has been sent for callers with the same key.
+// framed returns the text that was sent to callers with the same key.
 func (e *StreamEntry) framed(key frameKey) (text []byte, known bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -130,7 +130,7 @@ type logQuery struct {
 	address netip.Prefix               // invalid for any
 	none    bool                       // no entry can match
 	only    func(c *audit.Change) bool // filter of changes; nil for all
-	damaged store.Flag                 // whether a damaged record may have what the search looks for
+	damaged store.Flag                 // a damaged record may meet the search
 }
 
 // changeKinds are the operations of a change.

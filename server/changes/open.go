@@ -31,7 +31,7 @@ var streamTypes = sync.OnceValue(func() []eventType {
 	return append(slices.Clip(EventTypes()), eventType{Type: AccessChanged})
 })
 
-// opened returns what a stream with a filter can send to the caller.
+// opened returns the events that a stream with a filter can send to the caller.
 func (v *View) opened(id string, filter EventFilter, l errs.Language) *Opened {
 	out := &Opened{ID: id, Types: []string{}, Limited: []string{}, Missing: []Unsent{}, Scope: store.Flag(v.Scope.All)}
 	for _, t := range streamTypes() {

@@ -232,8 +232,8 @@ func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 	return err
 }
 
-// entry writes the events of an entry. Users with the same roles and the data scope all get the same
-// text, which is made once. What an API key may read depends on its owner, too.
+// entry writes the events of an entry. Users with the same roles and the data scope all get the
+// same text, which is made once. The permissions of an API key depend on its owner, too.
 func (st *stream) entry(view *View, e *StreamEntry) error {
 	key := frameKey{st.policy, st.roles, st.types}
 	shared := view.Scope.All && view.who.Key == nil && e.SessionID != uint64(st.req.Session.ID) && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return view.isOwn(&c) })

@@ -102,8 +102,8 @@ func validatePlan(tx *store.Tx, plan *store.UndoPlan) error {
 	return nil
 }
 
-// differences returns what has changed since. A caller who may undo the plan may read the values, except those of
-// some custom fields.
+// differences returns the values that have changed since. A caller who may undo the plan may read
+// the values, except those of some custom fields.
 func differences(tx *store.Tx, plan *store.UndoPlan) ([]UndoDifference, error) {
 	list, faults := []UndoDifference{}, errs.Faults{}
 	for i := range plan.Steps {
@@ -304,7 +304,8 @@ func partsOf(tx *store.Tx, seq uint64, plan *store.UndoPlan) (parts []jobs.Step,
 	return append(parts, jobs.Step{Records: len(part.Steps), Input: part}), nil
 }
 
-// apply applies the steps, each if its record has not changed since, and returns what reverts them.
+// apply applies the steps, each if its record has not changed since, and returns the steps that
+// revert them.
 func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 	tx.LogAction("undo", map[string]uint64{"seq": p.Seq})
 	faults := errs.Faults{}

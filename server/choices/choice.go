@@ -17,8 +17,9 @@ func init() {
 	})
 }
 
-// Choices are what a form offers where the caller chooses a record of another collection. An operation may need such a
-// list although its permission does not include reading those records: the choices have only their names.
+// Choices are the records that a form offers where the caller chooses one of another collection. An
+// operation may need such a list although its permission does not include reading those records:
+// the choices have only their names.
 func Routes(c *Choices) []web.Route {
 	return []web.Route{
 		web.Read("/admin/choice", web.SignedIn, "List choices", c.listChoices, web.Options{

@@ -69,7 +69,7 @@ func (c *command) takes(n int) bool {
 	return n <= all && n >= all-strings.Count(c.args, "[")
 }
 
-// Release is what main knows of the program that it is a part of.
+// Release is the version of the program and its licenses, as main knows them.
 type Release struct {
 	Version string
 	Notice  string // the text of NOTICE
@@ -124,7 +124,7 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 	return errs.ForOperator(err)
 }
 
-// wayOut is what an operator can do about damage that a command has found.
+// wayOut is the advice to the operator about damage that a command has found.
 const wayOut = "restore a backup with `reeve restore FILE`, or copy the intact data with `reeve salvage NEWDIR`"
 
 // exit is an error with an exit code of its own.

@@ -152,7 +152,7 @@ func forwardedSameOrigin(req *web.Request, origin string) error {
 	return web.CheckOrigin(programs, &http.Request{Method: method, Host: host, Header: h})
 }
 
-// forwardedUser is what the program behind the proxy learns about a user.
+// forwardedUser has the values of a user for the program behind the proxy.
 type forwardedUser struct {
 	id                    store.ID
 	username, name, email string

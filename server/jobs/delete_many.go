@@ -95,7 +95,8 @@ func (d *Deletions[T, Out]) delete(js *Runner, req *web.Request, in *deletion) (
 	return out, err
 }
 
-// steps divides a deletion into the steps of a job, each with room for what belongs to its records.
+// steps divides a deletion into the steps of a job, each with room for the dependents of its
+// records.
 func (d *Deletions[T, Out]) steps(req *web.Request, ids []store.ID) (steps []Step, err error) {
 	return steps, req.DB.View(req.Actor, func(tx *store.Tx) error {
 		var step *deletionStep
@@ -129,7 +130,7 @@ func (d *Deletions[T, Out]) validate(tx *store.Tx, req *web.Request, ids []store
 	return nil
 }
 
-// deletionStep is the part of a deletion that one transaction makes, and what it has changed.
+// deletionStep is the part of a deletion that one transaction makes, and its changes.
 type deletionStep struct {
 	IDs     []store.ID            `json:"ids"`
 	Changes []store.TrackedChange `json:"changes,omitempty"`

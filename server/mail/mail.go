@@ -6,7 +6,7 @@
 // makes the subject, the plain text and the HTML of a message from [Data].
 //
 // The server is not trusted: every command has a timeout, the bytes of an answer are
-// bounded, and what it answered is reduced to one printable line without the password. Nor
+// bounded, and a response is reduced to one printable line without the password. Nor
 // are names and subjects: they are reduced to one line before they reach a header.
 //
 //	client, err := mail.Dial(ctx, mail.Server{Host: "smtp.example.org", Port: 587, Security: mail.TLSRequired, From: "reeve@example.org"})

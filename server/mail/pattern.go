@@ -21,7 +21,7 @@ type piece struct {
 	text    string
 }
 
-// values are what to put in the place of placeholders, by name.
+// values replace placeholders, by name.
 type values map[string]string
 
 // Names of placeholders in texts. Those that may be empty can only be used in optional parts.

@@ -35,7 +35,7 @@ type paragraph []pattern
 // linkParagraph is the source of the paragraph that is the link.
 const linkParagraph = "{link}"
 
-// Data is what a message tells. Names are shortened to 64 characters, and left out if a mail
+// Data has the values of a message. Names are shortened to 64 characters, and left out if a mail
 // program would make a link of them.
 type Data struct {
 	Site     string // title of the installation
@@ -68,7 +68,7 @@ type Data struct {
 //	Hello[ {name}],
 //	Ask [{contact}|the administrator of {site}].
 //
-// What follows a vertical bar is used instead of a part that is left out. A mistake in a file is
+// The text after a vertical bar replaces a part that is left out. A mistake in a file is
 // an error like "test.en.txt:3: unknown placeholder {nmae}".
 func ParseTemplates(files fs.FS) (*Templates, error) {
 	t := &Templates{texts: map[string]*text{}}

@@ -12,7 +12,7 @@ import (
 	"reeve/store/errs"
 )
 
-// mailJob is one mail with its recipient and what its template needs.
+// mailJob is one mail with its recipient and the data of its template.
 type mailJob struct {
 	purpose, to, language, id string
 	data                      mail.Data

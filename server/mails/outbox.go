@@ -316,7 +316,7 @@ func Conceal(text string) string {
 	return text
 }
 
-// responseOf returns what the mail server has said, with its status.
+// responseOf returns the response of the mail server, with its status.
 func responseOf(fault *mail.Fault) string {
 	if fault.Status == 0 {
 		return fault.Text

@@ -19,7 +19,7 @@ var customSchemas = map[reflect.Type]string{
 	reflect.TypeFor[web.AppUserInputs](): "AppUserFieldsInput",
 }
 
-// customHere returns what marks the place of a schema; no other text of the document contains it.
+// customHere returns the mark for the place of a schema; no other text of the document contains it.
 func customHere(name string) Object { return Object{"x-custom-fields": name} }
 
 // customParts returns the schemas of the custom fields that an audience may use, by the marks that

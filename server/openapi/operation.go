@@ -7,7 +7,7 @@ import (
 	"reeve/server/web"
 )
 
-// description returns what a client must know about an operation beyond its title.
+// description returns the text about an operation that completes its title.
 func description(rt *web.Route) string {
 	var all []string
 	say := func(applies bool, text string) {

@@ -35,7 +35,7 @@ type builtDocument struct {
 	*SharedJSON
 }
 
-// replacement is what a mark in the document is replaced by.
+// replacement replaces a mark in the document.
 type replacement struct{ mark, by []byte }
 
 func NewDocuments(make func() (Document, error)) *Documents {

@@ -45,7 +45,7 @@ func signInByForm(req *web.Request, in *account.AppLoginIn) (string, error) {
 	return AccountPath, err
 }
 
-// registerPage asks for what a new account needs.
+// registerPage asks for the values of a new account.
 func registerPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	words := &p.Words.App
 	p.Links = []PageLink{{SignInPath, words.HaveAccount}}

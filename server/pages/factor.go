@@ -47,7 +47,7 @@ func showsOnce() web.Options {
 	return web.Options{Reveals: true, MaxBody: web.SmallBody, Answers: answers}
 }
 
-// onceShown is what the answer to a form shows once.
+// onceShown has the values that the answer to a form shows once.
 type onceShown struct {
 	app   *account.AuthenticatorAppOut
 	codes []string

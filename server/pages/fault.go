@@ -8,8 +8,8 @@ import (
 	"reeve/store/errs"
 )
 
-// faultIn returns the first field of the form that an error is about, and what is wrong with it, for people.
-// The texts of errors without such a field are those of the error.
+// faultIn returns the first field of the form that an error is about, and a description of the
+// fault for people. The texts of errors without such a field are those of the error.
 func (p *HTMLPage) faultIn(l errs.Language, e *errs.Error) (name, text string) {
 	for _, form := range p.Forms {
 		for _, f := range form.Fields {

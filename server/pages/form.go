@@ -95,7 +95,8 @@ func (p *HTMLPage) keep(d *web.Input, sent reflect.Value) {
 	}
 }
 
-// compare shows what was sent next to the current values that differ from it. It reports whether there are any.
+// compare shows the submitted values next to the current ones that differ. It reports whether there
+// are any.
 func (p *HTMLPage) compare(d *web.Input, sent reflect.Value) (differs bool) {
 	words := &p.Words.App
 	for _, form := range p.Forms {

@@ -63,7 +63,7 @@ func NewPages(files fs.FS) (*Pages, error) {
 	return p, decoder.Decode(&p.Texts)
 }
 
-// HTMLPage is what a page shows, in this order. Everything but the title may be empty.
+// HTMLPage has the parts of a page, in this order. Everything but the title may be empty.
 type HTMLPage struct {
 	Language, Site, Contact string
 	Logo                    string // path; "" for none

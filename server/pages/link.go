@@ -63,7 +63,7 @@ func (p *HTMLPage) askLink(tx *store.Tx, l *store.Link) error {
 	return nil
 }
 
-// linkDone shows what a link has done.
+// linkDone shows the effect of a link.
 func (p *HTMLPage) linkDone(l *store.Link, username string) {
 	text := p.Words.Done[l.Purpose]
 	if l.SetsPassword() {
@@ -121,7 +121,7 @@ type linkForm struct {
 	Again    *string `form:"password_again" check:"raw,max=1024" doc:"The same password again"`
 }
 
-// useLinkPage uses a link, and shows what it has done.
+// useLinkPage uses a link, and shows its effect.
 func (ps *Pages) useLinkPage(req *web.Request, in *linkForm, fault error, w http.ResponseWriter) error {
 	page, l, err := ps.pageOfLink(req, in, fault)
 	if err == nil && page.Fault == "" {
@@ -142,7 +142,7 @@ func (ps *Pages) useLinkPage(req *web.Request, in *linkForm, fault error, w http
 	return SendPage(req, w, page)
 }
 
-// pageOfLink returns the page with the form that was sent, and what is wrong with it.
+// pageOfLink returns the page with the form that was sent, and its fault.
 func (ps *Pages) pageOfLink(req *web.Request, in *linkForm, fault error) (page *HTMLPage, l *store.Link, err error) {
 	err = req.DB.View(store.System, func(tx *store.Tx) (err error) {
 		page = ps.NewPage(tx, req)

@@ -170,7 +170,8 @@ func NewFieldKeeper(s *web.Server) *FieldKeeper {
 // fieldRetry is how long the keeper waits after an error, such as a full disk.
 const fieldRetry = time.Minute
 
-// Run applies changes of declarations until ctx ends. What was not completed begins again at the next start.
+// Run applies changes of declarations until ctx ends. An unfinished change begins again at the next
+// start.
 func (k *FieldKeeper) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		var retry <-chan time.Time

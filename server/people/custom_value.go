@@ -5,7 +5,7 @@ import (
 	"reeve/store"
 )
 
-// The values of custom fields in responses, by key. What they are depends on the installation.
+// The values of custom fields in responses, by key. Their types depend on the installation.
 type ()
 
 // The values of custom fields in bodies, by key.

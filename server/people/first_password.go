@@ -19,7 +19,7 @@ type firstPassword struct {
 	Invite   *string `json:"invite" check:"enum=invite_by" doc:"mail to mail an invitation, or link to return one, with which the user sets the password; not together with password. Requires the permission to invite, too"`
 }
 
-// firstAccess is what a new user needs to sign in.
+// firstAccess is the password or the invitation of a new user.
 type firstAccess struct {
 	Password   string       `json:"password,omitempty" doc:"Generated password, which no other response contains; absent unless one was generated"`
 	Invitation *OneTimeLink `json:"invitation,omitempty" doc:"The invitation; absent unless there is one"`

@@ -13,8 +13,8 @@ import (
 	"reeve/store/fold"
 )
 
-// peopleCSV describes the CSV files of the users of one realm: what an import and an export of them have
-// in common is declared here, and what differs is in its functions.
+// peopleCSV describes the CSV files of the users of one realm: it declares the common parts of
+// imports and exports, and its functions have the differences.
 type peopleCSV[T, Out any] struct {
 	list *web.Resource[T, Out]
 	name string // name of exported files, without date and extension

@@ -220,7 +220,7 @@ type ImportedRow[T any] struct {
 	Hash   *store.Sealed     `json:"hash,omitempty"`   // password hash; nil for none
 }
 
-// importedPerson is what imports need to know of a user of either realm.
+// importedPerson has the properties of a user of either realm that imports need.
 type importedPerson struct {
 	account         store.Account
 	username, email string

@@ -1,5 +1,4 @@
-// Package person has what is about everything that is stored of one person: the export of the
-// data, and the erasure.
+// Package person handles all stored data of one person: its export, and its erasure.
 package person
 
 import (

@@ -23,7 +23,7 @@ type eraseIn struct {
 	Username string `json:"username" check:"required,raw,max=64" doc:"Username of the user, exactly as stored, as a confirmation"`
 }
 
-// Erasure says what an erasure has removed, and what is left.
+// Erasure reports the removed and the remaining data of an erasure.
 type Erasure struct {
 	ErasedAt        store.Time         `json:"erased_at"`
 	Removed         store.ErasedCounts `json:"removed" doc:"Numbers of records that were deleted or no longer name the person, besides the user's own"`

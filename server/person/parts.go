@@ -347,7 +347,7 @@ func (p *personData) addEntry(tx *store.Tx, text *bytes.Buffer, row audit.Row) e
 	return json.NewEncoder(text).Encode(out)
 }
 
-// exportedDelivery tells to whom something about the person was sent. What was sent is in the change
+// exportedDelivery has the receiver of data about the person. The data is in the change
 // log.
 type exportedDelivery struct {
 	At      store.Time `json:"at"`

@@ -23,8 +23,8 @@ type pictureFormat struct {
 	begins func(head []byte) bool
 	config func(io.Reader) (image.Config, error)
 	decode func(io.Reader) (image.Image, error)
-	// look reads what the decoders do not report: the orientation, and what decoding
-	// needs besides the pixels. in is at the start of a picture of size bytes.
+	// look reads properties that the decoders do not report: the orientation, and the memory that
+	// decoding needs besides the pixels. in is at the start of a picture of size bytes.
 	look func(pic *picture, in io.ReadSeeker, size int64) error
 }
 
@@ -50,7 +50,7 @@ func beginsWith(marks ...string) func([]byte) bool {
 	}
 }
 
-// picture is what the headers tell before any pixel is decoded.
+// picture has the properties in the headers, before any pixel is decoded.
 type picture struct {
 	format        *pictureFormat
 	width, height int // size; for a GIF, of its screen, which its frame cannot exceed
@@ -189,8 +189,8 @@ func (pic *picture) tables() int {
 	return min(400*pic.size, 53_000*min(pic.width*pic.height/16+1, 2600))
 }
 
-// lookAtPNG reads the chunks (PNG, third edition, 5.3) for what the header does not
-// tell.
+// lookAtPNG reads the chunks (PNG, third edition, 5.3) for properties that the header does not
+// have.
 func lookAtPNG(pic *picture, in io.ReadSeeker, _ int64) error {
 	const header, checksum = 8, 4
 	chunk := make([]byte, header)

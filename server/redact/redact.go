@@ -1,4 +1,4 @@
-// Package redact removes secrets from what monitoring and logs record of a request: its
+// Package redact removes secrets from the parts of a request that monitoring and logs record: its
 // URL, headers, JSON body, and error texts that may quote them.
 //
 // Create one Redactor per request. Redact the URI, headers and body first: each hidden

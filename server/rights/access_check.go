@@ -10,8 +10,8 @@ import (
 	"reeve/store/errs"
 )
 
-// Operations with which a program asks whose token it has received, and what that user or key may do.
-// The answers are those of the next request with the token.
+// Operations with which a program checks the user or key of a token that it has received, and their
+// permissions. The answers are those of the next request with the token.
 func AccessCheckRoutes() []web.Route {
 	return []web.Route{
 		web.Following(&web.OAuth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect, web.Options{

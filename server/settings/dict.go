@@ -61,8 +61,8 @@ func openDicts(tx *store.Tx, _ *web.Request, _ *web.None) (web.Encoded[map[strin
 	return web.Encoded[map[string]store.OpenDict]{JSON: open.JSON, ETag: open.ETag}, nil
 }
 
-// publicDicts returns what everybody may read, from app or web site. Caches keep it, and ask each time
-// whether it is current.
+// publicDicts returns the dictionaries that are public, to apps and web sites. Caches keep the
+// response, and revalidate it each time.
 func publicDicts(tx *store.Tx, req *web.Request, _ *web.None) (web.Encoded[map[string]store.OpenDict], error) {
 	open, err := store.DictCache.Get(tx).Open()
 	if err != nil {

@@ -80,7 +80,7 @@ type flagIn struct {
 	flagsIn
 }
 
-// FlagEvaluation is what the caller gets of a flag; in a response about many, also why nothing.
+// FlagEvaluation is the result of a flag; in a response about many, it can be an error.
 type FlagEvaluation struct {
 	Key      string          `json:"key" doc:"Key of the flag: group.key"`
 	Reason   string          `json:"reason,omitempty" doc:"Reason: STATIC, TARGETING_MATCH, SPLIT, DEFAULT or DISABLED"`

@@ -40,7 +40,8 @@ func readerOf(req *web.Request, s *store.ConfigSecrets) secretReader {
 	return secretReader{req.Actor.Key.ID, s.Group.ID, web.ClientKey(req.Addr)}
 }
 
-// secretReading is what one key has read of one version of the secrets of a group, within an hour.
+// secretReading counts the reads of one key of one version of the secrets of a group, within an
+// hour.
 type secretReading struct {
 	of      secretReader
 	version string

@@ -16,7 +16,7 @@ import (
 // count: the limit on connections bounds those.
 const (
 	MaxBody     = 1 << 20          // bytes, unless the route has a lower limit
-	MaxForm     = 64 << 10         // bytes, for what a person fills in
+	MaxForm     = 64 << 10         // bytes of a form that a person fills in
 	maxSmall    = 4 << 10          // bytes, for routes with short bodies
 	bodyTimeout = 30 * time.Second // maximum time for a body to arrive after the header
 	bodyGrace   = 5 * time.Second  // in addition to the time that the body takes at the minimum rate

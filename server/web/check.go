@@ -55,7 +55,7 @@ func Forbidden(text string, multiline bool) errs.Message {
 	return errs.Message{}
 }
 
-// unit is what a range counts.
+// unit is the unit of a range.
 type unit uint8
 
 const (

@@ -10,9 +10,9 @@ import (
 )
 
 // JSON responses are compressed for clients that accept it. Tokens are sent in a header
-// that no foreign page can make a browser send, so only a client that may read a
-// response can exploit its size (the BREACH attack); the response with a new token is
-// too small to be compressed in any case.
+// that no foreign page can make a browser send, so only a client that may read a response can
+// exploit its size (the BREACH attack). The response with a new token is too small to be compressed
+// in any case.
 
 // minCompressed is the minimum size in bytes for compression: a smaller response fits
 // in one packet either way.

@@ -159,7 +159,7 @@ func (req *Request) completed(tx *store.Tx) error {
 	case done.Request != i.request():
 		return errs.Field(errs.Invalid, IdempotencyHeader, "was used for another request").Coded("idempotency_key_reused")
 	case done.Scope != scopeHash(tx):
-		done.Answer = nil // it may have what the caller must not read any more
+		done.Answer = nil // it may have data that the caller must not read any more
 	}
 	return errReplay{done}
 }

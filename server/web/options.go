@@ -6,14 +6,14 @@ import (
 	"reeve/server/redact"
 )
 
-// Options are what a route has besides the usual. The zero value is the usual.
+// Options are the deviations of a route from the default, which is the zero value.
 type Options struct {
 	AllowedBeforePasswordChange bool // usable while the password must be changed
 	AllowedBeforeFactor         bool // usable while a second factor must be set up
 
 	RequiresScopeAll  bool   // requires the data scope all, since the response cannot be limited to another
 	Confirmed         bool   // requires that the user has just confirmed who it is
-	Proves            bool   // the store requires that for what the route usually does, though not for every input
+	Proves            bool   // the store requires that for usual inputs, though not for all
 	Keys              keyUse // API keys that may use it
 	KeyAccess         string // permission that API keys need instead of Access; "" for the same
 	ClientCredentials bool   // keys may also be sent as the secret of a client of OAuth 2.0

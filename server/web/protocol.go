@@ -55,8 +55,8 @@ func newOauthFailure(req *Request, e *errs.Error, msg string) any {
 	return OauthFailure{code, msg}
 }
 
-// Following declares the protocol of a route whose handler opens its own transactions. Its input has
-// fields of the form or of the JSON body, and its response is what the handler returns.
+// Following declares the protocol of a route whose handler opens its own transactions. Its input
+// has fields of the form or of the JSON body, and its response is the result of the handler.
 func Following[In, Out any](p *Protocol, method, path, access, title string, handler func(*Request, *In) (Out, error), options ...Options) Route {
 	rt := Action(method, path, access, title, handler)
 	rt.Protocol, rt.Input.Protocol = p, p

@@ -272,8 +272,8 @@ func (rt *Route) Open() bool {
 	return rt.Access == Public || rt.Access == SignedIn || rt.Access == AppOnly || rt.Access == AnyRealm || rt.Access == MetricsToken
 }
 
-// FurtherPermissions are permissions that an operation requires in addition to its
-// route's, depending on what it changes. All of these operations require a recent proof.
+// FurtherPermissions are permissions that an operation requires in addition to its route's,
+// depending on the change. All of these operations require a recent proof.
 var FurtherPermissions = []struct{ Key, Title string }{
 	{store.SecurityPermission, "Change security settings"},
 	{store.UnattendedBackup, "Download backups with an API key"},

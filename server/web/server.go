@@ -86,7 +86,7 @@ const (
 	streamBuffer    = 256 << 10        // bytes that an HTTP/2 connection buffers for requests that do not read
 )
 
-// Server is what all features of a server have in common.
+// Server has the parts that all features of a server share.
 type Server struct {
 	Config   Config
 	DB       *store.DB
@@ -112,7 +112,7 @@ type Server struct {
 	idTail   atomic.Uint64
 }
 
-// CheckRedis returns what is wrong with RedisTargets. The error contains no password.
+// CheckRedis returns the fault of RedisTargets. The error contains no password.
 func (c *Config) CheckRedis() error {
 	_, err := redis.ParseTargets(c.RedisTargets)
 	return err
@@ -207,7 +207,7 @@ func (s *Server) clientAddr(r *http.Request) netip.Addr {
 	return auth.ClientAddr(peer.Addr(), r.Header.Values("X-Forwarded-For"), s.Config.TrustedProxies)
 }
 
-// Background is what runs beside requests.
+// Background is work beside requests.
 type Background struct {
 	Start func() error            // called before requests are accepted
 	Tasks []func(context.Context) // each in a goroutine, until requests have finished

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Text returns the JSON of an entry, which is what is stored. It writes the same bytes as
+// Text returns the JSON of an entry, as it is stored. It writes the same bytes as
 // json.Marshal, a quarter of the time: every write of the store waits for it. Raw values must be
 // compact JSON.
 func (e *Entry) Text() []byte { return e.AppendText(make([]byte, 0, 512)) }

@@ -28,10 +28,10 @@ func segmentFirst(name string) (first uint64, ok bool) {
 	return first, found && err == nil && first > 0 && segmentName(first) == name
 }
 
-// segment is an immutable file that is opened when it is first read. It may turn out to be damaged
-// at any time without blocking other goroutines: a panic of bbolt can leave its locks held forever,
-// so transactions begin and end under a lock of segment, and a file in which one got stuck is not
-// touched again, not even to close it.
+// segment is an immutable file that is opened when it is first read. Damage that is found later
+// must not block other goroutines. A panic of bbolt can leave its locks held forever, so
+// transactions begin and end under a lock of segment. A file with a stuck transaction is not used
+// again, not even to close it.
 type segment struct {
 	path  string
 	first uint64 // number in the name

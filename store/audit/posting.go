@@ -13,7 +13,7 @@ import (
 // entries, ascending, each as the difference from the one before it; the times are in the order of
 // the positions, the first as a uvarint and the others as varint differences.
 
-// indexes are what a segment has besides its entries, while it is built or verified.
+// indexes are the indexes of a segment while it is built or verified.
 type indexes struct {
 	terms map[string]*posting
 	times []byte

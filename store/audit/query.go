@@ -131,7 +131,7 @@ func (l *Log) Oldest(from uint64, yield func(Row) bool) error {
 	return errors.Join(faults...)
 }
 
-// page is what one transaction reads of a segment: entries with the numbers low to high.
+// page is the part of a segment that one transaction reads: entries with the numbers low to high.
 type page struct {
 	query     Query
 	meta      meta
@@ -177,7 +177,7 @@ func named(s *segment, err error) error {
 // selects reports whether the query has a condition.
 func (q Query) selects() bool { return len(q.All) > 0 || q.From != 0 || q.To != 0 }
 
-// fill reads at most limit entries and narrows low and high to what is left.
+// fill reads at most limit entries and narrows low and high to the remaining ones.
 func (p *page) fill(btx *bbolt.Tx, limit int) (err error) {
 	if p.query.selects() && p.found == nil {
 		if p.found, err = p.query.matching(btx, p.meta); err != nil || p.found == nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// The text of an entry, as Entry.AppendText writes it, can be read several times as fast as encoding/json
-// does. What these functions do not recognize, encoding/json decodes.
+// The text of an entry, as Entry.AppendText writes it, can be read several times as fast as
+// encoding/json does. encoding/json decodes all that these functions do not recognize.
 
 // scanner reads JSON without white space. ok becomes false, and stays so, when it finds something
 // else.

@@ -18,7 +18,7 @@ import (
 // hash: keys of a segment have a limit.
 const maxTerm = 512
 
-// What a term begins with.
+// First bytes of terms.
 const (
 	actorTerm     = "actor "
 	recordTerm    = "record "
@@ -68,8 +68,8 @@ func (e *Entry) Terms() []string {
 	return k.Terms()
 }
 
-// Keys are what an entry is found by. They are as small as possible, since the engine keeps them in
-// memory for the entries that are not in a segment.
+// Keys are the index keys of an entry. They are as small as possible, since the engine keeps them
+// in memory for the entries that are not in a segment.
 type Keys struct {
 	Micros int64  // time of the entry, Unix microseconds, not below 0
 	packed string // the terms, each after a separator, and a separator at the end

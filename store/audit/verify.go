@@ -208,5 +208,5 @@ type Result struct {
 	Head    Head   // the last entry
 }
 
-// Result returns what has been checked so far.
+// Result returns the first number, the number of entries, and the head, as checked so far.
 func (v *Verifier) Result() Result { return Result{v.first, v.entries, v.head} }

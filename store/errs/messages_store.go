@@ -1,6 +1,6 @@
 package errs
 
-// accountMessages are about signing in, permissions and what they allow.
+// accountMessages are about signing in, and permissions.
 var accountMessages = []entry{
 	{"wrong_credentials", "wrong username or password", "", "用户名或密码错误"},
 	{"too_many_attempts", "too many attempts; try again in %d seconds", "seconds", "尝试次数过多；请在 {seconds} 秒后重试"},

@@ -70,7 +70,7 @@ type Subject struct {
 	Attributes map[string]string // values as texts, see Text
 }
 
-// Result is what a subject gets.
+// Result is the variant of a subject, and the reason.
 type Result struct {
 	Variant string
 	Value   json.RawMessage
@@ -89,7 +89,7 @@ const (
 // ErrNoKey means that a percentage was to be drawn for a subject without a targeting key.
 var ErrNoKey = errors.New("no targeting key")
 
-// Evaluate returns what a subject gets at a time. key is the key of the flag, by which the
+// Evaluate returns the result for a subject at a time. key is the key of the flag, by which the
 // percentages of different flags are drawn independently. The only error is ErrNoKey.
 func (f *Flag) Evaluate(key string, s *Subject, at time.Time) (Result, error) {
 	if !f.Enabled {
@@ -192,9 +192,9 @@ func Bucket(flag, targeting string) int {
 	return int(binary.BigEndian.Uint64(sum[:8]) % Buckets)
 }
 
-// Text returns a JSON value as the text that attributes are compared by: a string itself, true or
-// false, an integer with all its digits, and another number in its shortest decimal form without an exponent. ok is false for other
-// values, which match nothing.
+// Text returns a JSON value as the text that attributes are compared by. That is a string itself,
+// true or false, or an integer with all its digits. Other numbers have their shortest decimal form
+// without an exponent. ok is false for other values, which match nothing.
 func Text(value any) (text string, ok bool) {
 	switch v := value.(type) {
 	case string:

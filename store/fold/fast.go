@@ -15,7 +15,7 @@ type folder struct {
 	pages  [tabled >> 8]atomic.Pointer[page]
 }
 
-// page has the forms of 256 characters, "" for those that depend on what is around them.
+// page has the forms of 256 characters, "" for those that depend on their neighbors.
 type page [256]string
 
 // tabled is the first character that has no place in a table: those below are of Latin, Greek, Cyrillic and other

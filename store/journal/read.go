@@ -158,7 +158,7 @@ func (j *Journal) Newest(kind string, before uint64, yield func(Event) bool) {
 	}
 }
 
-// eventPage is what one transaction of Newest reads.
+// eventPage is the page that one transaction of Newest reads.
 type eventPage struct {
 	kind, bucket string
 	before       uint64 // number before which the next page begins

@@ -227,7 +227,7 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 	case dataName:
 		err := e.copyExact(out, io.NewSectionReader(b.data, 0, e.Size))
 		if live, ok := b.data.(*liveData); ok {
-			err = errors.Join(err, live.Close()) // the transaction is not needed for what follows
+			err = errors.Join(err, live.Close()) // the transaction is not needed any more
 		}
 		return err
 	case keyName:

@@ -28,8 +28,8 @@ import (
 //
 // Every chunk has its own bucket, because bbolt puts at least two keys on a leaf page, whatever
 // their size, and would rewrite the neighbours with every new chunk. An upload commits the
-// chunks first, each durably, then the blob entry, then the record in data.db. What a crash
-// leaves behind is found and deleted at the next start.
+// chunks first, each durably, then the blob entry, then the record in data.db. The next start finds
+// and deletes the leftovers of a crash.
 const (
 	blobsName    = "files.db"
 	blobBucket   = "blob"

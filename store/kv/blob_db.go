@@ -130,8 +130,8 @@ func (f *files) close() error {
 	return f.blobs.close()
 }
 
-// FilesOpened waits until the files database is open or could not be opened. It returns what
-// was noticed and repaired, and the reason if it is unusable.
+// FilesOpened waits until the files database is open or could not be opened. It returns warnings
+// about damage and repairs, and the reason if it is unusable.
 func (db *DB) FilesOpened() (warnings []string, err error) {
 	if db.files == nil {
 		return nil, nil

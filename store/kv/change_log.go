@@ -52,7 +52,7 @@ func (db *DB) LogHead() audit.Head {
 	return *db.log.head.Load()
 }
 
-// Origin returns what Handle.From has set; nil for none.
+// Origin returns the value set by Handle.From; nil for none.
 func (tx *Tx) Origin() any { return tx.origin }
 
 // LogAction adds an action to the entry of this write function, which has an entry then even if

@@ -8,8 +8,8 @@ import (
 	"reeve/store/disk"
 )
 
-// logCommit is what the change log gets from one commit. There is one for each database, which every
-// commit uses again, which saves 2 kB of memory a write.
+// logCommit has the additions of one commit to the change log. There is one for each database,
+// which every commit uses again, which saves 2 kB of memory a write.
 type logCommit struct {
 	head     audit.Head // head of the log with the entries of this commit
 	captured []RecordChange

@@ -95,11 +95,11 @@ func (j *job) run(tx *Tx) error {
 }
 
 // Update runs fn in the next commit. It returns nil when the commit is on the disk and the
-// caches include it. fn may run more than once and delays all other writes, so it must read
-// data only through its tx, check before it writes, have no side effects except its results,
-// and do nothing slow. If fn returns an error, its changes are undone and the error is
-// returned; other functions are not affected. After a disk error the code of the error is
-// writing_stopped, or write_outcome_unknown if the change may be on the disk.
+// caches include it. fn may run more than once and delays all other writes. So it must read data
+// only through its tx, check before it writes, have no side effects except its results, and do
+// nothing slow. If fn returns an error, its changes are undone and the error is returned; other
+// functions are not affected. After a disk error the code of the error is writing_stopped, or
+// write_outcome_unknown if the change may be on the disk.
 func (db *DB) Update(actor Principal, fn func(*Tx) error) error {
 	return db.update(&job{actor: actor, fn: fn})
 }

@@ -57,7 +57,7 @@ func Compact(dir string, options Options) (done []Compacted, err error) {
 	return done, nil
 }
 
-// compactions verifies the files and returns what has to be compacted.
+// compactions verifies the files and returns those to compact.
 func compactions(data, files string, options Options) ([]compaction, error) {
 	report, refs, instance, err := inspect(data, options)
 	if err = errors.Join(err, beforeCompact(data, report)); err != nil {

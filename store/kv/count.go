@@ -52,7 +52,7 @@ func addTotals(tx *Tx, name string, records int, sum uint64) error {
 	return writeTotals(tx, name, t)
 }
 
-// bucketTotals returns what one bucket contributes to the totals of its collection, without
+// bucketTotals returns the share of one bucket in the totals of its collection, without
 // decoding JSON. records is true for the bucket of the records, which are framed with a checksum,
 // and broken returns those whose checksum is wrong. It returns early if stopped is set.
 func bucketTotals(tx *Tx, bucket string, records bool, stopped *atomic.Bool) (got totals, broken []error) {

@@ -13,7 +13,7 @@ import (
 // maxFound is the number of different damages of one kind that are kept.
 const maxFound = 20
 
-// damageFound keeps what is damaged, as found by the start and by reads, for the health report.
+// damageFound keeps the damage found by the start and by reads, for the health report.
 type damageFound struct {
 	mu    sync.Mutex
 	found FoundDamage
@@ -27,7 +27,7 @@ type FoundDamage struct {
 	Files []string // blobs in files.db, each with the names of records that have it
 }
 
-// FoundDamage returns what is known to be damaged.
+// FoundDamage returns the known damage.
 func (db *DB) FoundDamage() FoundDamage {
 	db.found.mu.Lock()
 	defer db.found.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package kv is the storage engine. It stores Go structs as JSON records in an embedded bbolt
 // file (data.db), and the contents of files, called blobs, in a second one (files.db). It does
-// not depend on what the records mean, on HTTP, on logging or on configuration.
+// not depend on the meaning of records, on HTTP, on logging or on configuration.
 //
 // Start with these types:
 //   - Collection (collection.go) declares the records of one type, with their indexes,

@@ -65,8 +65,8 @@ func (x *index) keysOf(tx *Tx, id ID) (keys [][]byte) {
 	return keys
 }
 
-// countAgain sets the totals of a collection to what is there: the checksum of a broken record
-// may be what is broken.
+// countAgain sets the totals of a collection to the sums of its records: the checksum of a broken
+// record may be what is broken.
 func (c *collection) countAgain(tx *Tx) error {
 	var sum totals
 	for _, bucket := range c.buckets() {

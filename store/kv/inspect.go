@@ -60,7 +60,7 @@ func inspect(path string, options Options) (report *Report, refs []blobRef, inst
 	return report, refs, instance, err
 }
 
-// inspect is what the function inspect does in its transaction.
+// inspect is the function inspect within its transaction.
 func (tx *Tx) inspect() (report *Report, refs []blobRef, instance string, err error) {
 	db, report := tx.db, &Report{}
 	meta, err := readMeta(tx)

@@ -18,7 +18,7 @@ type TrackedChange struct {
 	New        json.RawMessage `json:"new"` // null if it was deleted
 }
 
-// Track runs fn and returns what it changes, cascading changes included, in their order.
+// Track runs fn and returns its changes, cascading ones included, in their order.
 func (tx *Tx) Track(fn func() error) ([]TrackedChange, error) {
 	var changes []TrackedChange
 	tx.tracked = &changes

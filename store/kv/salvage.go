@@ -14,7 +14,7 @@ import (
 	"reeve/store/disk"
 )
 
-// Salvaged reports what Salvage has copied and what is lost.
+// Salvaged reports the copied and the lost data of Salvage.
 type Salvaged struct {
 	Records int      // number of records in the copy
 	Blobs   int      // number of blobs in the copy
@@ -160,7 +160,7 @@ func (s *Salvaging) finish() error {
 		disk.WriteFile(filepath.Join(s.to, markerName), []byte(s.db.instance+"\n")), disk.SyncDir(s.to))
 }
 
-// verify does what VerifyDir does, without the lock, which is already held.
+// verify is VerifyDir without the lock, which is already held.
 func (s *Salvaging) verify(path string) error {
 	report, refs, instance, err := inspect(path, s.db.options)
 	if err == nil && s.db.schema.hasFiles() {

@@ -12,7 +12,7 @@ import (
 	"reeve/store/disk"
 )
 
-// salvagedTable is what is known about one collection.
+// salvagedTable is the state of one collection.
 type salvagedTable struct {
 	Table
 	holes    []keyRange

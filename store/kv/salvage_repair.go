@@ -15,8 +15,8 @@ import (
 	"reeve/store/disk"
 )
 
-// repair makes the copied records consistent: references, unique values, trees, files, and what a
-// start needs.
+// repair makes the copied records consistent: references, unique values, trees, files, and the
+// records that a start needs.
 func (s *Salvaging) repair() error {
 	err := s.write(func(tx *Tx) error {
 		err := s.repairInstall(tx)

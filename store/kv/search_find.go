@@ -7,8 +7,8 @@ import (
 )
 
 // find returns the IDs of the records whose search text contains the folded substring part, from
-// the search index and the listed changes. ok is false if that is not possible, because part is
-// too short, there is no index that the transaction can use, or too many changes are listed.
+// the search index and the listed changes. ok is false if part is too short, the transaction can't
+// use an index, or too many changes are listed.
 func (s *Search) find(tx *Tx, part string) (ids *idSet, ok bool, err error) {
 	if len(part) < trigram.Length || strings.Contains(part, between) {
 		return nil, false, nil

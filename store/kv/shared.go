@@ -1,6 +1,6 @@
 package kv
 
-// Shared returns what find returns, which must depend only on key and on records of table. The
+// Shared returns the result of find, which must depend only on key and on records of table. The
 // write functions of a commit share the result until one of them changes a record of table, so
 // callers must not change it. In a read transaction, find runs each time.
 func Shared[K comparable, V any](tx *Tx, table Table, key K, find func() (V, error)) (V, error) {

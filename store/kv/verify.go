@@ -32,7 +32,7 @@ func (r *Report) fault(format string, args ...any) {
 	r.Faults = append(r.Faults, fmt.Sprintf(format, args...))
 }
 
-// err returns the report as an error about what was verified; nil if there are no faults.
+// err returns the report as an error about the verified file; nil if there are no faults.
 func (r *Report) err(what string) error {
 	if len(r.Faults) == 0 {
 		return nil
@@ -151,9 +151,9 @@ func (x *index) entries(tx *Tx) (n int) {
 }
 
 // verifyEntries checks that each entry of the index has a record with the value, and compares
-// the count entries with the numbers of entries. present is the number of entries that
-// verifyRecord has found: if there are no others, each has a record with the value, and the
-// records need not be decoded again to find out which entry has none.
+// the count entries with the numbers of entries. present is the number of entries that verifyRecord
+// has found. If there are no others, each has a record with the value, and the records need not be
+// decoded again.
 func (x *index) verifyEntries(tx *Tx, present int, report *Report) {
 	allFound := x.entries(tx) == present
 	var head []byte

@@ -187,8 +187,8 @@ func EXIF(order binary.AppendByteOrder, orientation uint16, rest string) []byte 
 	return append(order.AppendUint32(out, 0), rest...)
 }
 
-// Metadata lists texts that must not survive scaling or cleaning: what a photograph tells
-// about its author, and what a reader of other formats would run.
+// Metadata lists texts that must not survive scaling or cleaning: data about the author of a
+// photograph, and code that a reader of other formats would run.
 var Metadata = []string{
 	"Exif", "GPS-52.5163N-13.3777E", "http://ns.adobe.com/", "<x:xmpmeta", "Maker-of-the-picture", "ICC_PROFILE", "acsp-profile",
 	"<script>alert", "</html>", "PK\x03\x04", "Photoshop 3.0", "Comment-of-the-maker", "NETSCAPE", "XMP DataXMP",
