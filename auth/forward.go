@@ -99,7 +99,7 @@ func errForwardCode(origin string) error {
 	return errs.New(errs.Denied, "this sign-in has expired, was used already, or began at another address; open %s again", origin).Coded("forward_code_expired")
 }
 
-// ExchangeForwardCode returns the token for a code. The code can't be used again, also after an error.
+// ExchangeForwardCode returns the token for a code. The code can't be used again, even after an error.
 func (a *Auth) ExchangeForwardCode(tx *store.Tx, code, origin, state string) (token string, err error) {
 	hash, prefix, ok := hashToken(code)
 	if !ok || prefix != codePrefix || !plausible(code) {

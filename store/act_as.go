@@ -32,8 +32,9 @@ var ErrNotActing = errs.New(errs.Denied, "you don't act as this user any more").
 // errReadOnly rejects changes by an actor who impersonates a user read-only.
 var errReadOnly = errs.New(errs.Denied, "you act as another user and can only read").Coded("acting_read_only")
 
-// ActAs returns the actor of a user as whom another one acts. It returns an error unless by may do
-// that now: the permissions, the data scope and the ceiling of the user must be within those of by.
+// ActAs returns the actor of a user whom another one impersonates. It returns an error unless by
+// may do that now: the permissions, the data scope and the ceiling of the user must be within those
+// of by.
 func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 	if by.App || by.Key != nil || by.By != nil || by.ID == 0 {
 		return nil, ErrActing
@@ -105,7 +106,7 @@ func (a *Actor) Person() *Actor {
 	return a
 }
 
-// Label returns the username, and that of the user as whom the actor acts.
+// Label returns the username, and that of the impersonated user.
 func (a *Actor) Label() string {
 	if a.By != nil {
 		return a.By.Username + " as " + a.Username

@@ -56,7 +56,8 @@ func followEmail(tx *Tx, who Account, old, new string) error {
 	return queueNotice(tx, EmailChanged, who, old, "en")
 }
 
-// queueNotice queues a mail that tells a person something, in the language of the last one, or else another one.
+// queueNotice queues a notice to a person, in the language of the last mail, or else in another
+// one.
 func queueNotice(tx *Tx, purpose string, who Account, email, language string) error {
 	all, err := mailsOf(tx, who)
 	if len(all) > 0 {

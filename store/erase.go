@@ -16,7 +16,7 @@ import (
 //  2. One transaction deletes the user and the key that seals the person's data in the change log,
 //     and creates an Erasure.
 //  3. FinishErasure removes the person from other records.
-//  4. EndErasure deletes the Erasure. Until then, the server continues it, also after a restart.
+//  4. EndErasure deletes the Erasure. Until then, the server continues it, even after a restart.
 
 // Erasure is an erasure that has not ended.
 type Erasure struct {

@@ -268,7 +268,7 @@ func gives(old, new *Role) bool {
 	return more(old.RuleIDs, new.RuleIDs) || more(old.GrantRoleIDs, new.GrantRoleIDs)
 }
 
-// checkMembers rejects giving something to a role that users outside the actor's data scope have.
+// checkMembers rejects grants to a role that users outside the actor's data scope have.
 // It reads all holders.
 func checkMembers(tx *Tx, role *Role) error {
 	scope := ActorOf(tx).Scope(tx)

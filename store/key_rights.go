@@ -170,7 +170,7 @@ func (s *Scope) and(other *Scope) *Scope {
 }
 
 // ceilingOfKey returns the rights that an API key may grant to others: its own. It never amounts to
-// the owner role, also if its owner has it.
+// the owner role, even if its owner has it.
 func (r *Policy) ceilingOfKey(a *Actor) *ceiling {
 	keys, c := r.keysOfKey(a), &ceiling{grants: map[ID]bool{}, scope: r.scopeOfKey(a)}
 	for id, p := range r.permissions.All() {

@@ -10,10 +10,10 @@ import (
 	"reeve/store/kv"
 )
 
-// A Link is something that one person can do once, with a link and without signing in: accept an
-// invitation, set a new password, or confirm an e-mail address. There is at most one for each purpose
-// and person. It has up to three tokens, because each copy and each mail has its own; the first use of
-// any of them deletes the link. Only the hashes of tokens are stored.
+// A Link is an operation for one person, once, with a link and without signing in: accept an
+// invitation, set a new password, or confirm an e-mail address. There is at most one for each
+// purpose and person. It has up to three tokens, because each copy and each mail has its own; the
+// first use of any of them deletes the link. Only the hashes of tokens are stored.
 type Link struct {
 	Ident
 	Purpose   string      `json:"purpose"`

@@ -7,7 +7,7 @@ import (
 	"reeve/store/errs"
 )
 
-// Notice is something that has happened to an account while its user may not have looked.
+// Notice is an event of an account that its user may not have seen.
 type Notice struct {
 	Kind string `json:"kind"`
 	At   Time   `json:"at"`
@@ -95,7 +95,7 @@ func (u *User) isOlder(tx *Tx, session, device ID) (bool, error) {
 	return d.CreatedAt < u.Notices[first].At, nil
 }
 
-// addNotice tells a user something at the next sign-in.
+// addNotice adds a notice for the next sign-in of a user.
 func addNotice(tx *Tx, user ID, n Notice) error {
 	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
 		all := slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.ended(tx.Now()) })
@@ -147,7 +147,7 @@ func TellSignIn(tx *Tx, user ID, n Notice, language string) error {
 	return tryNotice(tx, SignInUnknown, Account{ID: user}, language)
 }
 
-// tryNotice queues a mail about something that a notice tells, too, unless the queue is full.
+// tryNotice queues a mail with the content of a notice, unless the queue is full.
 func tryNotice(tx *Tx, purpose string, who Account, language string) error {
 	err := queueNotice(tx, purpose, who, "", language)
 	if errs.Is(err, errs.Busy) {

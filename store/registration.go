@@ -121,7 +121,7 @@ func pendingAccount(tx *Tx, u *AppUser, email string) (who Account, err error) {
 		return nil
 	})
 	if err == nil {
-		_, err = AppUsers.Bump(tx, who.ID) // it is kept from now on, also if nothing else has changed
+		_, err = AppUsers.Bump(tx, who.ID) // it is kept from now on, even if nothing else has changed
 	}
 	return who, err
 }

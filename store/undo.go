@@ -56,7 +56,7 @@ const (
 	LostErased   = "erased"       // personal data of an erased person
 )
 
-// UndoLost is something that undoing cannot bring back.
+// UndoLost is a loss that undoing cannot bring back.
 type UndoLost struct {
 	Collection string `json:"collection" doc:"Collection of the record that it belongs to"`
 	ID         ID     `json:"id" doc:"ID of that record"`

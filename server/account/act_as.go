@@ -57,7 +57,7 @@ func endActing(tx *store.Tx, req *web.Request, _ *web.None) (web.Nothing, error)
 	return web.Nothing{}, err
 }
 
-// actingOut is as whom the caller acts.
+// actingOut is the impersonation by the caller.
 type actingOut struct {
 	By     string     `json:"by" doc:"Username of whoever acts as this user"`
 	Writes store.Flag `json:"writes" doc:"1 if that includes changes"`

@@ -66,7 +66,7 @@ func ownActivity(req *web.Request, in *activityIn) (*ActivityPage, error) {
 	return page, err
 }
 
-// activity returns an entry for the user who did it, or as whom it was done.
+// activity returns an entry for its actor, or for the user whom the actor impersonated.
 func (v *View) activity(e *audit.Entry, own audit.Actor) (*activityEntry, error) {
 	at, err := store.ParseTime(e.At)
 	if err != nil {

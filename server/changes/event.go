@@ -27,7 +27,7 @@ type Event struct {
 	Details    json.RawMessage `json:"details,omitempty"`   // details of an action
 	Own        store.Flag      `json:"own"`                 // 1 if the session that receives it has done it
 	Actor      *LogActor       `json:"actor,omitempty"`     // only for readers of the change log
-	As         *LogActor       `json:"as,omitempty"`        // user as whom the actor acted, for the same callers
+	As         *LogActor       `json:"as,omitempty"`        // impersonated user, for the same callers
 	Fields     []logField      `json:"fields"`
 }
 

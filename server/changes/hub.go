@@ -13,7 +13,7 @@ import (
 
 const (
 	streamPause  = 5 * time.Millisecond  // minimum interval in which streams are woken, and for each of them
-	streamEach   = 25 * time.Microsecond // this much more: all of them check their session, also if nothing is sent
+	streamEach   = 25 * time.Microsecond // this much more: all of them check their session, even if nothing is sent
 	streamBusy   = 25 * time.Millisecond // minimum interval while there are many writes
 	ManyEntries  = 20                    // number of entries between two wake-ups that counts as many writes
 	BusyAfter    = 4 * streamBusy        // how long IsBusy stays true after ManyEntries

@@ -71,7 +71,7 @@ func (v *View) seesLink(c *audit.Change) bool {
 	return v.who.HasPermission(v.tx, "admin.invite.query") && (v.Scope.All || v.seesUser(who.ID))
 }
 
-// personOf returns whom a link is for, also if it was deleted.
+// personOf returns whom a link is for, even if it was deleted.
 func (v *View) personOf(c *audit.Change) (who store.Account, known bool) {
 	if l, err := store.Links.Get(v.tx, store.ID(c.ID)); err == nil {
 		return l.Account(), true

@@ -1,5 +1,5 @@
 // Package sdk packs the client libraries, as a package for npm and as a module for the go command, so that
-// every installation serves the clients of its own version, also without access to the Internet.
+// every installation serves the clients of its own version, even without access to the Internet.
 //
 // New returns the files by the path at which they are served, below /sdk/:
 //

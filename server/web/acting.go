@@ -7,10 +7,11 @@ import (
 	"reeve/store/errs"
 )
 
-// ActAsHeader has the ID of the user as whom the caller acts.
+// ActAsHeader has the ID of the user whom the caller impersonates.
 const ActAsHeader = "X-Act-As"
 
-// actor returns on whose behalf a request runs: the user of its session, or one as whom that user acts.
+// actor returns the actor of a request: the user of its session, or the one whom that user
+// impersonates.
 func (req *Request) actor(tx *store.Tx) (*store.Actor, error) {
 	own := req.Session.Actor
 	values := req.HTTP.Header[ActAsHeader]

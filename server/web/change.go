@@ -80,7 +80,7 @@ func (req *Request) nameEntry() {
 	}
 }
 
-// EventID identifies an entry for ever, also after a restore.
+// EventID identifies an entry for ever, even after a restore.
 func EventID(generation string, seq uint64) string {
 	return generation + "-" + strconv.FormatUint(seq, 10)
 }

@@ -302,7 +302,7 @@ func (req *Request) replay(out *Envelope, done *store.CompletedRequest) error {
 	return nil
 }
 
-// keepCompleted deletes completed requests that are too old, also when no new ones come, until ctx ends.
+// keepCompleted deletes completed requests that are too old, even when no new ones come, until ctx ends.
 func (s *Server) keepCompleted(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()

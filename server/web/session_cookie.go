@@ -16,7 +16,7 @@ import (
 // a header. Other sites can make a browser send it, so requests that change something are accepted only
 // from pages of this server.
 
-// encrypted reports whether the client's connection certainly is, also if a trusted proxy decrypts it.
+// encrypted reports whether the client's connection certainly is, even if a trusted proxy decrypts it.
 func (req *Request) encrypted() bool {
 	if req.HTTP.TLS != nil {
 		return true

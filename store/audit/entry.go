@@ -68,8 +68,8 @@ type Link struct {
 	At         string `json:"at"`         // RFC 3339, UTC, microseconds
 }
 
-// Actor is on whose behalf something was done. A user is named by ID: the name is resolved when
-// the entry is read.
+// Actor is the user, program or part of Reeve that made a change. A user is named by ID: the name
+// is resolved when the entry is read.
 type Actor struct {
 	Kind string `json:"kind"`         // user, app_user, system, cli, anonymous
 	ID   uint64 `json:"id,omitempty"` // ID of a user or an app user

@@ -79,7 +79,7 @@ type Salvaging struct {
 	puts        int
 }
 
-// Lost reports something that cannot be recovered.
+// Lost reports data that cannot be recovered.
 func (s *Salvaging) Lost(format string, args ...any) {
 	s.report.Lost = append(s.report.Lost, fmt.Sprintf(format, args...))
 }

@@ -19,7 +19,7 @@ func Shared[K comparable, V any](tx *Tx, table Table, key K, find func() (V, err
 	return v, err
 }
 
-// sharedKey is the key of a shared result. Callers that look for something else in the same table need a
+// sharedKey is the key of a shared result. Callers with another query of the same table need a
 // type of their own for key.
 type sharedKey struct {
 	table Table

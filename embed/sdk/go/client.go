@@ -129,7 +129,7 @@ type Request struct {
 	Query  url.Values // nil for none
 	Body   any        // encoded as JSON; nil for none
 
-	// IdempotencyKey makes repeated POST requests one operation, also over several calls. If it is empty,
+	// IdempotencyKey makes repeated POST requests one operation, even over several calls. If it is empty,
 	// each call gets one of its own.
 	IdempotencyKey string
 }
