@@ -84,6 +84,25 @@ func TestSchemaChange_BucketsHaveMigration(t *testing.T) {
 	}
 }
 
+// TestSchemaChange_MigrationsKeepPlaces checks that a migration is only ever appended: a database counts
+// how many of them it has run.
+func TestSchemaChange_MigrationsKeepPlaces(t *testing.T) {
+	const path = "testdata/migrations.txt"
+	var lines string
+	for i, m := range reeve.Migrations {
+		lines += fmt.Sprintf("%d %s\n", i+2, m.Title)
+	}
+	known := string(disktest.ReadFile(t, path))
+	switch {
+	case !strings.HasPrefix(lines, known):
+		t.Errorf("append migrations at the end of Migrations in schema.go; the places and titles of those in %s may not change", path)
+	case lines != known && *updateSchema:
+		noErr(t, os.WriteFile(path, []byte(lines), 0o644))
+	case lines != known:
+		t.Errorf("run go test -run SchemaChange -update to add the new migration to %s", path)
+	}
+}
+
 func TestSchemaVersions_BeginWithFirst(t *testing.T) {
 	first, _, _ := strings.Cut(string(disktest.ReadFile(t, versionsPath)), "\n")
 	_, names := bucketsOf(t, first)

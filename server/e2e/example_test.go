@@ -108,6 +108,7 @@ var exampleTests = []string{
 	"TestAnnouncements", "TestAnnouncements_InOpenAPIDocument", "TestExampleDocument", "TestBody_ValidFields",
 	"TestRecord_EveryRouteIsTested", "TestChangeLog_CollectionsHavePermissions",
 	"TestOperations_Described", "TestBulkDelete_AllOrNothing", "TestField_Bounds", "TestCondition_EveryRoute",
+	"TestName_RejectsInvisibleCharacters", "TestName_RejectsDeceptiveCharacters", "TestMenus_AccessibleOnly",
 }
 
 // TestManualExample_BuildsAndPasses builds the program with the example's files added and

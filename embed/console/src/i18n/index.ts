@@ -1,7 +1,7 @@
 import { areas, firsts, languages } from './languages'
 
 // Text files by area, as types; "frame" contains the frame and the smaller pages. The last
-// three exist only in languages that translate texts stored in English.
+// two exist only in languages that translate texts stored in English.
 type Files = {
   frame: typeof import('./en')
   activity: typeof import('./en/activity')
@@ -28,7 +28,6 @@ type Files = {
   webhooks: typeof import('./en/webhooks')
   actions: Record<never, never>
   builtins: Record<never, never>
-  operations: Record<never, never>
 }
 type KeyOf<A extends Area> = A extends Area ? { [N in keyof Files[A]]: keyof Files[A][N] }[keyof Files[A]] : never
 

@@ -11,7 +11,7 @@ const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys
 const Security = lazy(async () => ({ default: (await Promise.all([import('../security/Security'), learn('security', 'factor')]))[0].Security }))
 
 const OwnActivity = lazy(async () => ({
-  default: (await Promise.all([import('../activity/OwnActivity'), learn('activity', 'actions', 'operations', 'builtins')]))[0].OwnActivity,
+  default: (await Promise.all([import('../activity/OwnActivity'), learn('activity', 'actions', 'builtins')]))[0].OwnActivity,
 }))
 
 const waiting = (part: ReactNode) => <Suspense fallback={<Skeleton active />}>{part}</Suspense>
