@@ -79,7 +79,7 @@ type Schema struct {
 // Version returns the schema's version: 1, and one more for every migration.
 func (s *Schema) Version() int { return 1 + len(s.Migrations) }
 
-// bucketNames returns the names of all buckets of data.db.
+// bucketNames returns the names of all buckets of data.db. buckets.tsv declares which are shared.
 func (s *Schema) bucketNames() []string {
 	names := []string{countBucket, disk.MetaBucket}
 	if s.LogEntry != nil {
