@@ -61,9 +61,7 @@ func TestMaxConnections_LeaveDescriptors(t *testing.T) {
 func gated(t *testing.T, in *instance, most int, exempt ...netip.Prefix) *httptest.Server {
 	in.server.Limits.Connections.Total = int64(most)
 	srv := httptest.NewUnstartedServer(in.server.Handler())
-	d := web.NewDeadlines(srv.Listener, web.NewGate(in.server.Limits.Connections, exempt, true))
-	srv.Listener = d
-	go d.Watch(t.Context())
+	srv.Listener = web.NewListener(srv.Listener, web.NewGate(in.server.Limits.Connections, exempt, true))
 	srv.Start()
 	t.Cleanup(srv.Close)
 	return srv

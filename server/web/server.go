@@ -231,8 +231,8 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
 	}
-	timed := NewDeadlines(tcp, NewGate(s.Limits.Connections, s.Config.TrustedProxies, s.Config.TLSCert == ""))
-	listener := net.Listener(timed)
+	gated := NewListener(tcp, NewGate(s.Limits.Connections, s.Config.TrustedProxies, s.Config.TLSCert == ""))
+	listener := net.Listener(gated)
 	if s.Config.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.Config.TLSCert, s.Config.TLSKey)
 		if err != nil {
@@ -249,7 +249,6 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	wg.Go(func() {
 		s.Auth.Run(tidy, func(err error) { s.Log.Error().Err(err).Msg("maintaining sessions and the sign-in log failed") })
 	})
-	wg.Go(func() { timed.Watch(tidy) })
 	wg.Go(func() { s.Monitor.Run(tidy) })
 	wg.Go(func() { s.Failures.run(tidy, s.Log) })
 	wg.Go(func() { s.keepCompleted(tidy) })
@@ -263,7 +262,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	case err = <-served:
 	case <-ctx.Done():
 		beside.Stop()
-		timed.stopping.Store(true)
+		wg.Go(func() { gated.CutOff(tidy) })
 		err = s.shutdown(srv)
 	}
 	stopTidying()
