@@ -3,6 +3,8 @@
 import { useEffect, useRef, useState } from 'react'
 // biome-ignore lint/style/noRestrictedImports: a module that the build may have replaced
 import Table from 'antd/es/table'
+// biome-ignore lint/suspicious/noImportCycles: a circle
+import { Circle } from './lint-circle.test-d'
 
 export function Broken({ a }: { a: number }) {
   const ref = useRef(a)
@@ -10,6 +12,8 @@ export function Broken({ a }: { a: number }) {
   ref.current = a
   return <Table />
 }
+
+export const Circular = () => <Circle a={1} />
 
 export function Conditional({ a }: { a: number }) {
   // biome-ignore lint/nursery/useReactCompiler: a hook under a condition

@@ -20,6 +20,7 @@ import { late } from './late'
 import { listen } from './live'
 import { places, shown, titleOf } from './menu'
 import { Menus } from './Menus'
+import { pages } from './pages'
 import { SignInAgain } from './SignInAgain'
 
 const Palette = late(async () => (await Promise.all([import('./Palette'), learn('builtins')]))[0].Palette)
@@ -36,6 +37,8 @@ const overdue = ({ acting, factor_due: due }: Info) => !acting && due !== null &
 
 // unacted are the permissions that can't be used as another user.
 const unacted = /^admin\.(key\.|list\.act_as)/
+
+const isPage = (path: string) => path in pages
 
 const folded = 'reeve.folded'
 
@@ -68,8 +71,8 @@ export function Layout({ children }: { children: ReactNode }) {
   const account = useMemo<Account | undefined>(() => {
     if (!info) return undefined
     const held = new Set<string>(info.acting ? info.access.filter((key) => !unacted.test(key)) : info.access)
-    const menus = shown(info.menus, info.acting ? ['/admin/key'] : [])
-    return { info: { ...info, menus }, may: (key) => held.has(key), reload }
+    const menus = shown(info.menus, (path) => isPage(path) && !(info.acting && path === '/admin/key'))
+    return { info: { ...info, menus }, may: (key) => held.has(key), isPage, reload }
   }, [info, reload])
 
   if (!account) return <Spin fullscreen />

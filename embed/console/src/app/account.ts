@@ -5,6 +5,7 @@ import type { Access, Info } from '../api/types'
 export type Account = {
   info: Info
   may: (key: Access) => boolean
+  isPage: (path: string) => boolean // whether the console has a page at a path
   reload: () => Promise<void>
 }
 

@@ -1,20 +1,19 @@
 import type { PermissionNode } from '../api/types'
 import { maybe, t } from '../i18n'
-import { pages } from './pages'
 
 export const title = (node: PermissionNode): string => maybe(node.local) ?? node.name
 
 // keyOf identifies a menu entry that leads to a page: its path in the console, or a key for a URL.
 export const keyOf = (node: PermissionNode): string => (node.url ? `url-${node.id}` : node.path)
 
-// leads reports whether a menu entry leads to a page.
-export const leads = (node: PermissionNode): boolean => node.url !== '' || node.path in pages
+// leads reports whether an entry of the shown menus leads to a page.
+export const leads = (node: PermissionNode): boolean => node.url !== '' || node.path !== ''
 
-// shown are the menu entries that lead to a page of this console, or to a URL, without those of the paths in not.
-export function shown(menus: PermissionNode[], not: string[] = []): PermissionNode[] {
+// shown are the menu entries that lead to a page of this console, or to a URL. Paths of other apps are removed.
+export function shown(menus: PermissionNode[], isPage: (path: string) => boolean): PermissionNode[] {
   return menus
-    .map((node) => ({ ...node, children: shown(node.children ?? [], not) }))
-    .filter((node) => node.children.length || (leads(node) && !not.includes(node.path)))
+    .map((node) => ({ ...node, path: isPage(node.path) ? node.path : '', children: shown(node.children ?? [], isPage) }))
+    .filter((node) => node.children.length || leads(node))
 }
 
 // Place is a page that the user can open. It is in the console and has a path, or it has the node of

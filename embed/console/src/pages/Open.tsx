@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { consoleURL } from '../api/base'
 import { Failure, post } from '../api/request'
 import { t } from '../i18n'
-import { said } from './SignIn'
+import { failureText } from '../ui/failure-text'
 import './sign-in.css'
 
 const param = (name: string) => new URLSearchParams(location.search).get(name) ?? ''
@@ -17,7 +17,7 @@ export function Open() {
       (cause) => {
         if (cause instanceof Failure && cause.code === 'password_change_required')
           location.replace(`${consoleURL('password')}?back=${encodeURIComponent(location.pathname + location.search)}`)
-        else setProblem(said(cause))
+        else setProblem(failureText(cause))
       },
     )
   }, [])

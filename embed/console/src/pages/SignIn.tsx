@@ -1,10 +1,11 @@
 import { type ComponentProps, type ComponentType, type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
-import { Failure, get, post, put } from '../api/request'
+import { get, post, put } from '../api/request'
 import { back, begin, endedBy, mark } from '../api/session'
 import { signOut } from '../api/sign-out'
 import type { Home, Login } from '../api/types'
-import { type Key, language, learn, maybe, setLanguage, t } from '../i18n'
+import { language, learn, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
+import { failureText } from '../ui/failure-text'
 import { Mark } from '../ui/Mark'
 import { Strength } from '../ui/Strength'
 import './sign-in.css'
@@ -72,12 +73,6 @@ export function SignIn({ mustChange = false, again }: { mustChange?: boolean; ag
         ))}
     </Place>
   )
-}
-
-// said returns the message of a failure, translated if possible.
-export function said(cause: unknown, otherwise: Key = 'sign_in.failed'): string {
-  if (!(cause instanceof Failure)) return t(otherwise)
-  return maybe(`error.${cause.code}`)?.replace('{request}', cause.requestId) ?? ((Object.values(cause.errors)[0] ?? cause.message) || t(otherwise))
 }
 
 // Secret is a password field that can be revealed.
@@ -190,7 +185,7 @@ function Credentials({ again, onEnter, onSecond, first, children }: CredentialsP
         onSecond({ Form: Code, login, password })
       } else onEnter(login, password)
     } catch (cause) {
-      setProblem(said(cause))
+      setProblem(failureText(cause))
       setBusy(false)
     }
   }
@@ -243,7 +238,7 @@ function ChangePassword({ old: known, shortest, onDone }: { old?: string; shorte
       await put('/admin/password', { old_password: known ?? old, new_password: fresh }, { quiet: true })
       onDone()
     } catch (cause) {
-      setProblem(said(cause))
+      setProblem(failureText(cause))
       setBusy(false)
     }
   }

@@ -3,25 +3,7 @@ import { Button, Flex, Table, theme, Typography } from 'antd'
 import dayjs from 'dayjs'
 import { lazy, memo, Suspense, useCallback, useState } from 'react'
 import { t } from '../i18n'
-
-export type Series = {
-  label: string
-  color: string
-  dash?: number[] // distinguishes lines without color
-  values: (number | null)[]
-  whole: string // total over the period
-}
-
-export type ChartProps = {
-  label: string // accessible name
-  kind: 'stacked' | 'lines'
-  times: number[] // start of each step in seconds, without gaps
-  step: number // in seconds
-  series: Series[]
-  format: (n: number) => string // formats a value with its unit
-  height?: number
-  onRange?: (from: number, to: number) => void // called with the selected period, in seconds
-}
+import type { ChartProps, Series } from './series'
 
 const Plot = memo(lazy(() => import('./Plot')))
 

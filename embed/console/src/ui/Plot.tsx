@@ -5,7 +5,7 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { language } from '../i18n'
 import { languages } from '../i18n/languages'
-import type { ChartProps } from './Chart'
+import type { ChartProps } from './series'
 import { useLatest } from './useLatest'
 
 type Props = Pick<ChartProps, 'kind' | 'times' | 'step' | 'series' | 'format' | 'onRange'> & { height: number; onHover: (at: number | null) => void }

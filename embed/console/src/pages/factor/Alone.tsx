@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { get, post } from '../../api/request'
 import type { Login } from '../../api/types'
 import { t } from '../../i18n'
-import { said } from '../SignIn'
+import { failureText } from '../../ui/failure-text'
 import { canUse, isCancelled, request, type Response } from './passkey'
 
 type Props = { options: unknown; onDone: (login: Login) => void; onProblem: (text: string) => void }
@@ -34,7 +34,7 @@ export function Alone({ options, onDone, onProblem }: Props) {
       onDone(await post('/admin/login/passkey', { credential: await ask(), cookie: 1 }, { quiet: true }))
     } catch (cause) {
       if (isCancelled(cause)) setHint(t('error.passkey_cancelled'))
-      else onProblem(said(cause))
+      else onProblem(failureText(cause))
       setBusy(false)
     }
   }

@@ -2,7 +2,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Failure, post } from '../../api/request'
 import type { Login } from '../../api/types'
 import { t } from '../../i18n'
-import { said } from '../SignIn'
+import { failureText } from '../../ui/failure-text'
 import { canUse, isCancelled, request, whyNot } from './passkey'
 
 type Props = { login: Login; onDone: (login: Login) => void; onBack: () => void }
@@ -30,7 +30,7 @@ export function Code({ login: { login_token, methods, public_key: options }, onD
       onDone(await step())
     } catch (cause) {
       if (isCancelled(cause)) setHint(t('error.passkey_cancelled'))
-      else setProblem(said(cause, 'factor.failed'))
+      else setProblem(failureText(cause, 'factor.failed'))
       setOver(cause instanceof Failure && cause.code === 'sign_in_again')
       setCode('')
       setBusy(false)

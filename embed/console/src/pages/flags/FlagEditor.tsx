@@ -1,12 +1,13 @@
 import { DeleteOutlined, PlusOutlined } from '@ant-design/icons'
 import { Button, Flex, Input, Select, Switch, theme } from 'antd'
-import { type ReactNode, useId, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { t } from '../../i18n'
-import type { ControlProps } from '../settings/Control'
+import type { ControlProps } from '../settings/control-props'
 import { FlagPreview } from './FlagPreview'
 import { FlagRule } from './FlagRule'
 import { type Flag, type Kind, newRule, read, rename, retype, type Variant, write } from './flag'
 import { Json } from '../settings/Json'
+import { Line } from './Line'
 
 const kinds: Kind[] = ['boolean', 'string', 'number', 'object']
 
@@ -128,19 +129,6 @@ export function FlagEditor(props: ControlProps) {
         {of.name && <FlagPreview name={of.name} value={value} />}
         {!disabled && <Button onClick={() => setRaw(true)}>{t('flags.json')}</Button>}
       </Flex>
-    </Flex>
-  )
-}
-
-// Line is a control with its label.
-export function Line({ label, children }: { label: string; children: (id: string) => ReactNode }) {
-  const id = useId()
-  return (
-    <Flex gap="4px 12px" wrap align="center">
-      <label htmlFor={id} style={{ flex: '0 0 140px' }}>
-        {label}
-      </label>
-      <div style={{ flex: '1 1 160px', minWidth: 0 }}>{children(id)}</div>
     </Flex>
   )
 }

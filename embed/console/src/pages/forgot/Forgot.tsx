@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { post } from '../../api/request'
 import { t } from '../../i18n'
-import { said } from '../SignIn'
+import { failureText } from '../../ui/failure-text'
 
 // Forgot asks for a mail with a link to set a new password. What it says does not depend on whether
 // there is such a user.
@@ -19,7 +19,7 @@ export function Forgot({ onBack }: { onBack: () => void }) {
       await post('/admin/password/forgot', { username }, { quiet: true })
       setSent(true)
     } catch (cause) {
-      setProblem(said(cause, 'forgot.failed'))
+      setProblem(failureText(cause, 'forgot.failed'))
     } finally {
       setBusy(false)
     }

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import type { Query } from '../../api/request'
 import type { Stats, StatsPoint } from '../../api/types'
 import { t } from '../../i18n'
-import type { Series } from '../../ui/Chart'
+import type { Series } from '../../ui/series'
 import { count, duration, percent } from '../../ui/format'
 
 // Data of the request charts.

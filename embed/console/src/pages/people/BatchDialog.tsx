@@ -7,7 +7,7 @@ import { count } from '../../ui/format'
 import { words } from '../../ui/words'
 import { useChoices } from '../../ui/useChoices'
 import { type Offered, optionsOf, treeOf } from '../../ui/offered'
-import type { Change } from './UserBatch'
+import type { Change } from './person'
 import { byLabel } from '../../ui/fold'
 
 type Asked = { what: 'dept_id' | 'role_ids'; on: User[]; query: Query }

@@ -5,14 +5,12 @@ import type { FieldForm } from '../../api/types'
 import { t } from '../../i18n'
 import { marked } from '../../ui/offered'
 import { StatusFilter } from '../../ui/StatusFilter'
-import type { useTable } from '../../ui/useTable'
 import { active } from '../fields/filters'
 import { byLabel } from '../../ui/fold'
+import type { Asked } from './asked'
 
 const MadeByFilter = lazy(async () => ({ default: (await import('./MadeBy')).MadeByFilter }))
 const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters')).MoreFilters }))
-
-export type Asked = Pick<ReturnType<typeof useTable<never>>, 'params' | 'set'>
 
 type Props = { list: Asked; roles?: { id: number; name: string; status: number }[]; custom: FieldForm[]; sex?: boolean }
 

@@ -2,7 +2,7 @@ import { Tag } from 'antd'
 import { Link } from 'react-router'
 import { t } from '../../i18n'
 import { useKeyName } from '../../ui/useKeyName'
-import type { Asked } from './Filters'
+import type { Asked } from './asked'
 
 // madeBy is the line of a profile for the API key that created the user, if one did.
 export const madeBy = ({ created_by_key: key }: { created_by_key: number }) =>

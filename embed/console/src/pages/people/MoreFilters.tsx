@@ -3,7 +3,7 @@ import dayjs, { type Dayjs } from 'dayjs'
 import type { ReactNode } from 'react'
 import type { FieldForm } from '../../api/types'
 import { t } from '../../i18n'
-import type { Asked } from './Filters'
+import type { Asked } from './asked'
 import { FieldFilter } from './FieldFilter'
 import { sexes } from './person'
 

@@ -9,12 +9,10 @@ import { count } from '../../ui/format'
 import { useAct } from '../../ui/useAct'
 import { usePanel } from '../../ui/usePanel'
 import { selecting } from './asked'
-import { names } from './person'
+import { type Change, names } from './person'
 import type { People } from './usePeople'
 
 const BatchDialog = lazy(async () => ({ default: (await import('./BatchDialog')).BatchDialog }))
-
-export type Change = { status?: 0 | 1; dept_id?: number; role_ids?: number[] }
 
 type Props = {
   chosen: User[]

@@ -1,4 +1,8 @@
 import type { Query } from '../../api/request'
+import type { useTable } from '../../ui/useTable'
+
+// Asked is the part of a list that its filters read and set.
+export type Asked = Pick<ReturnType<typeof useTable<never>>, 'params' | 'set'>
 
 // selecting is the part of a list's query that filters it, without paging.
 export function selecting(params: URLSearchParams): Query {

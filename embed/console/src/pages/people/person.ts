@@ -36,6 +36,9 @@ export function names(people: { username: string }[]): string {
   return people.length > 5 ? t('people.and_more', { names: first, n: people.length - 5 }) : first
 }
 
+// Change is what a batch sets in all its users.
+export type Change = { status?: 0 | 1; dept_id?: number; role_ids?: number[] }
+
 // Subject is a user or an API key whose permissions are explained.
 export type Subject = { name: string; query: { user_id: number } | { key_id: number }; key: boolean }
 

@@ -1,7 +1,7 @@
 import { Flex, Form, Input, Radio, Select, Switch } from 'antd'
 import { useState } from 'react'
 import type { Permission, PermissionNode } from '../../api/types'
-import { pages } from '../../app/pages'
+import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { Icon, icons } from '../../ui/icons'
@@ -12,7 +12,7 @@ import type { Edits } from './useEdits'
 import { permissionName } from './words'
 import { useEditor } from '../../ui/useEditor'
 
-const isPage = (node: PermissionNode) => node.type !== action
+const canHold = (node: PermissionNode) => node.type !== action
 
 type Values = Pick<Permission, 'type' | 'parent_id' | 'name' | 'key' | 'path' | 'icon' | 'local' | 'url' | 'open'> & { show: boolean; status: boolean }
 
@@ -29,12 +29,13 @@ const [menu, page, action] = [0, 1, 2] as const
 // PermissionDrawer creates or edits a permission.
 export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
   const { done } = useAct()
+  const { isPage } = useAccount()
   const kept = useKept(edits)
   const parent = kept?.parent
   const { of: node, create, change, form: filled } = useEditor('/admin/rule', kept?.node, valuesOf, again)
   const first = node?.type ?? (parent?.type === page ? action : page)
   const [type, setType] = useState<Permission['type']>(first)
-  const linkable = type === page && !(node && node.path in pages) // the server refuses a URL for a page of the console
+  const linkable = type === page && !(node && isPage(node.path)) // the server refuses a URL for a page of the console
   const [opened, setOpened] = useState(edits)
   if (opened !== edits) {
     setOpened(edits)
@@ -76,7 +77,7 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
       <Form.Item name="type" required label={t('rule.type')} extra={t(`rule.type.help.${type}` as Key)}>
         <Radio.Group optionType="button" options={[menu, page, action].map((value) => ({ value, label: t(`rule.type.${value}` as Key) }))} />
       </Form.Item>
-      <ParentSelect tree={tree} self={node?.id} name={permissionName} holds={isPage} />
+      <ParentSelect tree={tree} self={node?.id} name={permissionName} holds={canHold} />
       <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
         <Input maxLength={64} />
       </Form.Item>

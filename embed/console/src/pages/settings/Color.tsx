@@ -1,7 +1,7 @@
 import { Input, theme } from 'antd'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
-import type { ControlProps } from './Control'
+import type { ControlProps } from './control-props'
 
 // Color is a color as text, with the browser's color picker.
 export function Color({ of: _, value = '', onChange, ...rest }: ControlProps) {

@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
 import { given, learn, t } from '../../i18n'
 import { Color } from './Color'
+import { type ControlProps, lines } from './control-props'
 import { Image } from './Image'
 import { Json } from './Json'
 import { Secret } from './Secret'
@@ -17,17 +18,6 @@ const FlagEditor = lazy(async () => {
   const [{ FlagEditor }] = await Promise.all([import('../flags/FlagEditor'), learn('flags')])
   return { default: FlagEditor }
 })
-
-export type ControlProps = {
-  id?: string
-  of: Pick<Setting, 'type' | 'options' | 'props' | 'values'> & Partial<Pick<Setting, 'key'>> & { name?: string } // name is group.key, if it is stored
-  value?: string // the stored text
-  onChange?: (value: string | undefined) => void // undefined keeps the stored value
-  disabled?: boolean
-  'aria-labelledby'?: string
-  'aria-describedby'?: string
-  'aria-invalid'?: boolean
-}
 
 // Control is the form control of a setting type. All of them read and write the stored
 // text.
@@ -155,11 +145,6 @@ function Unit({ text }: { text?: string }) {
       {text}
     </bdi>
   )
-}
-
-// lines is the visible number of lines.
-export function lines(text: string): number {
-  return Math.min(Math.max(text.split('\n').length, 3), 20)
 }
 
 // several are the selected values of a multiple choice.

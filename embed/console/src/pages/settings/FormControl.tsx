@@ -1,4 +1,5 @@
-import { Control, type ControlProps } from './Control'
+import { Control } from './Control'
+import type { ControlProps } from './control-props'
 
 // FormControl connects a form, which passes an ID, with a control, which may be a group.
 export function FormControl({ label, ...props }: ControlProps & { label: string }) {

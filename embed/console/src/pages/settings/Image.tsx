@@ -6,7 +6,7 @@ import { post } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
-import type { ControlProps } from './Control'
+import type { ControlProps } from './control-props'
 
 // Image is the path of a public file, below the server's base path. Users with permission can upload one here; the file
 // stays even if the setting is not saved.

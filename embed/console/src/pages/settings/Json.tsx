@@ -3,7 +3,7 @@ import { Button, Flex } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { t } from '../../i18n'
 import { layOut, valid } from '../../ui/json'
-import { type ControlProps, lines } from './Control'
+import { type ControlProps, lines } from './control-props'
 
 // Json edits JSON text. Formatting changes only whitespace, so that long numbers keep all
 // digits.

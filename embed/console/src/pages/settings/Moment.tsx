@@ -2,7 +2,7 @@ import { DatePicker, TimePicker } from 'antd'
 import dayjs from 'dayjs'
 import parsing from 'dayjs/plugin/customParseFormat'
 import { onEnter } from '../../ui/Moment'
-import type { ControlProps } from './Control'
+import type { ControlProps } from './control-props'
 
 dayjs.extend(parsing)
 

@@ -2,7 +2,7 @@ import { Button, Flex, Typography } from 'antd'
 import Password from 'antd/es/input/Password'
 import { useState } from 'react'
 import { t } from '../../i18n'
-import type { ControlProps } from './Control'
+import type { ControlProps } from './control-props'
 
 // Secret never shows the stored value. Typing replaces it, and a button removes it; an
 // empty field keeps it.
