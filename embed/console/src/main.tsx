@@ -5,7 +5,7 @@ import { consoleURL } from './api/base'
 import { askEarly } from './api/early'
 import { isPending, mark } from './api/session'
 import { finishSignOut } from './api/sign-out'
-import { language, learn, t } from './i18n'
+import { language, loadTexts, t } from './i18n'
 import { languages } from './i18n/languages'
 import { SignIn } from './pages/SignIn'
 
@@ -18,7 +18,7 @@ if (mark() && location.pathname === consoleURL('open')) {
 } else if (mark()) {
   askEarly()
   root.render(<Waiting />)
-  Promise.all([import('./app/App'), languages[language]?.library?.(), learn('frame')]).then(
+  Promise.all([import('./app/App'), languages[language]?.library?.(), loadTexts('frame')]).then(
     ([{ App }, locale]) => root.render(<App locale={locale} />),
     unreachable,
   )

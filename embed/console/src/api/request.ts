@@ -4,7 +4,7 @@ import { actingHeaders, stopActing } from './acting'
 import { base } from './base'
 import { begin } from './changes'
 import type { Answer, Body, Method, Path } from './paths'
-import { changed, told, telling } from './told'
+import { noticeDue, noticeShown, withNotice } from './saved-notice'
 import type { Info } from './types'
 import { lapse, mark, signedIn } from './session'
 
@@ -201,7 +201,7 @@ const unsaid = /^\/admin\/(login|logout|reauth|act-as)|\/act-as$|^\/auth\//
 
 // request calls the API and returns the data of the response. It always throws a Failure,
 // and shows it unless the caller does.
-export const request = <T>(method: Method, path: Path, o: Options = {}): Promise<T> => telling(hooks.saved, () => ask<T>(method, path, o))
+export const request = <T>(method: Method, path: Path, o: Options = {}): Promise<T> => withNotice(hooks.saved, () => ask<T>(method, path, o))
 
 async function ask<T>(method: Method, path: Path, o: Options): Promise<T> {
   const session = mark()
@@ -209,11 +209,11 @@ async function ask<T>(method: Method, path: Path, o: Options): Promise<T> {
     const response = await answer(method, path, o)
     const seq = /-(\d+)$/.exec(response.headers.get('Reeve-Entry') ?? '')?.[1] // after the generation
     if (seq) o.entry?.(Number(seq))
-    if (!unsaid.test(path) && (method === 'PUT' ? !o.query?.dry_run : seq)) changed()
+    if (!unsaid.test(path) && (method === 'PUT' ? !o.query?.dry_run : seq)) noticeDue()
     return ((await response.json()) as Envelope<T>).data
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause
-    if (method !== 'GET') told() // a failure is shown instead
+    if (method !== 'GET') noticeShown() // a failure is shown instead
     if (cause.status === 401 && session) {
       // the page is left
     } else if (cause.code === 'password_change_required') {

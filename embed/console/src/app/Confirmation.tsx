@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react'
 import { get, hooks } from '../api/request'
 import type { Reauth } from '../api/types'
-import { learn } from '../i18n'
+import { loadTexts } from '../i18n'
 import { closed } from '../ui/focus-row'
 import { late } from './late'
 
-const Confirm = late(async () => (await Promise.all([import('../pages/factor/Confirm'), learn('factor')]))[0].Confirm)
+const Confirm = late(async () => (await Promise.all([import('../pages/factor/Confirm'), loadTexts('factor')]))[0].Confirm)
 
 type Asked = {
   how: Reauth

@@ -4,11 +4,11 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { early } from '../api/early'
 import { get } from '../api/request'
 import type { Home, Info } from '../api/types'
-import { learn, t } from '../i18n'
+import { loadTexts, t } from '../i18n'
 import { useDocked } from '../ui/dock'
 import { Mark } from '../ui/Mark'
-import { useBack } from '../ui/useBack'
-import { useNews } from '../ui/useNews'
+import { useReconnect } from '../ui/useReconnect'
+import { useChanges } from '../ui/useChanges'
 import { useWider } from '../ui/useWider'
 import { type Account, AccountContext } from './account'
 import { ActingBar } from './ActingBar'
@@ -23,13 +23,13 @@ import { Menus } from './Menus'
 import { pages } from './pages'
 import { SignInAgain } from './SignInAgain'
 
-const Palette = late(async () => (await Promise.all([import('./Palette'), learn('builtins')]))[0].Palette)
+const Palette = late(async () => (await Promise.all([import('./Palette'), loadTexts('builtins')]))[0].Palette)
 const PhoneMenu = late(async () => (await import('./PhoneMenu')).PhoneMenu)
 const Help = late(async () => (await import('./Help')).Help)
 
-const FactorDue = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].FactorDue)
-const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/AccountNotices'), learn('factor')]))[0].AccountNotices)
-const MustAdd = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), learn('factor')]))[0].MustAdd)
+const FactorDue = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), loadTexts('factor')]))[0].FactorDue)
+const AccountNotices = late(async () => (await Promise.all([import('../pages/factor/AccountNotices'), loadTexts('factor')]))[0].AccountNotices)
+const MustAdd = late(async () => (await Promise.all([import('../pages/factor/FactorDue'), loadTexts('factor')]))[0].MustAdd)
 
 // overdue reports whether the user must set up a second factor first. An administrator who acts as
 // the user can't do that.
@@ -62,11 +62,11 @@ export function Layout({ children }: { children: ReactNode }) {
     get('/api/home', {}, { quiet: true }).then(setHome, () => {}) // a missing site name is not worth an error
   }, [load])
   useEffect(begin, [begin])
-  useBack(begin)
+  useReconnect(begin)
 
   // Failures are not shown: the user has not requested this.
-  useNews(['access.changed'], () => get('/admin/info', {}, { quiet: true }).then(setInfo, () => {}))
-  useNews(['setting'], () => get('/api/home', {}, { quiet: true }).then(setHome, () => {}))
+  useChanges(['access.changed'], () => get('/admin/info', {}, { quiet: true }).then(setInfo, () => {}))
+  useChanges(['setting'], () => get('/api/home', {}, { quiet: true }).then(setHome, () => {}))
 
   const account = useMemo<Account | undefined>(() => {
     if (!info) return undefined

@@ -33,10 +33,10 @@ export function ReachBar() {
       ),
     },
   }
-  const said = reach === 'well' ? undefined : says[reach]
+  const message = reach === 'well' ? undefined : says[reach]
   return (
     <div role="status" className="reach" style={{ zIndex: token.zIndexPopupBase + 1000 }}>
-      {said && (
+      {message && (
         <div
           className="reach-bar"
           data-reach={reach}
@@ -48,9 +48,9 @@ export function ReachBar() {
             borderRadius: token.borderRadiusLG,
           }}
         >
-          {said.icon}
+          {message.icon}
           <span>{t(`reach.${reach as keyof typeof says}`)}</span>
-          {said.action}
+          {message.action}
         </div>
       )}
     </div>

@@ -37,9 +37,9 @@ export function SignInAgain({ user, onDone }: { user: User; onDone: () => void }
         resume.current = resolve
       })
     })
-    const told = () => resume.current && mark() && void look()
-    addEventListener('storage', told)
-    return () => removeEventListener('storage', told)
+    const listener = () => resume.current && mark() && void look()
+    addEventListener('storage', listener)
+    return () => removeEventListener('storage', listener)
   }, [])
 
   // It lies above drawers and dialogs, which do not hear its keys.

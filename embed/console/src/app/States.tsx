@@ -3,7 +3,7 @@ import { Button, Flex, theme, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { t } from '../i18n'
-import { useBack } from '../ui/useBack'
+import { useReconnect } from '../ui/useReconnect'
 
 // What is shown instead of a page.
 
@@ -40,14 +40,14 @@ export function Forbidden({ permission }: { permission: string }) {
 // Problem is shown when a page throws, or its file can't be loaded: after an update of the
 // server the old version's files are gone, and during a restart none are available.
 export function Problem() {
-  useBack(again)
+  useReconnect(reload)
   return (
     <State icon={<WarningOutlined />} title={t('state.problem')}>
-      <Button type="primary" onClick={again}>
+      <Button type="primary" onClick={reload}>
         {t('state.reload')}
       </Button>
     </State>
   )
 }
 
-const again = () => location.reload()
+const reload = () => location.reload()

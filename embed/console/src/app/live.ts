@@ -14,13 +14,13 @@ import { store } from '../ui/store'
 
 // Missed means that changes may have been missed, so that all data must be loaded again. written is the
 // moment when this tab was told that it has made a change; absent if it has not made it.
-export type News = (Change & { written?: number }) | 'missed'
+export type ChangeNotice = (Change & { written?: number }) | 'missed'
 
-// Told is what tabs tell each other. The one that has the stream sends its messages and whether it is
+// TabMessage is a message between tabs. The one that has the stream sends its messages and whether it is
 // open; hello asks for that. anyone asks whether the user is present in a tab, and here says so.
-type Told = { message: Message } | { on: boolean; last: string } | 'missed' | 'hello' | 'anyone' | 'here'
+type TabMessage = { message: Message } | { on: boolean; last: string } | 'missed' | 'hello' | 'anyone' | 'here'
 
-const listeners = new Set<(news: News) => void>()
+const listeners = new Set<(notice: ChangeNotice) => void>()
 const streaming = store(false)
 
 let last = '' // position of the last message
@@ -32,10 +32,10 @@ let elsewhere = false // whether the user is present in another tab
 let wake = (): void => {} // ends a wait before the next attempt
 let lost: ReturnType<typeof setTimeout> | undefined
 
-// onNews calls back with each change until the returned function is called.
-export function onNews(told: (news: News) => void): () => void {
-  listeners.add(told)
-  return () => void listeners.delete(told)
+// onChanges calls back with each change until the returned function is called.
+export function onChanges(listener: (notice: ChangeNotice) => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }
 
 // isStreaming reports whether changes arrive, so that polling for them is not necessary.
@@ -47,26 +47,26 @@ async function receive(message: Message): Promise<void> {
   if (message.type === 'open' || !message.data) return
   const change = JSON.parse(message.data) as Change
   const written = change.own ? await writtenAt(change.id) : undefined
-  for (const told of listeners) told({ ...change, written })
+  for (const listener of listeners) listener({ ...change, written })
 }
 
 function missed(): void {
-  for (const told of listeners) told('missed')
+  for (const listener of listeners) listener('missed')
 }
 
-const tell = (what: Told): void => tabs?.postMessage(what)
+const broadcast = (what: TabMessage): void => tabs?.postMessage(what)
 
-// become notes whether the stream is open. After 10 s without it, the user learns whether the server is
+// setOnline notes whether the stream is open. After 10 s without it, the user learns whether the server is
 // unreachable.
-function become(on: boolean): void {
+function setOnline(on: boolean): void {
   clearTimeout(lost)
   if (!on) lost = setTimeout(() => present() && void hooks.lost(), 10_000)
   streaming.set(on)
-  tell({ on, last })
+  broadcast({ on, last })
 }
 
-// until waits for a time, wake or signal.
-const until = (signal: AbortSignal, milliseconds?: number): Promise<void> =>
+// waitFor waits for a time, wake or signal.
+const waitFor = (signal: AbortSignal, milliseconds?: number): Promise<void> =>
   new Promise((resolve) => {
     const over = () => {
       clearTimeout(timer)
@@ -86,8 +86,8 @@ async function run(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     if (!present() && !elsewhere) {
       idle = true
-      tell('anyone')
-      await until(signal)
+      broadcast('anyone')
+      await waitFor(signal)
       idle = false
       continue
     }
@@ -97,16 +97,16 @@ async function run(signal: AbortSignal): Promise<void> {
         if (failures && !last) {
           // it does not continue where the page has stopped
           missed()
-          tell('missed')
+          broadcast('missed')
         }
         failures = 0
-        become(true)
+        setOnline(true)
       }
       void receive(message)
-      tell({ message })
+      broadcast({ message })
     })
     if (signal.aborted) return
-    if (streaming.get() || !failures) become(false)
+    if (streaming.get() || !failures) setOnline(false)
     if (status === 401) {
       clearTimeout(lost)
       if (!(await lapse(session, code))) return
@@ -118,17 +118,17 @@ async function run(signal: AbortSignal): Promise<void> {
       last = '' // the position is gone
       failures = 0
     }
-    await until(signal, pause(failures++, Math.random()))
+    await waitFor(signal, pause(failures++, Math.random()))
   }
 }
 
-// hear handles what other tabs tell.
-function hear(what: Told): void {
+// handleMessage handles a message of another tab.
+function handleMessage(what: TabMessage): void {
   if (what === 'missed') missed()
   else if (what === 'hello') {
-    if (leads) tell({ on: streaming.get(), last })
+    if (leads) broadcast({ on: streaming.get(), last })
   } else if (what === 'anyone') {
-    if (present()) tell('here')
+    if (present()) broadcast('here')
   } else if (what === 'here') {
     elsewhere = idle
     if (idle) wake()
@@ -136,7 +136,7 @@ function hear(what: Told): void {
   else {
     last = what.last || last
     streaming.set(what.on)
-    if (!what.on && present()) tell('here')
+    if (!what.on && present()) broadcast('here')
   }
 }
 
@@ -144,16 +144,16 @@ function hear(what: Told): void {
 function share(): void {
   const name = `reeve-events ${mark()}${actingAs && ` as ${actingAs}`}` // tabs of different sessions share nothing
   tabs = new BroadcastChannel(name)
-  tabs.onmessage = (e: MessageEvent<Told>) => hear(e.data)
-  tell('hello')
+  tabs.onmessage = (e: MessageEvent<TabMessage>) => handleMessage(e.data)
+  broadcast('hello')
   void navigator.locks.request(name, () => {
     leads = true
     return run(new AbortController().signal).then(() => new Promise(() => {})) // the lock lasts as long as the tab
   })
 }
 
-// alone has a stream while the tab is visible.
-function alone(): void {
+// runAlone has a stream while the tab is visible.
+function runAlone(): void {
   let control: AbortController | undefined
   const look = () => {
     control?.abort()
@@ -171,9 +171,9 @@ export function listen(): void {
   started = true
   onReturn(() => {
     wake()
-    if (!leads && !streaming.get()) tell('here')
+    if (!leads && !streaming.get()) broadcast('here')
   })
   addEventListener('reeve-back', () => wake()) // the server is reachable again
   if (navigator.locks) share()
-  else alone()
+  else runAlone()
 }

@@ -1,7 +1,7 @@
 import { consoleURL } from '../api/base'
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react'
 import type { Access } from '../api/types'
-import { type Area, learn } from '../i18n'
+import { type Area, loadTexts } from '../i18n'
 import { Problem } from './States'
 
 type Own = {
@@ -16,7 +16,7 @@ type Page = Own & { access: Access[] } // any of them grants access
 function own(load: () => Promise<ComponentType>, ...areas: Area[]): Own {
   let begun: Promise<{ default: ComponentType }> | undefined
   const begin = () =>
-    (begun ??= Promise.all([load(), learn(...areas)]).then(
+    (begun ??= Promise.all([load(), loadTexts(...areas)]).then(
       ([Loaded]) => ({ default: Loaded }),
       () => ({ default: Problem }),
     ))

@@ -1,7 +1,7 @@
 import { base, consoleURL } from '../api/base'
 import { hooks } from '../api/request'
 import { store } from '../ui/store'
-import { tellBack } from '../ui/useBack'
+import { notifyReconnect } from '../ui/useReconnect'
 
 // Availability of the server. After a request without a response, /health is polled with increasing
 // delays until it answers. The page stays open, so that no input is lost.
@@ -15,7 +15,7 @@ export type Reach = 'well' | 'offline' | 'away' | 'back' | 'updated'
 const reach = store<Reach>(navigator.onLine ? 'well' : 'offline')
 let wait: ReturnType<typeof setTimeout> | undefined
 
-const become = reach.set
+const setReach = reach.set
 
 // answers reports whether the server handles requests. A server that can't write still
 // reads.
@@ -41,23 +41,23 @@ async function sameVersion(): Promise<boolean> {
 
 async function look(pause: number): Promise<void> {
   clearTimeout(wait)
-  if (!navigator.onLine) return become('offline')
+  if (!navigator.onLine) return setReach('offline')
   if (!(await answers())) {
-    if (reach.get() !== 'away') become('away')
+    if (reach.get() !== 'away') setReach('away')
     clearTimeout(wait)
     wait = setTimeout(() => void look(Math.min(pause * 2, 10_000)), pause * (0.75 + Math.random() / 2))
     return
   }
-  if (!(await sameVersion())) return become('updated')
-  become('back')
-  tellBack()
+  if (!(await sameVersion())) return setReach('updated')
+  setReach('back')
+  notifyReconnect()
   wait = setTimeout(dismiss, 4000)
 }
 
 // dismiss hides the message.
 export function dismiss(): void {
   clearTimeout(wait)
-  become('well')
+  setReach('well')
 }
 
 // tryNow retries immediately.
@@ -74,7 +74,7 @@ export function watch(): void {
     }
     return true
   }
-  addEventListener('offline', () => become('offline'))
+  addEventListener('offline', () => setReach('offline'))
   addEventListener('online', () => void look(500))
 }
 

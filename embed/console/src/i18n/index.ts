@@ -40,9 +40,9 @@ export const language: string = [stored, own].find((code) => Object.hasOwn(langu
 
 const words: Record<string, string> = { ...firsts[language] }
 
-// learn loads the texts of areas; those of the sign-in page are bundled. No text is
+// loadTexts loads the texts of areas; those of the sign-in page are bundled. No text is
 // available before, so modules must not read texts when they are loaded.
-export async function learn(...names: Area[]): Promise<void> {
+export async function loadTexts(...names: Area[]): Promise<void> {
   const files = names.map((name) => areas[`./${language}/${name === 'frame' ? 'index' : name}.ts`])
   for (const area of await Promise.all(files.map((load) => load?.() ?? {}))) Object.assign(words, ...Object.values(area))
 }

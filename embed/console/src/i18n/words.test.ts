@@ -7,7 +7,7 @@ async function wordsIn(language: string) {
   vi.stubGlobal('localStorage', { getItem: () => null })
   vi.stubGlobal('navigator', { language, onLine: true })
   const i18n = await import('.')
-  await i18n.learn('frame', 'people', 'actions')
+  await i18n.loadTexts('frame', 'people', 'actions')
   return i18n
 }
 

@@ -7,14 +7,14 @@ import { Actions } from '../ui/Actions'
 import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
 import { activity } from '../ui/log/address'
-import { useAct } from '../ui/useAct'
+import { useAction } from '../ui/useAction'
 import { useTable } from '../ui/useTable'
 import { sessionColumns } from './session-columns'
 
 // Sessions lists the open sessions, and ends them with permission.
 export function Sessions() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const navigate = useNavigate()
   const list = useTable<Session>('/system/session')
   const filter = (name: 'user_id' | 'app_user_id') => ({
@@ -24,9 +24,9 @@ export function Sessions() {
   })
 
   async function end(session: Session) {
-    if (!(await sure({ title: t('sessions.end'), text: <bdi>{t('sessions.end.sure', { name: session.username })}</bdi>, ok: t('sessions.end') }))) return
+    if (!(await confirm({ title: t('sessions.end'), text: <bdi>{t('sessions.end.sure', { name: session.username })}</bdi>, ok: t('sessions.end') }))) return
     await del(`/system/session/${session.id}`)
-    done(t('sessions.ended', { name: session.username }))
+    notify(t('sessions.ended', { name: session.username }))
     await list.reload()
   }
 

@@ -3,7 +3,7 @@ import { get, post, put } from '../api/request'
 import { back, begin, endedBy, mark } from '../api/session'
 import { signOut } from '../api/sign-out'
 import type { Home, Login } from '../api/types'
-import { language, learn, setLanguage, t } from '../i18n'
+import { language, loadTexts, setLanguage, t } from '../i18n'
 import { languages } from '../i18n/languages'
 import { failureText } from '../ui/failure-text'
 import { Mark } from '../ui/Mark'
@@ -115,7 +115,7 @@ function Help({ home, onForgot }: { home: Partial<Home>; onForgot: (form: Compon
   if (home.forgot_password === undefined) return null
   if (home.forgot_password) {
     const open = () =>
-      Promise.all([import('./forgot/Forgot'), learn('forgot')]).then(
+      Promise.all([import('./forgot/Forgot'), loadTexts('forgot')]).then(
         ([{ Forgot }]) => onForgot(Forgot),
         () => setProblem(t('error.unreachable')),
       )
@@ -144,8 +144,8 @@ async function passkeys(): Promise<Passkey | undefined> {
   if (typeof PublicKeyCredential === 'undefined') return undefined
   const { public_key: options } = await get('/admin/login/passkey', {}, { quiet: true })
   if (!options) return undefined
-  const [{ Alone }] = await Promise.all([import('./factor/Alone'), learn('factor')])
-  return { Part: Alone, options }
+  const [{ PasskeySignIn }] = await Promise.all([import('./factor/PasskeySignIn'), loadTexts('factor')])
+  return { Part: PasskeySignIn, options }
 }
 
 // endedHint says why the user has to sign in again; '' at the first sign-in.
@@ -181,7 +181,7 @@ function Credentials({ again, onEnter, onSecond, first, children }: CredentialsP
     try {
       const login = await post('/admin/login', { username, password, cookie: 1 }, { quiet: true })
       if (login.login_token) {
-        const [{ Code }] = await Promise.all([import('./factor/Code'), learn('factor')])
+        const [{ Code }] = await Promise.all([import('./factor/Code'), loadTexts('factor')])
         onSecond({ Form: Code, login, password })
       } else onEnter(login, password)
     } catch (cause) {

@@ -7,7 +7,7 @@ import { type Key, maybe, t } from '../i18n'
 import { bytes, count } from '../ui/format'
 import { present } from '../ui/presence'
 import { Time } from '../ui/Time'
-import { useAct } from '../ui/useAct'
+import { useAction } from '../ui/useAction'
 import { useGet } from '../ui/useGet'
 import { wide } from '../ui/Wide'
 import { Backup } from './info/Backup'
@@ -25,10 +25,10 @@ export function SystemInfo() {
   const { data: info } = useGet('/system/info')
   const { data: health, reload } = useGet('/system/health')
   useEffect(() => {
-    const again = setInterval(() => {
+    const timer = setInterval(() => {
       if (present()) void reload()
     }, every)
-    return () => clearInterval(again)
+    return () => clearInterval(timer)
   }, [reload])
   return (
     <Flex vertical gap={16}>
@@ -109,11 +109,11 @@ function said({ name, state, text, figures }: Part): string {
 
 // Acknowledge dismisses the warning about lost commits.
 function Acknowledge({ reload }: { reload: () => Promise<unknown> }) {
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   async function acknowledge() {
-    if (!(await sure({ title: t('info.lost.acknowledge'), text: t('info.lost.sure'), ok: t('info.lost.acknowledge') }))) return
+    if (!(await confirm({ title: t('info.lost.acknowledge'), text: t('info.lost.sure'), ok: t('info.lost.acknowledge') }))) return
     await post('/system/health/acknowledge')
-    done(t('info.lost.acknowledged'))
+    notify(t('info.lost.acknowledged'))
     await reload()
   }
   return (

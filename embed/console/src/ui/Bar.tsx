@@ -3,7 +3,7 @@ import { Button, Flex, Input, Typography } from 'antd'
 import type { ReactNode } from 'react'
 import { t } from '../i18n'
 import { clear } from './clear'
-import { useTyped } from './useTyped'
+import { useDebounced } from './useDebounced'
 import { useWider } from './useWider'
 
 type List = { params: URLSearchParams; set: (values: Record<string, string | undefined>) => void; reload: () => Promise<void>; damaged?: number[] }
@@ -58,7 +58,7 @@ export function Bar({ title, list, search = true, filters, actions }: Props) {
 }
 
 function Search({ list }: { list: List }) {
-  const [text, setText] = useTyped(list.params.get('keywordSearch') ?? '', (keywordSearch) => list.set({ keywordSearch }))
+  const [text, setText] = useDebounced(list.params.get('keywordSearch') ?? '', (keywordSearch) => list.set({ keywordSearch }))
   return (
     <Input
       data-search

@@ -1,7 +1,7 @@
 import { Alert, Button } from 'antd'
 import { useEffect, useState } from 'react'
 import type { Change } from '../api/stream'
-import { onNews } from '../app/live'
+import { onChanges } from '../app/live'
 import { t } from '../i18n'
 import { Time } from './Time'
 
@@ -13,8 +13,8 @@ export function Changed({ collection, id, onReload }: Props) {
   const [change, setChange] = useState<Change>()
   useEffect(
     () =>
-      onNews((news) => {
-        if (news !== 'missed' && news.collection === collection && news.record === id && !news.written) setChange(news)
+      onChanges((notice) => {
+        if (notice !== 'missed' && notice.collection === collection && notice.record === id && !notice.written) setChange(notice)
       }),
     [collection, id],
   )

@@ -8,7 +8,7 @@ type Props = {
   label: string // names the secret
   secret: string
   warning: string // that it is shown only once
-  done: string // the button that closes it
+  ok: string // the button that closes it
   onClose: () => void
   onClosed: () => void // it is closed: forget the secret
   children?: ReactNode // above the secret
@@ -17,7 +17,7 @@ type Props = {
 
 // CopyOnce shows a secret that can't be retrieved again. It closes only by its button, not by a
 // click outside.
-export function CopyOnce({ open, title, label, secret, warning, done, onClose, onClosed, children, below }: Props) {
+export function CopyOnce({ open, title, label, secret, warning, ok, onClose, onClosed, children, below }: Props) {
   return (
     <Modal
       title={title}
@@ -29,7 +29,7 @@ export function CopyOnce({ open, title, label, secret, warning, done, onClose, o
       destroyOnHidden
       footer={
         <Button type="primary" onClick={onClose}>
-          {done}
+          {ok}
         </Button>
       }
     >

@@ -1,7 +1,7 @@
 import { SearchOutlined } from '@ant-design/icons'
 import { Input } from 'antd'
 import { clear } from './clear'
-import { useTyped } from './useTyped'
+import { useDebounced } from './useDebounced'
 
 type Props = {
   label: string
@@ -12,6 +12,6 @@ type Props = {
 
 // Find is a search field that reports after a pause in typing.
 export function Find({ label, hint = label, value, onChange }: Props) {
-  const [text, setText] = useTyped(value, onChange, 150)
+  const [text, setText] = useDebounced(value, onChange, 150)
   return <Input allowClear={clear()} prefix={<SearchOutlined />} aria-label={label} placeholder={hint} value={text} onChange={(e) => setText(e.target.value)} />
 }

@@ -2,13 +2,13 @@ import { Alert, Button, Drawer, Flex, Form, type FormInstance, Skeleton, Tabs } 
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../api/request'
 import { useAccount } from '../app/account'
-import { learn, t } from '../i18n'
+import { loadTexts, t } from '../i18n'
 import { Changed } from './Changed'
 import { faults } from './faults'
-import { useAct } from './useAct'
+import { useAction } from './useAction'
 import { useWider } from './useWider'
 
-const History = lazy(async () => ({ default: (await Promise.all([import('./log/History'), learn('audit', 'actions', 'builtins')]))[0].History }))
+const History = lazy(async () => ({ default: (await Promise.all([import('./log/History'), loadTexts('audit', 'actions', 'builtins')]))[0].History }))
 
 type Props<V extends object> = {
   title: string
@@ -18,7 +18,7 @@ type Props<V extends object> = {
   onClose: () => void
   onClosed?: () => void // it is closed, and the focus is back
   onFill?: () => void // the form now shows initial
-  again?: () => Promise<Partial<V>> // values of the form after someone else changed the record
+  reload?: () => Promise<Partial<V>> // values of the form after another session changed the record
   onChange?: (changed: Partial<V>, all: V) => void
   children: ReactNode | ((form: FormInstance<V>) => ReactNode)
   ok: string // the button
@@ -37,7 +37,7 @@ export function FormDrawer<V extends object>({
   onClose,
   onClosed,
   onFill,
-  again,
+  reload,
   onChange,
   children,
   ok,
@@ -50,7 +50,7 @@ export function FormDrawer<V extends object>({
   const [busy, setBusy] = useState(false)
   const [filled, setFilled] = useState(0) // how often the form was filled
   const typed = useRef(false) // antd also counts programmatic changes as touched
-  const { sure } = useAct()
+  const { confirm } = useAction()
   const md = useWider('md')
   const { may } = useAccount()
   const [tab, setTab] = useState('form')
@@ -87,7 +87,7 @@ export function FormDrawer<V extends object>({
       onClose()
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
-      if (cause.code === 'stale' && again) {
+      if (cause.code === 'stale' && reload) {
         setStale(true)
         setProblem(t('form.stale'))
         return
@@ -106,10 +106,10 @@ export function FormDrawer<V extends object>({
   }
 
   // undone fills the form with the record as it is after an undo, which may have deleted it.
-  const undone = () => void again?.().then(fill, onClose)
+  const undone = () => void reload?.().then(fill, onClose)
 
   async function close() {
-    if (!typed.current || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
+    if (!typed.current || (await confirm({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
   }
 
   const fields = (
@@ -124,7 +124,7 @@ export function FormDrawer<V extends object>({
         if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) form.submit()
       }}
     >
-      {history && !stale && <Changed key={filled} {...history} onReload={again && (() => void again().then(fill))} />}
+      {history && !stale && <Changed key={filled} {...history} onReload={reload && (() => void reload().then(fill))} />}
       {problem && (
         <Alert
           type="error"
@@ -132,8 +132,8 @@ export function FormDrawer<V extends object>({
           title={<span style={{ whiteSpace: 'pre-line' }}>{problem}</span>}
           action={
             stale &&
-            again && (
-              <Button size="small" onClick={() => void again().then(fill)}>
+            reload && (
+              <Button size="small" onClick={() => void reload().then(fill)}>
                 {t('reload')}
               </Button>
             )

@@ -34,8 +34,8 @@ function columnsOf({ kind, times, step, series }: Pick<Props, 'kind' | 'times' |
   return [xs, ...values]
 }
 
-// alone are values without neighbors, to which no line leads.
-const alone = (values: ArrayLike<number | null | undefined>): number[] =>
+// isolated are values without neighbors, to which no line leads.
+const isolated = (values: ArrayLike<number | null | undefined>): number[] =>
   Array.from(values).flatMap((value, i) => (value == null || values[i - 1] != null || values[i + 1] != null ? [] : i))
 
 // Plot draws a chart on a canvas; its content must also be available as text.
@@ -80,7 +80,7 @@ export default function Plot({ kind, times, step, series, format, onRange, heigh
                   stroke: s.color,
                   width: 1.75,
                   dash: s.dash,
-                  points: { size: 4, fill: s.color, filter: (u: uPlot, at: number, shown: boolean) => (shown ? null : alone(u.data[at]!)) },
+                  points: { size: 4, fill: s.color, filter: (u: uPlot, at: number, shown: boolean) => (shown ? null : isolated(u.data[at]!)) },
                 }
               : { fill: s.color, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.8, 28] }) },
           ),

@@ -9,7 +9,7 @@ import { Actions } from './Actions'
 import type { FormDrawer as Drawer } from './FormDrawer'
 import { List } from './List'
 import { useEditor } from './useEditor'
-import { useKept } from './useKept'
+import { useLastValue } from './useLastValue'
 import { useRemove } from './useRemove'
 import { useTable } from './useTable'
 
@@ -42,7 +42,7 @@ const useAnyEditor = useEditor as unknown as <T, V>(
   path: string,
   record: T | undefined,
   values: (record: T) => V,
-) => { save: (values: V) => Promise<T>; form: (blank: Partial<V>) => { initial: Partial<V>; again?: () => Promise<Partial<V>>; ok: string } }
+) => { save: (values: V) => Promise<T>; form: (blank: Partial<V>) => { initial: Partial<V>; reload?: () => Promise<Partial<V>>; ok: string } }
 
 // Resource is a list of records that are created and edited in a drawer, and deleted.
 export function Resource<P extends string, T extends Stored, V extends object>(props: Props<P, T, V>) {
@@ -51,7 +51,7 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
   const removing = useRemove()
   const list = useTable<T>(path)
   const [edited, setEdited] = useState<T | 'new'>()
-  const kept = useKept(edited)
+  const kept = useLastValue(edited)
   const record = kept === 'new' ? undefined : kept
   const editor = useAnyEditor<T, V>(path, record, props.values)
   const able = (action: 'create' | 'update' | 'delete') => may(`${props.may}.${action}` as Access)
@@ -66,7 +66,7 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
     const removed = await removing({
       path: `${path}/${one.id}` as Path<'DELETE'>,
       question: { title: t('delete.sure', { name: name(one) }), text: t('delete.text'), ok: t('delete') },
-      done: t('deleted', { name: name(one) }),
+      message: t('deleted', { name: name(one) }),
       needs: props.collection ? [`${props.may}.create` as Access] : undefined,
     })
     if (removed) await list.reload()

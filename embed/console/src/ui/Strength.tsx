@@ -1,5 +1,5 @@
 import { type ComponentType, useEffect, useState } from 'react'
-import { learn } from '../i18n'
+import { loadTexts } from '../i18n'
 
 type Props = { password: string; shortest: number; own?: string[] }
 
@@ -11,7 +11,7 @@ export function Strength({ password, shortest, own }: Props) {
   const typed = password !== ''
   useEffect(() => {
     if (!typed || loaded) return
-    Promise.all([import('../pages/strength/Meter'), learn('strength')]).then(
+    Promise.all([import('../pages/strength/Meter'), loadTexts('strength')]).then(
       ([{ Meter }]) => setLoaded({ Meter }),
       () => {},
     )

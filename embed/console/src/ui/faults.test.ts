@@ -15,7 +15,7 @@ beforeAll(async () => {
   words = own.words
   labelled = own.labelled
   faultText = own.faultText
-  await (await import('../i18n')).learn('frame')
+  await (await import('../i18n')).loadTexts('frame')
 })
 
 const faults = fc.dictionary(fc.string(), fc.string())

@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest'
 
 vi.stubGlobal('localStorage', { getItem: () => null })
 vi.stubGlobal('navigator', { language: 'en', onLine: true })
-const { learn } = await import('../i18n')
-await learn('frame')
+const { loadTexts } = await import('../i18n')
+await loadTexts('frame')
 const { named, optionsOf, treeOf } = await import('./offered')
 
 const sales = { id: 1, name: 'Sales', status: 1 }

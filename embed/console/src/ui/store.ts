@@ -4,13 +4,13 @@ import { useSyncExternalStore } from 'react'
 export function store<T>(value: T) {
   const listeners = new Set<() => void>()
   const get = () => value
-  const subscribe = (told: () => void) => {
-    listeners.add(told)
-    return () => void listeners.delete(told)
+  const subscribe = (listener: () => void) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
   }
   const set = (next: T): void => {
     value = next
-    for (const told of listeners) told()
+    for (const listener of listeners) listener()
   }
   return { get, set, subscribe, use: () => useSyncExternalStore(subscribe, get) }
 }

@@ -21,7 +21,7 @@ const uses: Record<string, string> = {
 const sources = import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })
 
 const list =
-  /(?:useGet|useEvery|useTable|every|get)(?:<[^>]*>)?\([^\n;]*?'\/(?:admin\/(?:role|dept|rule)|user\/(?:role|rule)|file\/group|system\/setting-group)'/
+  /(?:useGet|useAll|useTable|getAll|get)(?:<[^>]*>)?\([^\n;]*?'\/(?:admin\/(?:role|dept|rule)|user\/(?:role|rule)|file\/group|system\/setting-group)'/
 
 test('forms load what can be chosen without the permission to list it', () => {
   const found = Object.entries(sources).filter(([path, source]) => !path.includes('test') && list.test(source))

@@ -28,7 +28,7 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
   const change = (body: Change) =>
     request<Answer<'PUT', Item<P>>>('PUT', item(of?.id ?? 0), { body: { ...body, updated_at: filled.current?.updated_at }, quiet: true })
 
-  async function again(old: T): Promise<V> {
+  async function reload(old: T): Promise<V> {
     const fresh = load ? await load(old) : await request<T>('GET', item(old.id))
     setLoaded(fresh)
     filled.current = fresh
@@ -47,7 +47,7 @@ export function useEditor<P extends Path<'POST'> & Path<'GET'>, T extends Stored
     // form are the props of a FormDrawer; blank are the values of a new record.
     form: (blank: Partial<V>) => ({
       initial: of ? valuesOf(of) : blank,
-      again: of && (() => again(of)),
+      reload: of && (() => reload(of)),
       onFill,
       ok: t(of ? 'save' : 'create'),
     }),

@@ -6,7 +6,7 @@ import { recall, remember } from './answers'
 import { onReturn, present } from './presence'
 import { isTold, topicsOf } from './topics'
 import { useLatest } from './useLatest'
-import { useNews } from './useNews'
+import { useChanges } from './useChanges'
 
 // useLive polls a path of the API while the user is present. query is called each time;
 // key is what it depends on. No request is made while path is empty. Failures are not
@@ -39,13 +39,13 @@ export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, qu
       clearTimeout(wait)
       if (!control.signal.aborted) wait = setTimeout(poll, seconds * 1000)
     }
-    const told = () => isTold(path) && isStreaming()
+    const pushed = () => isTold(path) && isStreaming()
     const poll = () => {
-      if (told()) wait = setTimeout(poll, seconds * 1000)
+      if (pushed()) wait = setTimeout(poll, seconds * 1000)
       else if (present()) void look.current()
     }
     const forget = onReturn(() => {
-      if (!told() && Date.now() - last >= seconds * 1000) void look.current()
+      if (!pushed() && Date.now() - last >= seconds * 1000) void look.current()
     })
     void look.current()
     return () => {
@@ -55,7 +55,7 @@ export function useLive<P extends Path<'GET'> | ''>(path: P, seconds: number, qu
     }
   }, [path, seconds, question])
 
-  useNews(topicsOf(path), () => look.current())
+  useChanges(topicsOf(path), () => look.current())
 
   const data = given?.question === question ? given.data : (recall<Data>(question) ?? given?.data)
   return { data, failure, reload: useCallback(() => look.current(), []) }

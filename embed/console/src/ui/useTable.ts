@@ -4,9 +4,9 @@ import type { Listing } from '../api/paths'
 import { request } from '../api/request'
 import { t } from '../i18n'
 import { count } from './format'
-import { turns } from './turns'
-import { useAnswer } from './useAnswer'
-import { useParts } from './useParts'
+import { pageButtons } from './page-buttons'
+import { useResponse } from './useResponse'
+import { useQueryParams } from './useQueryParams'
 import { wide } from './Wide'
 
 // A table of an API list. Its state (page, size, sort, search, filters) is in the URL, so
@@ -24,7 +24,7 @@ type Options = {
 }
 
 export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Record<string, string> = {}, { own = [], size = 10 }: Options = {}) {
-  const parts = useParts()
+  const parts = useQueryParams()
   const { params } = parts
   const asked = new URLSearchParams(params)
   for (const name of own) asked.delete(name)
@@ -47,7 +47,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
     },
     [path, search, always, set],
   )
-  const { data, other, loading, reload, refresh } = useAnswer<Page<T>>(`${path}?${search}#${always}`, path, question)
+  const { data, other, loading, reload, refresh } = useResponse<Page<T>>(`${path}?${search}#${always}`, path, question)
   const answer = data ?? other
 
   const sorted: Sorted = (() => {
@@ -63,7 +63,7 @@ export function useTable<T extends { id: number }>(path: Listing<T>, fixed: Reco
     current: Number(params.get('page') ?? 1),
     pageSize: Number(params.get('pageSize') ?? size),
     total: answer?.total ?? 0,
-    itemRender: turns,
+    itemRender: pageButtons,
     showSizeChanger: true,
     pageSizeOptions: [10, 20, 50, 100],
     responsive: true,

@@ -4,9 +4,9 @@ const at = (pixels: number) => {
   const query = matchMedia(`(min-width: ${pixels}px)`)
   return {
     wide: () => query.matches,
-    subscribe: (told: () => void) => {
-      query.addEventListener('change', told)
-      return () => query.removeEventListener('change', told)
+    subscribe: (listener: () => void) => {
+      query.addEventListener('change', listener)
+      return () => query.removeEventListener('change', listener)
     },
   }
 }

@@ -2,16 +2,16 @@ import { Alert, Skeleton, Tabs, Typography } from 'antd'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { Navigate, useLocation, useNavigate } from 'react-router'
 import { useAccount } from '../../app/account'
-import { learn, t } from '../../i18n'
+import { loadTexts, t } from '../../i18n'
 import { useWider } from '../../ui/useWider'
 import { LoginLog } from '../LoginLog'
 import { Profile } from './Profile'
 
-const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys/OwnKeys'), learn('keys')]))[0].OwnKeys }))
-const Security = lazy(async () => ({ default: (await Promise.all([import('../security/Security'), learn('security', 'factor')]))[0].Security }))
+const OwnKeys = lazy(async () => ({ default: (await Promise.all([import('../keys/OwnKeys'), loadTexts('keys')]))[0].OwnKeys }))
+const Security = lazy(async () => ({ default: (await Promise.all([import('../security/Security'), loadTexts('security', 'factor')]))[0].Security }))
 
 const OwnActivity = lazy(async () => ({
-  default: (await Promise.all([import('../activity/OwnActivity'), learn('activity', 'actions', 'builtins')]))[0].OwnActivity,
+  default: (await Promise.all([import('../activity/OwnActivity'), loadTexts('activity', 'actions', 'builtins')]))[0].OwnActivity,
 }))
 
 const waiting = (part: ReactNode) => <Suspense fallback={<Skeleton active />}>{part}</Suspense>

@@ -1,7 +1,7 @@
 import { Alert, Button, Flex, Tag } from 'antd'
 import { useState } from 'react'
 import { Failure, post } from '../../api/request'
-import { told } from '../../api/told'
+import { noticeShown } from '../../api/saved-notice'
 import type { User } from '../../api/types'
 import { t } from '../../i18n'
 import { useMail } from '../../ui/useMail'
@@ -17,7 +17,7 @@ export function Verify({ user: { email, email_verified } }: { user: User }) {
     setBusy(true)
     try {
       setSent((await post('/admin/email', {})).sent_to)
-      told() // the address is shown
+      noticeShown() // the address is shown
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // already shown
     } finally {

@@ -8,8 +8,8 @@ import { t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { EntryList } from '../../ui/log/EntryList'
 import { useLog } from '../../ui/log/useLog'
-import { useKept } from '../../ui/useKept'
-import { useParts } from '../../ui/useParts'
+import { useLastValue } from '../../ui/useLastValue'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { Filters, Narrowed, Periods } from './Filters'
 
 const EntryDrawer = lazy(async () => ({ default: (await import('../../ui/log/EntryDrawer')).EntryDrawer }))
@@ -22,8 +22,8 @@ export function Activity() {
   const { may } = useAccount()
   const navigate = useNavigate()
   const seq = Number(useParams()['*']) || undefined
-  const kept = useKept(seq) // the drawer is loaded when first opened
-  const { params, set } = useParts()
+  const kept = useLastValue(seq) // the drawer is loaded when first opened
+  const { params, set } = useQueryParams()
   const search = params.toString()
   const query = useMemo(() => asked(new URLSearchParams(search)), [search])
   const log = useLog('/system/audit', query)

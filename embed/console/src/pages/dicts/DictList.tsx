@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import type { Dict } from '../../api/types'
 import { t } from '../../i18n'
 import { Find } from '../../ui/Find'
-import { useParts } from '../../ui/useParts'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { useWider } from '../../ui/useWider'
 import { folded, has } from '../../ui/fold'
 
@@ -15,7 +15,7 @@ type Props = { dicts: Dict[]; here: Dict | undefined; address: (d: Dict) => stri
 
 export function DictList({ dicts, here, address, onCreate }: Props) {
   const md = useWider('md')
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const search = params.get('dict') ?? ''
   const status = params.get('status') ?? ''
   const [turned, setTurned] = useState<{ to: number; of: Dict[] }>()

@@ -8,8 +8,8 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { useRemove } from '../../ui/useRemove'
-import { useEvery } from '../../ui/useEvery'
-import { useParts } from '../../ui/useParts'
+import { useAll } from '../../ui/useAll'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { useWider } from '../../ui/useWider'
 import { DictList } from './DictList'
 import { Items } from './Items'
@@ -21,9 +21,9 @@ export function Dicts() {
   const { may } = useAccount()
   const removing = useRemove()
   const md = useWider('md')
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const navigate = useNavigate()
-  const { rows, reload } = useEvery<Dict>('/system/dict')
+  const { rows, reload } = useAll<Dict>('/system/dict')
   const [again, setAgain] = useState(0)
   const [edited, setEdited] = useState<Dict>()
   const [open, setOpen] = useState<boolean>() // undefined until first opened
@@ -61,10 +61,10 @@ export function Dicts() {
     const removed = await removing({
       path: `/system/dict/${d.id}`,
       question: { title: t('dicts.delete.sure', { name: d.code }), text: t('dicts.delete.text'), ok: t('delete') },
-      done: t('deleted', { name: d.code }),
+      message: t('deleted', { name: d.code }),
       needs: ['system.dict.create'],
       undone: () => void navigate(address(d)),
-      again: async () => {
+      restore: async () => {
         const { code, name, type, describe, status } = d
         await saved(await post('/system/dict', { code, name, type, describe, status }))
       },

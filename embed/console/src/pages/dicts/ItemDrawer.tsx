@@ -1,5 +1,5 @@
 import { Form, type FormInstance, Input, InputNumber, Radio, Switch, theme } from 'antd'
-import { every } from '../../api/every'
+import { getAll } from '../../api/get-all'
 import type { Dict, DictItem } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
@@ -14,7 +14,7 @@ const valuesOf = ({ label, value, sort, status, switch: on }: DictItem): Values 
 export function ItemDrawer({ open, dict, item, next, onSaved, onClose }: Props) {
   const path = `/system/dict/${dict.id}/item` as const
   // The API has no operation for a single item.
-  const load = async (old: DictItem) => (await every<DictItem>(path)).find((i) => i.id === old.id) ?? old
+  const load = async (old: DictItem) => (await getAll<DictItem>(path)).find((i) => i.id === old.id) ?? old
   const { of, save: store, form } = useEditor(path, item, valuesOf, load)
 
   async function save(values: Values) {

@@ -9,10 +9,10 @@ import { Actions } from '../../ui/Actions'
 import { Find } from '../../ui/Find'
 import { count } from '../../ui/format'
 import { Records } from '../../ui/Records'
-import { turns } from '../../ui/turns'
-import { useAct } from '../../ui/useAct'
+import { pageButtons } from '../../ui/page-buttons'
+import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
-import { useParts } from '../../ui/useParts'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { useWider } from '../../ui/useWider'
 import { wide } from '../../ui/Wide'
 import { Shown } from './Shown'
@@ -25,9 +25,9 @@ const ItemDrawer = lazy(async () => ({ default: (await import('./ItemDrawer')).I
 // ItemList shows the items of a dictionary, with search, filter and paging.
 export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof useItems> }) {
   const { may } = useAccount()
-  const { done } = useAct()
+  const { notify } = useAction()
   const removing = useRemove()
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const [edited, setEdited] = useState<DictItem>()
   const [open, setOpen] = useState<boolean>() // undefined until first opened
   const search = params.get('item') ?? ''
@@ -53,16 +53,16 @@ export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof
 
   async function turn(item: DictItem, to: boolean) {
     const stored = await items.change(item, { switch: to ? 1 : 0 })
-    done(t(to ? 'dicts.item.on' : 'dicts.item.off', { name: item.label }), async () => void (await items.change(stored, { switch: item.switch })))
+    notify(t(to ? 'dicts.item.on' : 'dicts.item.off', { name: item.label }), async () => void (await items.change(stored, { switch: item.switch })))
   }
 
   async function remove(item: DictItem) {
     const removed = await removing({
       path: `${path}/${item.id}`,
       question: { title: t('dicts.item.delete.sure', { name: item.label }), text: t('dicts.item.delete.text', { value: item.value }), ok: t('delete') },
-      done: t('deleted', { name: item.label }),
+      message: t('deleted', { name: item.label }),
       needs: ['system.dict.item.create'],
-      again: async () => {
+      restore: async () => {
         const { label, value, sort, switch: on, status } = item
         await post(path, { label, value, sort, switch: on, status })
         await items.reload()
@@ -177,7 +177,7 @@ export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof
         {...wide}
         locale={{ emptyText: found ? nothing : ' ' }}
         pagination={{
-          itemRender: turns,
+          itemRender: pageButtons,
           current: page,
           pageSize: size,
           showSizeChanger: true,

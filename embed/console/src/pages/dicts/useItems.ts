@@ -3,7 +3,7 @@ import { Failure, put } from '../../api/request'
 import type { DictItem } from '../../api/types'
 import { t } from '../../i18n'
 import { between } from '../../ui/order'
-import { useEvery } from '../../ui/useEvery'
+import { useAll } from '../../ui/useAll'
 
 type Items = `/system/dict/${number}/item`
 
@@ -11,7 +11,7 @@ const inOrder = (a: DictItem, b: DictItem) => a.sort - b.sort || a.id - b.id
 
 // useItems loads all items of a dictionary in order, and moves them.
 export function useItems(path: Items | '') {
-  const list = useEvery<DictItem>(path)
+  const list = useAll<DictItem>(path)
   const moving = useRef(false)
   const [said, setSaid] = useState('') // for screen readers
 

@@ -1,13 +1,13 @@
 import { Alert, Button, Flex, Form, Input, QRCode, Tag, Typography } from 'antd'
 import { useState } from 'react'
 import { del, Failure, post, put } from '../../api/request'
-import { told } from '../../api/told'
+import { noticeShown } from '../../api/saved-notice'
 import type { AuthenticatorApp as App, SecondFactor as State } from '../../api/types'
 import { t } from '../../i18n'
 import { Copy } from '../../ui/Copy'
 import { faults } from '../../ui/faults'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 
 type Props = {
   state: State
@@ -18,7 +18,7 @@ type Props = {
 
 // AuthenticatorApp sets up and removes the user's authenticator app.
 export function AuthenticatorApp({ state, only, reload, onCodes }: Props) {
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const [app, setApp] = useState<App>()
   const [busy, setBusy] = useState(false)
 
@@ -26,7 +26,7 @@ export function AuthenticatorApp({ state, only, reload, onCodes }: Props) {
     setBusy(true)
     try {
       setApp(await post('/admin/account/totp'))
-      told() // it is not on yet
+      noticeShown() // it is not on yet
     } finally {
       setBusy(false)
     }
@@ -36,20 +36,20 @@ export function AuthenticatorApp({ state, only, reload, onCodes }: Props) {
     const question = only
       ? { title: t('factor.remove.sure'), text: t('factor.remove.text') }
       : { title: t('factor.app.remove.sure'), text: t('factor.app.remove.text') }
-    if (!(await sure({ ...question, ok: t('factor.remove') }))) return
+    if (!(await confirm({ ...question, ok: t('factor.remove') }))) return
     await del('/admin/account/totp')
-    done(t(only ? 'factor.removed' : 'factor.app.removed'))
+    notify(t(only ? 'factor.removed' : 'factor.app.removed'))
     await reload()
   }
 
-  async function confirm(otp: string) {
+  async function turnOn(otp: string) {
     onCodes((await put('/admin/account/totp', { otp }, { quiet: true })).recovery_codes)
     setApp(undefined)
-    done(t('factor.turned_on'))
+    notify(t('factor.turned_on'))
     await reload()
   }
 
-  if (app) return <Prove app={app} onCode={confirm} onCancel={() => setApp(undefined)} />
+  if (app) return <Prove app={app} onCode={turnOn} onCancel={() => setApp(undefined)} />
   if (state.enabled === 0) {
     return (
       <>

@@ -6,7 +6,7 @@ import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Question } from '../../ui/Question'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { canUse, make, whyNot } from './passkey'
 
 type Props = {
@@ -20,7 +20,7 @@ type Props = {
 // Passkeys lists, adds, renames and removes the user's passkeys.
 export function Passkeys({ passkeys, options, only, reload, onCodes }: Props) {
   const { token } = theme.useToken()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const [open, setOpen] = useState<'add' | 'rename'>()
   const [chosen, setChosen] = useState<Passkey>() // to be renamed
 
@@ -33,7 +33,7 @@ export function Passkeys({ passkeys, options, only, reload, onCodes }: Props) {
     const { public_key } = await get('/admin/account/passkey-options', {}, { quiet: true })
     const made = await post('/admin/account/passkey', { name, credential: await make(public_key) }, { quiet: true })
     onCodes(made.recovery_codes)
-    done(t('passkey.added'))
+    notify(t('passkey.added'))
     await reload()
   }
 
@@ -44,9 +44,9 @@ export function Passkeys({ passkeys, options, only, reload, onCodes }: Props) {
 
   async function remove({ id, name }: Passkey) {
     const text = [t('passkey.remove.text'), only && passkeys.length === 1 && t('passkey.remove.last')].filter(Boolean).join(' ')
-    if (!(await sure({ title: t('passkey.remove.sure', { name }), text, ok: t('passkey.remove') }))) return
+    if (!(await confirm({ title: t('passkey.remove.sure', { name }), text, ok: t('passkey.remove') }))) return
     await del(`/admin/account/passkey/${id}`)
-    done(t('passkey.removed'))
+    notify(t('passkey.removed'))
     await reload()
   }
 

@@ -2,7 +2,7 @@ import { Alert, Button, Flex, Skeleton, Typography } from 'antd'
 import { type ReactNode, useState } from 'react'
 import { post } from '../../api/request'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
 import { AuthenticatorApp } from './AuthenticatorApp'
 import { Passkeys } from './Passkeys'
@@ -17,13 +17,13 @@ export function SecondFactor({ level = 2, onChanged }: { level?: 2 | 3; onChange
   const { data: app, reload: reloadApp } = useGet('/admin/account/totp')
   const { data: passkeys, reload: reloadPasskeys } = useGet('/admin/account/passkey', { pageSize: 100 })
   const { data: options } = useGet('/admin/account/passkey-options')
-  const { sure } = useAct()
+  const { confirm } = useAction()
   const [codes, setCodes] = useState<string[]>([])
 
   const reload = async () => void (await Promise.all([reloadApp(), reloadPasskeys(), onChanged?.()]))
 
   async function renew() {
-    if (!(await sure({ title: t('factor.renew.sure'), text: t('factor.renew.text'), ok: t('factor.renew') }))) return
+    if (!(await confirm({ title: t('factor.renew.sure'), text: t('factor.renew.text'), ok: t('factor.renew') }))) return
     setCodes((await post('/admin/account/recovery')).recovery_codes)
     await reloadApp()
   }

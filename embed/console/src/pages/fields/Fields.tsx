@@ -8,7 +8,7 @@ import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Choice } from '../../ui/Choice'
 import { List } from '../../ui/List'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { usePoll } from '../../ui/usePoll'
 import { useTable } from '../../ui/useTable'
@@ -22,16 +22,16 @@ const realms = ['admin', 'app'] as const
 // Fields lists the custom fields of users and app users.
 export function Fields() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const list = useTable<CustomField>('/system/field')
   const form = usePanel<{ field?: CustomField }>()
   usePoll(list.refresh, 2, Boolean(list.table.dataSource?.some((field) => !field.applied)))
 
   // A deletion can't be undone, because the values are removed.
   async function remove(field: CustomField) {
-    if (!(await sure({ title: t('delete.sure', { name: field.title }), text: t('fields.delete.text'), ok: t('delete') }))) return
+    if (!(await confirm({ title: t('delete.sure', { name: field.title }), text: t('fields.delete.text'), ok: t('delete') }))) return
     await del(`/system/field/${field.id}`)
-    done(t('deleted', { name: field.title }))
+    notify(t('deleted', { name: field.title }))
     await list.reload()
   }
 

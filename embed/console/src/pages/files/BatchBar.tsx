@@ -3,10 +3,10 @@ import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import type { Actions } from './useActions'
-import type { useChosen } from './useChosen'
+import type { useSelection } from './useSelection'
 
 // BatchBar contains the actions on the selected files.
-export function BatchBar({ chosen, actions }: { chosen: ReturnType<typeof useChosen<File>>; actions: Actions }) {
+export function BatchBar({ chosen, actions }: { chosen: ReturnType<typeof useSelection<File>>; actions: Actions }) {
   const { may } = useAccount()
   const files = chosen.rows
   if (files.length === 0) return null

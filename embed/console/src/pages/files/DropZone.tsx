@@ -1,7 +1,7 @@
 import { InboxOutlined } from '@ant-design/icons'
 import { useEffect, useState } from 'react'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 
 const hasFiles = (e: DragEvent) => e.dataTransfer?.types.includes('Files') ?? false
 
@@ -16,13 +16,13 @@ function filesOf(data: DataTransfer): { files: File[]; folders: boolean } {
 // DropZone accepts files dropped anywhere on the page, or pasted.
 export function DropZone({ text, onFiles }: { text: string; onFiles: (files: File[]) => void }) {
   const [over, setOver] = useState(false)
-  const { sure } = useAct()
+  const { confirm } = useAction()
   useEffect(() => {
     let depth = 0 // dragenter and dragleave fire for every element on the way
     function take(data: DataTransfer) {
       const { files, folders } = filesOf(data)
       if (files.length) onFiles(files)
-      if (folders) void sure({ title: t('files.folders'), text: t('files.folders.text'), ok: t('close'), harmless: true })
+      if (folders) void confirm({ title: t('files.folders'), text: t('files.folders.text'), ok: t('close'), harmless: true })
     }
     const on = {
       dragenter: (e: DragEvent) => {

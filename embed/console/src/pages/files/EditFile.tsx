@@ -3,7 +3,7 @@ import { Failure, get } from '../../api/request'
 import type { File } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useChoices } from '../../ui/useChoices'
 import { byLabel } from '../../ui/fold'
 import { useEditor } from '../../ui/useEditor'
@@ -15,13 +15,13 @@ type Props = { file: File; open: boolean; onClose: () => void; reload: () => Pro
 
 // EditFile edits a file's metadata; its content never changes.
 export function EditFile({ file, open, onClose, reload, saved }: Props) {
-  const { sure } = useAct()
+  const { confirm } = useAction()
   const groups = useChoices('file_group', open)
   const { change, form } = useEditor('/file/list', file, valuesOf, async ({ id }) => (await Promise.all([get(`/file/list/${id}`), reload()]))[0])
 
   async function save(values: Values) {
     const ends = file.public === 1 && !values.public
-    if (ends && !(await sure({ title: t('files.unpublish.title'), text: t('files.unpublish.text'), ok: t('files.unpublish') }))) {
+    if (ends && !(await confirm({ title: t('files.unpublish.title'), text: t('files.unpublish.text'), ok: t('files.unpublish') }))) {
       throw new Failure(0, 'kept_public', t('files.unpublish.kept'), 0)
     }
     await change(values)

@@ -7,12 +7,12 @@ import { bytes } from '../../ui/format'
 import { FileMenu } from './FileMenu'
 import { Thumb } from './Thumb'
 import type { Actions } from './useActions'
-import type { useChosen } from './useChosen'
+import type { useSelection } from './useSelection'
 import { useLatest } from '../../ui/useLatest'
 
 type Props = {
   files: readonly File[]
-  chosen: ReturnType<typeof useChosen<File>>
+  chosen: ReturnType<typeof useSelection<File>>
   open: (file: File) => void
   actions: Actions
   selectable: boolean

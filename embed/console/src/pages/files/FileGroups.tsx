@@ -8,7 +8,7 @@ import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { Resource } from '../../ui/Resource'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
 import { Named } from './useActions'
 
@@ -20,14 +20,14 @@ const valuesOf = ({ name, sort, describe }: FileGroup): Values => ({ name, sort,
 // FileGroups lists the folders with their file counts.
 export function FileGroups() {
   const { may } = useAccount()
-  const { sure } = useAct()
+  const { confirm } = useAction()
   const removing = useRemove()
   const navigate = useNavigate()
   const toFiles = ({ id }: FileGroup) => `/file/list?group_id=${id}`
 
   async function remove(one: FileGroup, reload: () => Promise<void>) {
     if (one.file_count > 0) {
-      const look = await sure({
+      const look = await confirm({
         title: t('files.group.full'),
         text: (
           <>
@@ -53,9 +53,9 @@ export function FileGroups() {
         ),
         ok: t('delete'),
       },
-      done: t('files.group.deleted'),
+      message: t('files.group.deleted'),
       needs: ['file.group.create'],
-      again: may('file.group.create') ? () => post('/file/group', valuesOf(one)).then(reload) : undefined,
+      restore: may('file.group.create') ? () => post('/file/group', valuesOf(one)).then(reload) : undefined,
     })
     if (removed) await reload()
   }

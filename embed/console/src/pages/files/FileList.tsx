@@ -21,7 +21,7 @@ import { Preview } from './Preview'
 import { UploadPanel } from './UploadPanel'
 import { add } from './uploads'
 import { useActions } from './useActions'
-import { useChosen } from './useChosen'
+import { useSelection } from './useSelection'
 import { useGroups } from './useGroups'
 import './files.css'
 
@@ -37,7 +37,7 @@ export function FileList() {
   const list = useTable<Stored>('/file/list', {}, { own: ['view'], size: 50 })
   const rows = list.table.dataSource ?? none
   const groups = useGroups()
-  const chosen = useChosen(rows)
+  const chosen = useSelection(rows)
   const reload = () => Promise.all([list.reload(), groups.reload()])
   const actions = useActions(reload)
   const [previewed, setPreviewed] = useState<Stored>()

@@ -11,13 +11,13 @@ import type { useTable } from '../../ui/useTable'
 import { FileMenu } from './FileMenu'
 import { Thumb } from './Thumb'
 import type { Actions } from './useActions'
-import type { useChosen } from './useChosen'
+import type { useSelection } from './useSelection'
 import type { Groups } from './useGroups'
 
 type Props = {
   table: TableProps<File>
   order: ReturnType<typeof useTable<File>>['order']
-  chosen: ReturnType<typeof useChosen<File>>
+  chosen: ReturnType<typeof useSelection<File>>
   groups: Groups
   open: (file: File) => void
   actions: Actions

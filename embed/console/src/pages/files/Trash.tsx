@@ -8,7 +8,7 @@ import { bytes, count } from '../../ui/format'
 import { List } from '../../ui/List'
 import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
 import { useTable } from '../../ui/useTable'
 import { FileIcon } from './Thumb'
@@ -17,7 +17,7 @@ import { Named } from './useActions'
 // Trash lists deleted files that can be restored.
 export function Trash() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const list = useTable<TrashedFile>('/file/trash')
   const settings = useGet(may('system.setting.query') ? '/system/setting-value' : '')
   const days = Number(settings.data?.file?.trash_days ?? 0)
@@ -29,7 +29,7 @@ export function Trash() {
       await list.reload()
     }
     const undo = () => del('/file/list', { ids: files.map((file) => file.id).join(',') }).then(() => list.reload())
-    done(t('trash.restored'), may('file.list.delete') ? undo : undefined)
+    notify(t('trash.restored'), may('file.list.delete') ? undo : undefined)
   }
 
   async function remove(files: TrashedFile[]) {
@@ -40,9 +40,9 @@ export function Trash() {
         <div>{t('trash.remove.text', { size })}</div>
       </>
     )
-    if (!(await sure({ title: t('trash.remove.title'), text, ok: t('trash.remove') }))) return
+    if (!(await confirm({ title: t('trash.remove.title'), text, ok: t('trash.remove') }))) return
     await del('/file/trash', { ids: files.map((file) => file.id).join(',') })
-    done(t('trash.removed'))
+    notify(t('trash.removed'))
     await list.reload()
   }
 

@@ -5,7 +5,7 @@ import type { File } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { activity } from '../../ui/log/address'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { fetchToDisk } from './content'
 
 const idsOf = (files: readonly File[]) => files.map((file) => file.id).join(',')
@@ -22,7 +22,7 @@ export function Named({ name }: { name: string }) {
 // useActions returns the actions on one or many files. reload refreshes the list.
 export function useActions(reload: () => Promise<unknown>) {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const [moving, setMoving] = useState<File[]>([])
   const navigate = useNavigate()
   const [params] = useSearchParams()
@@ -38,7 +38,7 @@ export function useActions(reload: () => Promise<unknown>) {
         </div>
       </>
     )
-    if (!(await sure({ title: t('files.trash.title'), text, ok: t('files.trash') }))) return false
+    if (!(await confirm({ title: t('files.trash.title'), text, ok: t('files.trash') }))) return false
     await del('/file/list', { ids: idsOf(files) })
     await reload()
     const undo = async () => {
@@ -48,14 +48,14 @@ export function useActions(reload: () => Promise<unknown>) {
         await reload()
       }
     }
-    done(t('files.trashed'), may('file.trash.restore') ? undo : undefined)
+    notify(t('files.trashed'), may('file.trash.restore') ? undo : undefined)
     return true
   }
 
   async function moveTo(files: File[], group: number) {
     await put('/file/list', { group_id: group }, { query: { ids: idsOf(files) } })
     await reload()
-    done(t('files.moved'), async () => {
+    notify(t('files.moved'), async () => {
       try {
         for (const before of new Set(files.map((file) => file.group_id))) {
           await put('/file/list', { group_id: before }, { query: { ids: idsOf(files.filter((file) => file.group_id === before)) } })
@@ -75,7 +75,7 @@ export function useActions(reload: () => Promise<unknown>) {
           harmless: true,
         }
       : { title: t('files.unpublish.title'), text: t('files.unpublish.text'), ok: t('files.unpublish') }
-    if (!(await sure(question))) return
+    if (!(await confirm(question))) return
     await put('/file/list', { public: on }, { query: { ids: idsOf(files) } })
     await reload()
   }

@@ -6,7 +6,7 @@ import type { Answer } from '../../api/paths'
 import { t } from '../../i18n'
 import { Find } from '../../ui/Find'
 import { useGet } from '../../ui/useGet'
-import { useParts } from '../../ui/useParts'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { useWider } from '../../ui/useWider'
 import './help.css'
 import { found } from './found'
@@ -19,7 +19,7 @@ type Topic = Answer<'GET', '/system/manual'>['data'][number]
 export function Manual() {
   const { data } = useGet('/system/manual')
   const [, , key = '', operation = ''] = useLocation().pathname.split('/')
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const md = useWider('md')
   const search = params.get('search') ?? ''
   const topics = useMemo(() => data?.data ?? [], [data])

@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import { open } from '../../api/request'
 import { t } from '../../i18n'
 import { Find } from '../../ui/Find'
-import { useParts } from '../../ui/useParts'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { Line } from './Line'
 import { matching, type OpenAPI, type Operation, operationsOf } from './openapi'
 import { OperationPage } from './OperationPage'
@@ -12,7 +12,7 @@ import { OperationPage } from './OperationPage'
 // Reference lists the operations of the API, or shows one of them.
 export function Reference({ here }: { here: string }) {
   const [doc, setDoc] = useState<OpenAPI | 'failed'>()
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const search = params.get('search') ?? ''
   useEffect(() => {
     const asked = new AbortController()

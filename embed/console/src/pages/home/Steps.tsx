@@ -5,7 +5,7 @@ import { put } from '../../api/request'
 import type { SystemInfo } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
 
 // useSteps reports whether the user can set up this installation.
@@ -15,7 +15,7 @@ export const useSteps = () => (['system.info', 'system.setting.query', 'system.s
 // when an administrator dismisses them for everyone.
 export function Steps({ info }: { info: SystemInfo | undefined }) {
   const { token } = theme.useToken()
-  const { done } = useAct()
+  const { notify } = useAction()
   const { data: values, reload } = useGet('/system/setting-value')
   if (!info || !values?.monitor?.next_steps) return null
   const records = (name: string) => info.collections.find((c) => c.name === name)?.records ?? 0
@@ -47,7 +47,7 @@ export function Steps({ info }: { info: SystemInfo | undefined }) {
       }
       styles={{ title: { whiteSpace: 'normal' } }}
       extra={
-        <Button type="text" onClick={() => void show(false).then(() => done(t('home.steps.dismissed'), () => show(true)))}>
+        <Button type="text" onClick={() => void show(false).then(() => notify(t('home.steps.dismissed'), () => show(true)))}>
           {t('home.steps.dismiss')}
         </Button>
       }

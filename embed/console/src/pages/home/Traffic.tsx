@@ -7,9 +7,9 @@ import { type Key, t } from '../../i18n'
 import { Chart } from '../../ui/Chart'
 import { count, duration, percent } from '../../ui/format'
 import { PersonLink } from '../../ui/PersonLink'
-import { turns } from '../../ui/turns'
+import { pageButtons } from '../../ui/page-buttons'
 import { useLive } from '../../ui/useLive'
-import { useParts } from '../../ui/useParts'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { wide } from '../../ui/Wide'
 import { words } from '../../ui/words'
 import { inAddress } from '../monitor/span'
@@ -26,7 +26,7 @@ const startOf = (span: Name, installed: number) => Math.max(Date.now() - spans[s
 
 // useSpan is the period of the dashboard, kept in the URL.
 function useSpan(): [Name, (name: Name) => void] {
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const name = params.get('span') ?? ''
   return [name in spans ? (name as Name) : '24h', (to) => set({ span: to })]
 }
@@ -121,7 +121,7 @@ function RoutesCard({ routes, since, failed }: { routes: StatsRoute[] | undefine
       <Table<StatsRoute>
         size="small"
         rowKey="route"
-        pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }}
+        pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: pageButtons, size: 'small', showSizeChanger: false }}
         dataSource={routes}
         {...wide}
         style={numbers}
@@ -148,7 +148,7 @@ function UsersCard({ users, failed }: { users: StatsUser[] | undefined; failed: 
       <Table<StatsUser>
         size="small"
         rowKey={(u) => `${u.realm} ${u.username}`}
-        pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: turns, size: 'small', showSizeChanger: false }}
+        pagination={{ pageSize: rows, hideOnSinglePage: true, itemRender: pageButtons, size: 'small', showSizeChanger: false }}
         dataSource={users}
         style={numbers}
         tableLayout="fixed"

@@ -5,12 +5,12 @@ import { Failure, unconfirmed } from '../../api/request'
 import { t } from '../../i18n'
 import { bytes } from '../../ui/format'
 import { words } from '../../ui/words'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { saveBackup, straightToFile } from './save-backup'
 
 // Backup downloads a backup to this device.
 export function Backup() {
-  const { done } = useAct()
+  const { notify } = useAction()
   const [got, setGot] = useState<{ bytes: number; of: number }>()
   const [problem, setProblem] = useState('')
   const stop = useRef<AbortController>(undefined)
@@ -20,7 +20,7 @@ export function Backup() {
     const now = new AbortController()
     stop.current = now
     try {
-      if (await saveBackup(now.signal, (bytes, of) => setGot({ bytes, of }))) done(t('backup.done'))
+      if (await saveBackup(now.signal, (bytes, of) => setGot({ bytes, of }))) notify(t('backup.done'))
     } catch (cause) {
       if (!now.signal.aborted && !unconfirmed(cause)) setProblem(cause instanceof Failure ? words(cause) : t('backup.broken'))
     } finally {

@@ -2,7 +2,7 @@ import { DownloadOutlined } from '@ant-design/icons'
 import { Alert, Button, Modal, Typography } from 'antd'
 import { useEffect, useState } from 'react'
 import { Failure, post, type Query, save } from '../../api/request'
-import { told } from '../../api/told'
+import { noticeShown } from '../../api/saved-notice'
 import type { InvitedMany } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
@@ -44,7 +44,7 @@ export function BatchInvite({ open, realm, query, n, by: fixed, onClose, onDone 
     setProblem('')
     try {
       const answer = await post(invitations(realm), { send: by === 'mail', copy: by === 'link' }, { query, quiet: true })
-      told() // the result is shown
+      noticeShown() // the result is shown
       setMade(answer)
       if (answer.links?.length) download(answer)
       await onDone()

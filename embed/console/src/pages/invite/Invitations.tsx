@@ -3,7 +3,7 @@ import { Button, Flex, Tag, Typography } from 'antd'
 import dayjs from 'dayjs'
 import { Link, useNavigate } from 'react-router'
 import { del, Failure, post } from '../../api/request'
-import { told } from '../../api/told'
+import { noticeShown } from '../../api/saved-notice'
 import type { Invitation } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -13,7 +13,7 @@ import { LazyRange } from '../../ui/LazyRange'
 import { List } from '../../ui/List'
 import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useMail } from '../../ui/useMail'
 import { usePoll } from '../../ui/usePoll'
 import { useTable } from '../../ui/useTable'
@@ -134,7 +134,7 @@ function Pending({ realm }: { realm: Realm }) {
 
 // useActs are the actions on invitations. Failures are shown.
 function useActs(realm: Realm, reload: () => Promise<void>) {
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const links = useLinks(realm, reload)
   const path = invitations(realm)
 
@@ -152,21 +152,21 @@ function useActs(realm: Realm, reload: () => Promise<void>) {
 
   async function copy(one: Invitation) {
     const link = await renew(one, false)
-    told() // the link is shown
+    noticeShown() // the link is shown
     if (link) links.show(one, 'invite', link)
   }
 
   async function again(one: Invitation) {
     const link = await renew(one, true)
-    if (link) done(t('invite.mailed', { email: link.email ?? one.email }))
+    if (link) notify(t('invite.mailed', { email: link.email ?? one.email }))
   }
 
   async function revoke(some: Invitation[]) {
     const [one] = some
-    if (!one || !(await sure({ title: t('invite.revoke.title', { names: names(some) }), text: t('invite.revoke.text'), ok: t('invite.revoke') }))) return
+    if (!one || !(await confirm({ title: t('invite.revoke.title', { names: names(some) }), text: t('invite.revoke.text'), ok: t('invite.revoke') }))) return
     try {
       await (some.length === 1 ? del(`${path}/${one.id}`) : del(path, { ids: some.map(({ id }) => id).join(',') }))
-      done(t('invite.revoked', { n: some.length }))
+      notify(t('invite.revoked', { n: some.length }))
     } finally {
       await reload()
     }

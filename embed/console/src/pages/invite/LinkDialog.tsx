@@ -1,12 +1,12 @@
 import { Button } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { Failure, post } from '../../api/request'
-import { told } from '../../api/told'
+import { noticeShown } from '../../api/saved-notice'
 import type { OneTimeLink } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { Question } from '../../ui/Question'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useMail } from '../../ui/useMail'
 import { names, type Realm } from '../people/person'
 import { ByRadio } from './ByRadio'
@@ -26,7 +26,7 @@ type Props = {
 // LinkDialog creates a link with which another user sets a password, and mails it or returns it.
 export function LinkDialog({ open, user, realm, purpose, onClose, onReset, onMade, onDone }: Props) {
   const { may } = useAccount()
-  const { done } = useAct()
+  const { notify } = useAction()
   const mail = useMail()
   const made = useRef<OneTimeLink>(undefined)
   const [selected, setSelected] = useState<By>()
@@ -46,9 +46,9 @@ export function LinkDialog({ open, user, realm, purpose, onClose, onReset, onMad
   async function run() {
     try {
       const link = await post(`${realm.path}/${user.id}/${purpose}`, { send: by === 'mail' }, { quiet: true })
-      told() // the link is shown
+      noticeShown() // the link is shown
       if (link.url) made.current = link
-      else done(t('invite.mailed', { email: link.email ?? user.email }))
+      else notify(t('invite.mailed', { email: link.email ?? user.email }))
       onDone()
     } catch (cause) {
       if (cause instanceof Failure && cause.code === 'has_password') setKnown(true)

@@ -18,7 +18,7 @@ export function LinkOnce({ open, user, purpose, link, onClose, onClosed }: Props
       label={t('invite.link')}
       secret={url}
       warning={t('invite.link.once')}
-      done={t('invite.link.done')}
+      ok={t('invite.link.done')}
       onClose={onClose}
       onClosed={onClosed}
       below={

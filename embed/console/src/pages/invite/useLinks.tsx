@@ -1,14 +1,14 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { OneTimeLink } from '../../api/types'
-import { learn } from '../../i18n'
+import { loadTexts } from '../../i18n'
 import { usePanel } from '../../ui/usePanel'
 import type { Realm } from '../people/person'
 import type { Batch } from './BatchInvite'
 import type { Addressee, Purpose } from './link'
 
-const BatchInvite = lazy(async () => ({ default: (await Promise.all([import('./BatchInvite'), learn('invite')]))[0].BatchInvite }))
-const LinkDialog = lazy(async () => ({ default: (await Promise.all([import('./LinkDialog'), learn('invite')]))[0].LinkDialog }))
-const LinkOnce = lazy(async () => ({ default: (await Promise.all([import('./LinkOnce'), learn('invite')]))[0].LinkOnce }))
+const BatchInvite = lazy(async () => ({ default: (await Promise.all([import('./BatchInvite'), loadTexts('invite')]))[0].BatchInvite }))
+const LinkDialog = lazy(async () => ({ default: (await Promise.all([import('./LinkDialog'), loadTexts('invite')]))[0].LinkDialog }))
+const LinkOnce = lazy(async () => ({ default: (await Promise.all([import('./LinkOnce'), loadTexts('invite')]))[0].LinkOnce }))
 
 export type Links = {
   ask: (user: Addressee, purpose: Purpose) => void // opens the dialog that makes a link

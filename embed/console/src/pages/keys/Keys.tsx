@@ -10,7 +10,7 @@ import { Finder } from '../../ui/Finder'
 import { marked } from '../../ui/offered'
 import { List } from '../../ui/List'
 import { activity } from '../../ui/log/address'
-import { useEvery } from '../../ui/useEvery'
+import { useAll } from '../../ui/useAll'
 import { useTable } from '../../ui/useTable'
 import { Last, Name, Networks, Owner, Roles, State } from './cells'
 import type { ApiKey } from './key'
@@ -23,7 +23,7 @@ export function Keys() {
   const { may } = useAccount()
   const list = useTable<ApiKey>('/admin/key')
   const keys = useKeys(list.reload)
-  const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
+  const roles = useAll<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   const user = Number(list.params.get('user_id')) || undefined
   return (
     <>

@@ -17,7 +17,7 @@ export function Token({ open, of, onClose, onClosed }: Props) {
       label={t('keys.token')}
       secret={of.token}
       warning={t('keys.token.once')}
-      done={t('keys.token.done')}
+      ok={t('keys.token.done')}
       onClose={onClose}
       onClosed={onClosed}
       below={

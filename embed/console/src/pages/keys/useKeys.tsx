@@ -1,8 +1,8 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import { del, Failure, post, put } from '../../api/request'
 import { useAccount } from '../../app/account'
-import { learn, t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { loadTexts, t } from '../../i18n'
+import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { ofKey } from '../people/person'
 import { Deleted } from './Deleted'
@@ -11,7 +11,7 @@ import { type ApiKey, all, type KeyWithToken, name, own as ownPath } from './key
 const KeyForm = lazy(async () => ({ default: (await import('./KeyForm')).KeyForm }))
 const Rotate = lazy(async () => ({ default: (await import('./Rotate')).Rotate }))
 const Token = lazy(async () => ({ default: (await import('./Token')).Token }))
-const Explain = lazy(async () => ({ default: (await Promise.all([import('../people/Explain'), learn('people', 'actions')]))[0].Explain }))
+const Explain = lazy(async () => ({ default: (await Promise.all([import('../people/Explain'), loadTexts('people', 'actions')]))[0].Explain }))
 
 const mostNamed = 5
 
@@ -38,7 +38,7 @@ export type Keys = {
 // own keys. Failures are shown.
 export function useKeys(reload: () => Promise<void>, own = false): Keys {
   const { info, may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const form = usePanel<{ key?: ApiKey }>()
   const rotating = usePanel<ApiKey>()
   const token = usePanel<KeyWithToken>()
@@ -51,7 +51,7 @@ export function useKeys(reload: () => Promise<void>, own = false): Keys {
   async function run(act: () => Promise<unknown>, text: string) {
     try {
       await act()
-      done(text)
+      notify(text)
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // already shown
     }
@@ -65,20 +65,20 @@ export function useKeys(reload: () => Promise<void>, own = false): Keys {
     explain: explained.show,
     enable: (key) => run(() => put(`${pathOf(key)}/${key.id}`, { status: true }), t('keys.enabled', { name: name(key) })),
     disable: async (key) => {
-      if (!(await sure({ title: t('keys.disable.title', { name: name(key) }), text: t('keys.disable.text'), ok: t('keys.disable') }))) return
+      if (!(await confirm({ title: t('keys.disable.title', { name: name(key) }), text: t('keys.disable.text'), ok: t('keys.disable') }))) return
       await run(() => put(`${pathOf(key)}/${key.id}`, { status: false }), t('keys.disabled', { name: name(key) }))
     },
     adopt: async (key) => {
-      if (!(await sure({ title: t('keys.adopt.title', { name: name(key) }), text: t('keys.adopt.text'), ok: t('keys.adopt') }))) return
+      if (!(await confirm({ title: t('keys.adopt.title', { name: name(key) }), text: t('keys.adopt.text'), ok: t('keys.adopt') }))) return
       await run(() => post(`/admin/key/${key.id}/adopt`), t('keys.adopt.done'))
     },
     resume: async (key) => {
-      if (!(await sure({ title: t('keys.resume.title', { name: name(key) }), text: t('keys.resume.text'), ok: t('keys.resume') }))) return
+      if (!(await confirm({ title: t('keys.resume.title', { name: name(key) }), text: t('keys.resume.text'), ok: t('keys.resume') }))) return
       await run(() => post(`/admin/key/${key.id}/resume`), t('keys.resume.done'))
     },
     remove: async (keys) => {
       const [key] = keys
-      if (!key || !(await sure({ title: t('delete.sure', { name: names(keys) }), text: <Deleted keys={keys} may={may} />, ok: t('delete') }))) return
+      if (!key || !(await confirm({ title: t('delete.sure', { name: names(keys) }), text: <Deleted keys={keys} may={may} />, ok: t('delete') }))) return
       const act = keys.length === 1 ? () => del(`${pathOf(key)}/${key.id}`) : () => del(own ? ownPath : all, { ids: keys.map(({ id }) => id).join() })
       await run(act, keys.length === 1 ? t('deleted', { name: name(key) }) : t('keys.deleted', { n: keys.length }))
     },

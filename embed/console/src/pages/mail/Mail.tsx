@@ -6,7 +6,7 @@ import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useMail } from '../../ui/useMail'
 import { Outbox } from './Outbox'
-import { useTest } from './useTest'
+import { useTestMail } from './useTestMail'
 
 const Templates = lazy(async () => ({ default: (await import('./Templates')).Templates }))
 
@@ -17,7 +17,7 @@ export function MailPage() {
   const { may } = useAccount()
   const navigate = useNavigate()
   const on = useMail()
-  const test = useTest()
+  const test = useTestMail()
   const part = useParams()['*'] ?? ''
   const configures = may('system.setting.query')
   return (

@@ -11,7 +11,7 @@ import { LazyRange } from '../../ui/LazyRange'
 import { List } from '../../ui/List'
 import { PersonLink } from '../../ui/PersonLink'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { usePoll } from '../../ui/usePoll'
 import { useTable } from '../../ui/useTable'
 import { Said } from './Said'
@@ -23,7 +23,7 @@ const colors = { queued: 'processing', sent: 'success', failed: 'error', cancell
 // Outbox lists the mails of the last 30 days. on is whether mail is sent.
 export function Outbox({ on }: { on?: boolean }) {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const list = useTable<Mail>('/system/mail')
   // Mails change without events.
   usePoll(list.refresh, 3, list.table.dataSource?.some(({ state }) => state === 'queued') ?? false)
@@ -31,7 +31,7 @@ export function Outbox({ on }: { on?: boolean }) {
   async function run(act: () => Promise<unknown>, text: string) {
     try {
       await act()
-      done(text)
+      notify(text)
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // already shown
     }
@@ -43,7 +43,7 @@ export function Outbox({ on }: { on?: boolean }) {
   async function remove(some: Mail[]) {
     const [one] = some
     const title = some.length === 1 ? t('mail.delete.title', { name: one?.username ?? '' }) : t('mail.delete.titles', { n: some.length })
-    if (!one || !(await sure({ title, text: t('mail.delete.text'), ok: t('delete') }))) return
+    if (!one || !(await confirm({ title, text: t('mail.delete.text'), ok: t('delete') }))) return
     const act = some.length === 1 ? () => del(`/system/mail/${one.id}`) : () => del('/system/mail', { ids: some.map(({ id }) => id).join(',') })
     await run(act, t('mail.deleted', { n: some.length }))
   }

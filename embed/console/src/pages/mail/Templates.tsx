@@ -4,7 +4,7 @@ import { language, maybe, t } from '../../i18n'
 import { languages } from '../../i18n/languages'
 import { nonce } from '../../app/nonce'
 import { useGet } from '../../ui/useGet'
-import { useParts } from '../../ui/useParts'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { shownIn } from './preview'
 
 const formats = ['html', 'text'] as const
@@ -12,7 +12,7 @@ const formats = ['html', 'text'] as const
 // Templates shows an example of each mail that this server sends. What is shown is in the URL.
 export function Templates() {
   const { token } = theme.useToken()
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const [format, setFormat] = useState<(typeof formats)[number]>('html')
   const { data, loading } = useGet('/system/mail-template')
   const all = data?.data ?? []

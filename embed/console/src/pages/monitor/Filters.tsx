@@ -3,7 +3,7 @@ import { AutoComplete, Badge, Button, Checkbox, Flex, Input, Select } from 'antd
 import { useState } from 'react'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
-import { useTyped } from '../../ui/useTyped'
+import { useDebounced } from '../../ui/useDebounced'
 import { useWider } from '../../ui/useWider'
 import { filterName, word } from './words'
 import { type Filter, filters, type Kind } from './kinds'
@@ -110,7 +110,7 @@ function One({ filter, params, set, routes, fill }: OneProps) {
 
 type Field = { name: string; params: URLSearchParams; set: Props['set'] }
 
-const useText = ({ name, params, set }: Field) => useTyped(params.get(name) ?? '', (text) => set({ [name]: text }), 400)
+const useText = ({ name, params, set }: Field) => useDebounced(params.get(name) ?? '', (text) => set({ [name]: text }), 400)
 
 function Text({ width, options, ...field }: Field & { width: number | string; options?: string[] }) {
   const [text, setText] = useText(field)

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { base } from '../../api/base'
 import { post } from '../../api/request'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { UserPick } from './UserPick'
 import { folded, has } from '../../ui/fold'
@@ -40,7 +40,7 @@ function useRoutes(wanted: boolean): string[] {
 
 // TraceDrawer starts a trace.
 export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClose: () => void; onStarted: () => Promise<void> }) {
-  const { done } = useAct()
+  const { notify } = useAction()
   const routes = useRoutes(open)
 
   async function start({ user_id, ip, route, minutes }: Values) {
@@ -54,7 +54,7 @@ export function TraceDrawer({ open, onClose, onStarted }: { open: boolean; onClo
       },
       { quiet: true },
     )
-    done(t('trace.running'))
+    notify(t('trace.running'))
     await onStarted()
   }
 

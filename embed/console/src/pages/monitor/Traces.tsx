@@ -10,7 +10,7 @@ import { count } from '../../ui/format'
 import { PersonLink } from '../../ui/PersonLink'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useLive } from '../../ui/useLive'
 import { wide } from '../../ui/Wide'
 import { words } from '../../ui/words'
@@ -42,7 +42,7 @@ function useNow(): number {
 // Traces lists the traces, which record every matching request for a few minutes.
 export function Traces() {
   const { may } = useAccount()
-  const { done } = useAct()
+  const { notify } = useAction()
   const { data, failure, reload } = useLive('/system/monitor/trace', 3)
   const traces = data?.data
   const [open, setOpen] = useState<boolean>() // undefined until first opened
@@ -50,7 +50,7 @@ export function Traces() {
 
   async function stop(trace: Trace) {
     await del(`/system/monitor/trace/${trace.id}`)
-    done(t('trace.stopped'))
+    notify(t('trace.stopped'))
     await reload()
   }
 

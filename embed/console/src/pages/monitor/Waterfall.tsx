@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import type { RequestEvent, RequestPart } from '../../api/types'
 import { t } from '../../i18n'
 import { bytes, count, duration } from '../../ui/format'
-import { turns } from '../../ui/turns'
+import { pageButtons } from '../../ui/page-buttons'
 import { wide } from '../../ui/Wide'
 import { About, Code, Marks } from './parts'
 import { redisSays } from './redis'
@@ -49,7 +49,7 @@ export function Waterfall({ request, events }: { request: RequestEvent; events: 
         dataSource={shown}
         tableLayout="fixed"
         scroll={{ x: 860 }}
-        pagination={{ defaultPageSize: 100, pageSizeOptions: [100, 500], hideOnSinglePage: true, itemRender: turns }}
+        pagination={{ defaultPageSize: 100, pageSizeOptions: [100, 500], hideOnSinglePage: true, itemRender: pageButtons }}
         locale={{ emptyText: <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={parts.length ? t('empty.narrowed') : t('story.empty')} /> }}
         expandable={{
           expandRowByClick: true,

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { Failure, type Query, request } from '../../api/request'
 import { present } from '../../ui/presence'
-import { useParts } from '../../ui/useParts'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { type Answer, below, type Found, first, nextOf, nothing, onTop, size } from './found'
 import { asked, type Events, type Kind } from './kinds'
 import { spanOf, within } from './span'
@@ -13,7 +13,7 @@ const looks = 20 // time limit of one request for more while nothing is found
 
 export function useEvents<K extends Kind>(kind: K) {
   type Row = Events[K]
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const [found, setFound] = useState<Found<Row>>(nothing)
   const [loading, setLoading] = useState(true)
   const [failure, setFailure] = useState<Failure>()
@@ -90,10 +90,10 @@ export function useEvents<K extends Kind>(kind: K) {
         if (cause instanceof Failure) setFailure(cause)
       }
     }
-    const again = setInterval(() => void look(), liveEvery)
+    const timer = setInterval(() => void look(), liveEvery)
     return () => {
       control.abort()
-      clearInterval(again)
+      clearInterval(timer)
     }
   }, [live, ask, span.key])
 

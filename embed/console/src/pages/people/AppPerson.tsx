@@ -5,8 +5,8 @@ import { Failure, get } from '../../api/request'
 import type { AppUser, FieldForm } from '../../api/types'
 import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
-import { useAsk } from '../../ui/useAsk'
-import { useNews } from '../../ui/useNews'
+import { useRequest } from '../../ui/useRequest'
+import { useChanges } from '../../ui/useChanges'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
 import { fieldItems } from '../fields/places'
@@ -39,8 +39,8 @@ export function AppPerson() {
     },
     [who],
   )
-  const { reload, refresh, fresh } = useAsk(question)
-  useNews([`app_user:${who}`], refresh, fresh)
+  const { reload, refresh, fresh } = useRequest(question)
+  useChanges([`app_user:${who}`], refresh, fresh)
   if (!failure && user && String(user.id) === who) return <Shown user={user} part={part} from={from} reload={reload} />
   return <Unread from={from} failure={failure} />
 }

@@ -8,7 +8,7 @@ import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
-import { useEvery } from '../../ui/useEvery'
+import { useAll } from '../../ui/useAll'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { fieldColumns } from '../fields/places'
@@ -42,7 +42,7 @@ function AppUserList() {
   const navigate = useNavigate()
   const form = usePanel<{ user?: AppUser; invite?: boolean }>()
   const custom = useForms().app_users
-  const roles = useEvery<AppRole>(may('user.role.query') ? '/user/role' : '').rows
+  const roles = useAll<AppRole>(may('user.role.query') ? '/user/role' : '').rows
 
   const asked = list.params.has('new') && may('user.list.create') // from another page, to open the form for a new app user
   const create = useEffectEvent(() => {

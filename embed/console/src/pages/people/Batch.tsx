@@ -2,7 +2,7 @@ import { Button } from 'antd'
 import { del, put } from '../../api/request'
 import type { AppUser } from '../../api/types'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { app, names } from './person'
 import type { People } from './usePeople'
 
@@ -17,7 +17,7 @@ type Props = {
 // Batch contains the actions on the selected app users. The API changes one at a time; a
 // dialog shows the progress.
 export function Batch({ chosen, people, switches, remove, invite }: Props) {
-  const { sure } = useAct()
+  const { confirm } = useAction()
   const none = chosen.length === 0
 
   function turn(users: AppUser[], to: 0 | 1) {
@@ -37,12 +37,12 @@ export function Batch({ chosen, people, switches, remove, invite }: Props) {
     )
 
   async function disable() {
-    const ok = await sure({ title: t('people.batch.disable.sure', { names: names(chosen) }), text: t('people.batch.disable.text'), ok: t('people.disable') })
+    const ok = await confirm({ title: t('people.batch.disable.sure', { names: names(chosen) }), text: t('people.batch.disable.text'), ok: t('people.disable') })
     if (ok) switched(0)
   }
 
   async function deleteAll() {
-    const ok = await sure({ title: t('people.delete.sure', { names: names(chosen) }), text: t('people.delete.app_text'), ok: t('delete') })
+    const ok = await confirm({ title: t('people.delete.sure', { names: names(chosen) }), text: t('people.delete.app_text'), ok: t('delete') })
     if (ok)
       people.run({
         title: t('people.batch.delete'),

@@ -3,7 +3,7 @@ import dayjs from 'dayjs'
 import type { FieldForm } from '../../api/types'
 import { t } from '../../i18n'
 import { clear } from '../../ui/clear'
-import { useTyped } from '../../ui/useTyped'
+import { useDebounced } from '../../ui/useDebounced'
 import { choose, chosen } from '../fields/filters'
 import { nameOf } from '../fields/values'
 import { byLabel } from '../../ui/fold'
@@ -91,14 +91,14 @@ function Days({ list: { params, set }, field: { key, title } }: Props) {
 // range is a parameter of two bounds, of which '' is none.
 const range = (bounds: string[]) => (bounds.some(Boolean) ? bounds : undefined)
 
-// useEdited is useTyped for several texts.
+// useEdited is useDebounced for several texts.
 function useEdited(asked: string[], tell: (texts: string[]) => void, pause?: number) {
-  const [json, setJson] = useTyped(JSON.stringify(asked), (edited) => tell(JSON.parse(edited) as string[]), pause)
+  const [json, setJson] = useDebounced(JSON.stringify(asked), (edited) => tell(JSON.parse(edited) as string[]), pause)
   return [JSON.parse(json) as string[], (texts: string[]) => setJson(JSON.stringify(texts))] as const
 }
 
 function Exact({ list: { params, set }, field: { key, title } }: Props) {
   const name = nameOf(key)
-  const [text, setText] = useTyped(params.get(name) ?? '', (value) => set({ [name]: value }))
+  const [text, setText] = useDebounced(params.get(name) ?? '', (value) => set({ [name]: value }))
   return <Input allowClear={clear()} aria-label={title} placeholder={t('people.filter.exact')} value={text} onChange={(e) => setText(e.target.value)} />
 }

@@ -6,7 +6,7 @@ import type { Import as Answer } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { count } from '../../ui/format'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useMail } from '../../ui/useMail'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
@@ -54,7 +54,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
   const [invite, setInvite] = useState(false)
   const { may } = useAccount()
   const mail = useMail()
-  const { done } = useAct()
+  const { notify } = useAction()
   const md = useWider('md')
   const begin = useCallback((next?: File) => {
     setFile(next)
@@ -107,7 +107,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
     if (!file) return
     const made = await ask(file, false)
     if (!made) return setAnswer((await ask(file, true)) ?? answer) // something changed since the preview: show the new one
-    done(made.job?.state === 'done' ? t('people.import.done', { n: count(made.created) }) : t('people.import.running'))
+    notify(made.job?.state === 'done' ? t('people.import.done', { n: count(made.created) }) : t('people.import.running'))
     onDone()
     onClose()
   }

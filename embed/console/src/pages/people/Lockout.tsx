@@ -4,7 +4,7 @@ import { del } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { joined, t } from '../../i18n'
 import { Locked } from '../../ui/Locked'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { names, type Person, type Realm } from './person'
 
 type Props = { user: Person; realm: Realm; reload: () => Promise<void> }
@@ -12,7 +12,7 @@ type Props = { user: Person; realm: Realm; reload: () => Promise<void> }
 // Lockout says that a person can't sign in after failed sign-ins, and ends it.
 export function Lockout({ user, realm, reload }: Props) {
   const { may } = useAccount()
-  const { done } = useAct()
+  const { notify } = useAction()
   const until = user.lockout?.until
   const over = useEffectEvent(() => void reload())
   useEffect(() => {
@@ -24,7 +24,7 @@ export function Lockout({ user, realm, reload }: Props) {
   const { tries, networks } = user.lockout
   const unlock = async () => {
     await del(`${realm.path}/${user.id}/lockout`)
-    done(t('people.unlocked', { name: names([user]) }))
+    notify(t('people.unlocked', { name: names([user]) }))
     await reload()
   }
   return (

@@ -4,10 +4,10 @@ import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, get } from '../../api/request'
 import type { FieldForm, User } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { type Key, learn, t } from '../../i18n'
+import { type Key, loadTexts, t } from '../../i18n'
 import { Time } from '../../ui/Time'
-import { useAsk } from '../../ui/useAsk'
-import { useNews } from '../../ui/useNews'
+import { useRequest } from '../../ui/useRequest'
+import { useChanges } from '../../ui/useChanges'
 import { usePanel } from '../../ui/usePanel'
 import { useWider } from '../../ui/useWider'
 import { LoginLog } from '../LoginLog'
@@ -19,7 +19,7 @@ import { PersonPage, Unread } from './PersonPage'
 import { usePeople } from './usePeople'
 import { Email } from './Email'
 
-const Access = lazy(async () => ({ default: (await Promise.all([import('./Access'), learn('actions', 'rights')]))[0].Access }))
+const Access = lazy(async () => ({ default: (await Promise.all([import('./Access'), loadTexts('actions', 'rights')]))[0].Access }))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
 
 // Person is the page of one user. The URL ends with the ID, or with @ and the username,
@@ -48,9 +48,9 @@ export function Person() {
     },
     [name, who],
   )
-  const { reload, refresh, fresh } = useAsk(question)
+  const { reload, refresh, fresh } = useRequest(question)
   const there = user && (name ? user.username.toLowerCase() === name.toLowerCase() : String(user.id) === who) ? user : undefined
-  useNews(there && [`user:${there.id}`], refresh, fresh)
+  useChanges(there && [`user:${there.id}`], refresh, fresh)
 
   const toNumber = useEffectEvent((id: number) => navigate(`/admin/list/${id}`, { replace: true, state }))
   useEffect(() => {

@@ -3,7 +3,7 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { useNavigate } from 'react-router'
 import type { Failure } from '../../api/request'
 import { useAccount } from '../../app/account'
-import { learn, t } from '../../i18n'
+import { loadTexts, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Face } from '../../ui/Face'
 import { useWider } from '../../ui/useWider'
@@ -16,7 +16,7 @@ import { Sessions } from './UserSessions'
 import type { People } from './usePeople'
 
 const PersonActivity = lazy(async () => ({
-  default: (await Promise.all([import('../../ui/log/PersonActivity'), learn('audit', 'actions', 'builtins')]))[0].PersonActivity,
+  default: (await Promise.all([import('../../ui/log/PersonActivity'), loadTexts('audit', 'actions', 'builtins')]))[0].PersonActivity,
 }))
 
 export type Tab = { key: string; label: string; children: ReactNode }

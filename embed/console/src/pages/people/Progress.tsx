@@ -1,9 +1,9 @@
 import { Button, Modal, Progress as Bar, Typography } from 'antd'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Failure } from '../../api/request'
-import { told } from '../../api/told'
+import { noticeShown } from '../../api/saved-notice'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { words } from '../../ui/words'
 import type { Person } from './person'
 
@@ -24,15 +24,15 @@ export function Progress<T extends Person>({ open, job, onClose, onDone }: Props
   const [failed, setFailed] = useState<[T, string][]>([])
   const [late, setLate] = useState(false)
   const stopped = useRef(false)
-  const { done } = useAct()
+  const { notify } = useAction()
   const over = count === job.on.length
 
   const end = useEffectEvent(async (job: Job<T>, well: () => boolean) => {
     await onDone()
-    told() // the dialog shows what failed
+    noticeShown() // the dialog shows what failed
     if (!well()) return
     onClose()
-    done(job.done, job.undo && (async () => job.undo?.()))
+    notify(job.done, job.undo && (async () => job.undo?.()))
   })
 
   useEffect(() => {

@@ -2,7 +2,7 @@ import { Alert, Form, Modal } from 'antd'
 import { useEffect, useRef, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { words } from '../../ui/words'
 import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
 import { names, type Person, type Realm } from './person'
@@ -22,7 +22,7 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const made = useRef<string>(undefined)
-  const { done } = useAct()
+  const { notify } = useAction()
   useEffect(() => {
     if (!open) return
     form.resetFields()
@@ -37,7 +37,7 @@ export function Reset({ open, user, realm, onClose, onMade, onDone }: Props) {
       made.current = (await put(`${realm.path}/${user.id}/password`, { password: passwordOf(values) }, { quiet: true })).password
       onClose()
       onDone()
-      if (!made.current) done(t('people.reset.done', { name: names([user]) }))
+      if (!made.current) notify(t('people.reset.done', { name: names([user]) }))
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
       const fault = cause.errors.password

@@ -2,7 +2,7 @@ import { Switch, Tag } from 'antd'
 import { useEffect, useState } from 'react'
 import { put } from '../../api/request'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { names, type Realm } from './person'
 
 type Props = {
@@ -15,7 +15,7 @@ type Props = {
 
 // StatusSwitch updates optimistically, and reverts on failure.
 export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
-  const { done } = useAct()
+  const { notify } = useAction()
   const [on, setOn] = useState(user.status === 1)
   const [busy, setBusy] = useState(false)
   // biome-ignore lint/nursery/useReactCompiler: the reloaded record is authoritative
@@ -32,7 +32,7 @@ export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
     setBusy(true)
     try {
       await ask(to)
-      done(t(to ? 'people.enabled' : 'people.disabled', { name: names([user]) }), () => ask(!to))
+      notify(t(to ? 'people.enabled' : 'people.disabled', { name: names([user]) }), () => ask(!to))
     } catch {
       setOn(!to) // the failure is shown
     } finally {

@@ -6,7 +6,7 @@ import type { User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { selecting } from './asked'
 import { type Change, names } from './person'
@@ -26,7 +26,7 @@ type Props = {
 // changes the user's own account.
 export function UserBatch({ chosen, whole, params, reload, people }: Props) {
   const { info, may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const { message } = App.useApp()
   const navigate = useNavigate()
   const [busy, setBusy] = useState<0 | 1>()
@@ -45,7 +45,7 @@ export function UserBatch({ chosen, whole, params, reload, people }: Props) {
     })
     const look = job && may('system.job.query') ? { label: t('people.batch.job'), onClick: () => void navigate(`/system/job?user_id=${own}`) } : undefined
     if (job && job.state !== 'done') message.info(t('people.batch.running'))
-    done(n ? said(n) : t('people.batch.nothing'), n ? undo : undefined, look)
+    notify(n ? said(n) : t('people.batch.nothing'), n ? undo : undefined, look)
     await reload()
   }
 
@@ -63,11 +63,11 @@ export function UserBatch({ chosen, whole, params, reload, people }: Props) {
     setBusy(to)
     try {
       const { count: n } = await put('/admin/list', { status: to }, { query: { ...query, dry_run: 1 } })
-      if (n === 0) return done(t('people.batch.nothing'))
+      if (n === 0) return notify(t('people.batch.nothing'))
       const [title, text, ok] = to
         ? [t('people.batch.enable.all', { n: count(n) }), undefined, t('people.enable')]
         : [t('people.batch.disable.all', { n: count(n) }), t('people.batch.disable.text'), t('people.disable')]
-      if (await sure({ title, text, ok, harmless: to === 1 }))
+      if (await confirm({ title, text, ok, harmless: to === 1 }))
         await change({ status: to }, query, (n) => t(to ? 'people.batch.enabled' : 'people.batch.disabled', { n: count(n) }))
     } finally {
       setBusy(undefined)
@@ -78,7 +78,7 @@ export function UserBatch({ chosen, whole, params, reload, people }: Props) {
     if (whole !== undefined) return turnAll(to)
     const ok =
       to === 1 ||
-      (await sure({ title: t('people.batch.disable.sure', { names: names(users) }), text: t('people.batch.disable.text'), ok: t('people.disable') }))
+      (await confirm({ title: t('people.batch.disable.sure', { names: names(users) }), text: t('people.batch.disable.text'), ok: t('people.disable') }))
     if (ok) await turn(users, to)
   }
 

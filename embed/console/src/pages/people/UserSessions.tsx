@@ -7,10 +7,10 @@ import { t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
-import { turns } from '../../ui/turns'
+import { pageButtons } from '../../ui/page-buttons'
 import { useWider } from '../../ui/useWider'
 import { wide } from '../../ui/Wide'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
 import { names, type Person, type Realm } from './person'
 
@@ -29,7 +29,7 @@ export function UserSessions({ open, user, realm, onClose }: Props) {
 // Sessions lists a user's sessions and ends them.
 export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const { data, loading, reload } = useGet('/system/session', { [realm.owner]: user.id, pageSize: 1000 })
   const others = data?.data.filter((s) => s.current !== 1) ?? []
   const name = names([user])
@@ -38,10 +38,10 @@ export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
   async function end(sessions: Session[]) {
     const [title, text] =
       sessions.length === 1 ? [t('sessions.end'), t('people.sessions.end.text', { name })] : [t('people.sessions.all'), t('people.sessions.all.text', { name })]
-    if (!(await sure({ title, text, ok: title }))) return
+    if (!(await confirm({ title, text, ok: title }))) return
     try {
       for (const s of sessions) await del(`/system/session/${s.id}`)
-      done(sessions.length === 1 ? t('people.sessions.ended') : t('sessions.ended', { name }))
+      notify(sessions.length === 1 ? t('people.sessions.ended') : t('sessions.ended', { name }))
     } finally {
       await reload()
       box.current?.focus()
@@ -61,7 +61,7 @@ export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
         dataSource={data?.data}
         loading={loading && !data}
         {...wide}
-        pagination={{ hideOnSinglePage: true, itemRender: turns, showSizeChanger: false }}
+        pagination={{ hideOnSinglePage: true, itemRender: pageButtons, showSizeChanger: false }}
         locale={{ emptyText: data ? <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('people.sessions.none')} /> : ' ' }}
         columns={[
           {

@@ -4,9 +4,9 @@ import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent } from 'reac
 import { useLocation, useNavigate, useParams } from 'react-router'
 import type { DeptNode, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { learn, t } from '../../i18n'
+import { loadTexts, t } from '../../i18n'
 import { List } from '../../ui/List'
-import { useEvery } from '../../ui/useEvery'
+import { useAll } from '../../ui/useAll'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
@@ -25,7 +25,7 @@ const UserBatch = lazy(async () => ({ default: (await import('./UserBatch')).Use
 const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
 const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
 const UserForm = lazy(async () => ({ default: (await import('./UserForm')).UserForm }))
-const Explain = lazy(async () => ({ default: (await Promise.all([import('./Explain'), learn('actions')]))[0].Explain }))
+const Explain = lazy(async () => ({ default: (await Promise.all([import('./Explain'), loadTexts('actions')]))[0].Explain }))
 
 // Users is the user list; the page of a user is at its ID.
 export function Users() {
@@ -40,7 +40,7 @@ function UserList() {
   const xl = useWider('xl')
   const list = useTable<User>('/admin/list', {}, { own: ['new'] })
   const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
-  const roles = useEvery<Role>(may('admin.role.query') ? '/admin/role' : '').rows
+  const roles = useAll<Role>(may('admin.role.query') ? '/admin/role' : '').rows
   const people = usePeople<User>(backend, list.reload)
   const importing = usePanel<true>()
   const form = usePanel<{ user?: User; invite?: boolean }>()

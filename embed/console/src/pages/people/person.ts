@@ -36,7 +36,7 @@ export function names(people: { username: string }[]): string {
   return people.length > 5 ? t('people.and_more', { names: first, n: people.length - 5 }) : first
 }
 
-// Change is what a batch sets in all its users.
+// Change is the change that a batch makes to all its users.
 export type Change = { status?: 0 | 1; dept_id?: number; role_ids?: number[] }
 
 // Subject is a user or an API key whose permissions are explained.

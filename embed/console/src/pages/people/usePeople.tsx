@@ -2,7 +2,7 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { del, download, save } from '../../api/request'
 import type { OneTimeLink } from '../../api/types'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { type Links, useLinks } from '../invite/useLinks'
 import type { Job } from './Progress'
@@ -32,7 +32,7 @@ export type People<T extends Person> = {
 
 // usePeople is shared by the users of both realms.
 export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<void>): People<T> {
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const reset = usePanel<T>()
   const sessions = usePanel<T>()
   const erasing = usePanel<T>()
@@ -48,9 +48,9 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
     erase: erasing.show,
     act: acting.show,
     unfactor: async (user) => {
-      if (!(await sure({ title: t('people.factor.sure', { name: names([user]) }), text: t('people.factor.text'), ok: t('people.factor') }))) return
+      if (!(await confirm({ title: t('people.factor.sure', { name: names([user]) }), text: t('people.factor.text'), ok: t('people.factor') }))) return
       await del(`${realm.path}/${user.id}/factor`)
-      done(t('people.factor.removed', { name: names([user]) }))
+      notify(t('people.factor.removed', { name: names([user]) }))
       await reload()
     },
     data: async (user) => save(await download(`${realm.path}/${user.id}/data`)),
@@ -59,19 +59,19 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
       const { password, invitation } = user
       if (password) secret.show({ user, password })
       else if (invitation?.url) links.show(user, 'invite', invitation)
-      else if (invitation?.email) done(t('people.mailed', { email: invitation.email }))
+      else if (invitation?.email) notify(t('people.mailed', { email: invitation.email }))
     },
     run: job.show,
     remove: async (user) => {
-      if (!(await sure({ title: t('people.delete.sure', { names: names([user]) }), text, ok: t('delete') }))) return
+      if (!(await confirm({ title: t('people.delete.sure', { names: names([user]) }), text, ok: t('delete') }))) return
       await del(`${realm.path}/${user.id}`)
-      done(t('deleted', { name: names([user]) }))
+      notify(t('deleted', { name: names([user]) }))
       await reload()
     },
     removeAll: async (users) => {
-      if (!(await sure({ title: t('people.delete.sure', { names: names(users) }), text, ok: t('delete') }))) return
+      if (!(await confirm({ title: t('people.delete.sure', { names: names(users) }), text, ok: t('delete') }))) return
       await del(realm.path, { ids: users.map((u) => u.id).join(',') })
-      done(t('people.deleted', { n: users.length }))
+      notify(t('people.deleted', { n: users.length }))
       await reload()
     },
     panels: (
@@ -96,7 +96,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
             label={t('sign_in.password')}
             secret={secret.of.password}
             warning={t('people.password.once')}
-            done={t('people.password.noted')}
+            ok={t('people.password.noted')}
             onClose={secret.hide}
             onClosed={secret.forget}
           />

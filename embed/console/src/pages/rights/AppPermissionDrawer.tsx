@@ -2,9 +2,9 @@ import { Form, Input, Switch } from 'antd'
 import type { AppPermission, AppPermissionNode } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useEditor } from '../../ui/useEditor'
-import { useKept } from '../../ui/useKept'
+import { useLastValue } from '../../ui/useLastValue'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
 
@@ -14,22 +14,22 @@ type Props = {
   edits?: Edits<AppPermissionNode> // undefined while it is closed
   tree: AppPermissionNode[]
   onClose: () => void
-  again: (node: AppPermissionNode) => Promise<AppPermissionNode> // reloads what was changed elsewhere for editing
+  reload: (node: AppPermissionNode) => Promise<AppPermissionNode> // reloads a record that another session has changed
   saved: (id: number) => Promise<void>
 }
 
 const nameOf = (node: AppPermissionNode) => node.name
 
 // AppPermissionDrawer creates or edits a permission of app users.
-export function AppPermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
-  const { done } = useAct()
-  const kept = useKept(edits)
+export function AppPermissionDrawer({ edits, tree, onClose, reload, saved }: Props) {
+  const { notify } = useAction()
+  const kept = useLastValue(edits)
   const parent = kept?.parent
-  const { of: node, create, change, form } = useEditor('/user/rule', kept?.node, valuesOf, again)
+  const { of: node, create, change, form } = useEditor('/user/rule', kept?.node, valuesOf, reload)
 
   async function save(values: Values) {
     const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
-    if (!node) done(t('rule.created', { name: record.name }))
+    if (!node) notify(t('rule.created', { name: record.name }))
     await saved(record.id)
   }
 

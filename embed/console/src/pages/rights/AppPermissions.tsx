@@ -7,8 +7,8 @@ import { below } from '../../ui/tree/model'
 import { Marked } from '../../ui/tree/search'
 import { TreeEditor } from '../../ui/tree/TreeEditor'
 import { useTree } from '../../ui/tree/useTree'
-import { useAct } from '../../ui/useAct'
-import { useKept } from '../../ui/useKept'
+import { useAction } from '../../ui/useAction'
+import { useLastValue } from '../../ui/useLastValue'
 import { useRemove } from '../../ui/useRemove'
 import { useEdits } from './useEdits'
 
@@ -19,20 +19,20 @@ const nameOf = (node: AppPermissionNode) => node.name
 // AppPermissions is the tree of the permissions that programs check for app users.
 export function AppPermissions() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const removing = useRemove()
   const { modal } = App.useApp()
   const { tree, set, reload, change } = useTree<AppPermissionNode>('/user/rule')
   const { edit, reveal, drawer } = useEdits(reload)
-  const drawn = useKept(drawer.edits) // the drawer is loaded when first opened
+  const drawn = useLastValue(drawer.edits) // the drawer is loaded when first opened
 
   async function enable(node: AppPermissionNode, to: 0 | 1, asked = false) {
     const { name } = node
     const n = below(node).length
     const text = n ? t('app_rule.disable.below', { n }) : t('app_rule.disable.text')
-    if (!to && !asked && !(await sure({ title: t('rule.disable', { name }), text, ok: t('rule.disable.ok') }))) return
+    if (!to && !asked && !(await confirm({ title: t('rule.disable', { name }), text, ok: t('rule.disable.ok') }))) return
     const record = await change(node, { status: to }, '/status')
-    done(t(to ? 'rule.enabled' : 'rule.disabled', { name }), () => enable({ ...node, ...record }, to ? 0 : 1, true))
+    notify(t(to ? 'rule.enabled' : 'rule.disabled', { name }), () => enable({ ...node, ...record }, to ? 0 : 1, true))
   }
 
   async function remove(node: AppPermissionNode) {
@@ -45,7 +45,7 @@ export function AppPermissions() {
     const removed = await removing({
       path: `/user/rule/${node.id}`,
       question: { title: t('rule.delete', { name }), text: t('rule.delete.unknown'), ok: t('delete') },
-      done: t('deleted', { name }),
+      message: t('deleted', { name }),
       needs: ['user.rule.create', 'user.role.rule'],
     })
     if (removed) await reload()

@@ -7,10 +7,10 @@ import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { Marked } from '../../ui/tree/search'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useChoices } from '../../ui/useChoices'
 import { useEditor } from '../../ui/useEditor'
-import { useKept } from '../../ui/useKept'
+import { useLastValue } from '../../ui/useLastValue'
 
 type Values = Pick<AppRole, 'name' | 'description' | 'sort' | 'rule_ids'> & { status: boolean; default: boolean }
 
@@ -23,8 +23,8 @@ type Props = {
 // AppRoleDrawer creates or edits a role of app users, with its permissions.
 export function AppRoleDrawer({ edits, onClose, saved }: Props) {
   const { may } = useAccount()
-  const { done } = useAct()
-  const { of: role, save: store, form } = useEditor('/user/role', useKept(edits)?.role, valuesOf)
+  const { notify } = useAction()
+  const { of: role, save: store, form } = useEditor('/user/role', useLastValue(edits)?.role, valuesOf)
   const [details, grants] = [role ? may('user.role.update') : true, may('user.role.rule')]
 
   // save writes the differences, in the one or two operations of the API.
@@ -33,7 +33,7 @@ export function AppRoleDrawer({ edits, onClose, saved }: Props) {
     const had = new Set(role?.rule_ids ?? [])
     if (grants && (had.size !== rule_ids.length || rule_ids.some((id) => !had.has(id))))
       record = await put(`/user/role/${record.id}/rule`, { rule_ids, updated_at: record.updated_at }, { quiet: true })
-    done(t(role ? 'role.saved' : 'app_role.created', { name: record.name }))
+    notify(t(role ? 'role.saved' : 'app_role.created', { name: record.name }))
     await saved()
   }
 

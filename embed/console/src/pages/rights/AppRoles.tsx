@@ -11,8 +11,8 @@ import { List } from '../../ui/List'
 import { activity } from '../../ui/log/address'
 import { StatusFilter } from '../../ui/StatusFilter'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
-import { useKept } from '../../ui/useKept'
+import { useAction } from '../../ui/useAction'
+import { useLastValue } from '../../ui/useLastValue'
 import { useRemove } from '../../ui/useRemove'
 import { useTable } from '../../ui/useTable'
 import { RoleName } from './RoleName'
@@ -23,25 +23,25 @@ const AppRoleDrawer = lazy(async () => ({ default: (await import('./AppRoleDrawe
 // AppRoles lists the roles of app users.
 export function AppRoles() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const removing = useRemove()
   const { modal } = App.useApp()
   const navigate = useNavigate()
   const list = useTable<AppRole>('/user/role')
   const [edits, setEdits] = useState<{ role?: AppRole }>()
-  const drawn = useKept(edits) // the drawer is loaded when first opened
+  const drawn = useLastValue(edits) // the drawer is loaded when first opened
 
   async function enable(role: AppRole, to: 0 | 1, asked = false) {
     const { name } = role
     if (
       !to &&
       !asked &&
-      !(await sure({ title: t('role.disable', { name }), text: t('role.disable.text', { people: people(role.user_count) }), ok: t('rule.disable.ok') }))
+      !(await confirm({ title: t('role.disable', { name }), text: t('role.disable.text', { people: people(role.user_count) }), ok: t('rule.disable.ok') }))
     )
       return
     try {
       const record = await put(`/user/role/${role.id}`, { status: to, updated_at: role.updated_at })
-      done(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
+      notify(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // already shown
     }
@@ -57,9 +57,9 @@ export function AppRoles() {
     const removed = await removing({
       path: `/user/role/${role.id}`,
       question: { title: t('role.delete', { name }), text: t('app_role.delete.text'), ok: t('delete') },
-      done: t('deleted', { name }),
+      message: t('deleted', { name }),
       needs: ['user.role.create', 'user.role.rule', 'user.role.update'],
-      again: may('user.role.create') && may('user.role.rule') ? () => restore(role) : undefined,
+      restore: may('user.role.create') && may('user.role.rule') ? () => restore(role) : undefined,
     })
     if (removed) await list.reload()
   }

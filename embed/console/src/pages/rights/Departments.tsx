@@ -1,7 +1,7 @@
 import { App, Button, Flex, Switch, Typography } from 'antd'
 import { lazy, Suspense, useMemo } from 'react'
 import { Link, useNavigate } from 'react-router'
-import { every } from '../../api/every'
+import { getAll } from '../../api/get-all'
 import type { DeptNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
@@ -9,29 +9,29 @@ import { count } from '../../ui/format'
 import { below, childrenOf } from '../../ui/tree/model'
 import { TreeEditor } from '../../ui/tree/TreeEditor'
 import { useTree } from '../../ui/tree/useTree'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
 import { useEdits } from './useEdits'
 import { few } from './words'
-import { useKept } from '../../ui/useKept'
+import { useLastValue } from '../../ui/useLastValue'
 
 const DeptDrawer = lazy(async () => ({ default: (await import('./DeptDrawer')).DeptDrawer }))
 
 // Departments is the department tree within the user's data scope.
 export function Departments() {
   const { may } = useAccount()
-  const { done } = useAct()
+  const { notify } = useAction()
   const removing = useRemove()
   const { modal } = App.useApp()
   const navigate = useNavigate()
   const { tree, set, reload, change } = useTree<DeptNode>('/admin/dept')
   const { edit, reveal, drawer } = useEdits(reload)
-  const drawn = useKept(drawer.edits) // the drawer is loaded when first opened
+  const drawn = useLastValue(drawer.edits) // the drawer is loaded when first opened
   const headcount = useMemo(() => totals(tree ?? []), [tree])
 
   async function enable(node: DeptNode, to: 0 | 1) {
     const record = await change(node, { status: to })
-    done(t(to ? 'rule.enabled' : 'rule.disabled', { name: node.name }), () => enable({ ...node, ...record }, to ? 0 : 1))
+    notify(t(to ? 'rule.enabled' : 'rule.disabled', { name: node.name }), () => enable({ ...node, ...record }, to ? 0 : 1))
   }
 
   async function remove(node: DeptNode) {
@@ -65,7 +65,7 @@ export function Departments() {
     const removed = await removing({
       path: `/admin/dept/${node.id}`,
       question: async () => ({ title: t('rule.delete', { name }), text: await losers(node), ok: t('delete') }),
-      done: t('deleted', { name }),
+      message: t('deleted', { name }),
       needs: ['admin.dept.create', 'admin.role.update'],
     })
     if (!removed) return
@@ -74,7 +74,7 @@ export function Departments() {
 
   // losers lists the roles whose data scope contains a department.
   async function losers(node: DeptNode): Promise<string> {
-    const roles = may('admin.role.query') ? (await every<Role>('/admin/role')).filter((role) => role.dept_ids.includes(node.id)) : []
+    const roles = may('admin.role.query') ? (await getAll<Role>('/admin/role')).filter((role) => role.dept_ids.includes(node.id)) : []
     return roles.length ? t('dept.delete.roles', { names: few(roles.map((role) => role.name)) }) : t('dept.delete.none')
   }
 

@@ -5,8 +5,8 @@ import type { Dept, DeptNode, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
-import { useAct } from '../../ui/useAct'
-import { useKept } from '../../ui/useKept'
+import { useAction } from '../../ui/useAction'
+import { useLastValue } from '../../ui/useLastValue'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
 import { useEditor } from '../../ui/useEditor'
@@ -19,20 +19,20 @@ type Props = {
   edits?: Edits<DeptNode> // undefined while it is closed
   tree: DeptNode[]
   onClose: () => void
-  again: (node: DeptNode) => Promise<DeptNode> // reloads what was changed elsewhere for editing
+  reload: (node: DeptNode) => Promise<DeptNode> // reloads a record that another session has changed
   saved: (id: number) => Promise<void>
 }
 
 // DeptDrawer creates or edits a department.
-export function DeptDrawer({ edits, tree, onClose, again, saved }: Props) {
-  const { done } = useAct()
-  const kept = useKept(edits)
+export function DeptDrawer({ edits, tree, onClose, reload, saved }: Props) {
+  const { notify } = useAction()
+  const kept = useLastValue(edits)
   const parent = kept?.parent
-  const { of: node, create, change, form: filled } = useEditor('/admin/dept', kept?.node, valuesOf, again)
+  const { of: node, create, change, form: filled } = useEditor('/admin/dept', kept?.node, valuesOf, reload)
 
   async function save(values: Values) {
     const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
-    if (!node) done(t('rule.created', { name: record.name }))
+    if (!node) notify(t('rule.created', { name: record.name }))
     await saved(record.id)
   }
 

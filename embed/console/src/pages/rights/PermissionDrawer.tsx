@@ -5,8 +5,8 @@ import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { Icon, icons } from '../../ui/icons'
-import { useAct } from '../../ui/useAct'
-import { useKept } from '../../ui/useKept'
+import { useAction } from '../../ui/useAction'
+import { useLastValue } from '../../ui/useLastValue'
 import { lastSort, ParentSelect } from './ParentSelect'
 import type { Edits } from './useEdits'
 import { permissionName } from './words'
@@ -20,19 +20,19 @@ type Props = {
   edits?: Edits<PermissionNode> // undefined while it is closed
   tree: PermissionNode[]
   onClose: () => void
-  again: (node: PermissionNode) => Promise<PermissionNode> // reloads what was changed elsewhere for editing
+  reload: (node: PermissionNode) => Promise<PermissionNode> // reloads a record that another session has changed
   saved: (id: number) => Promise<void>
 }
 
 const [menu, page, action] = [0, 1, 2] as const
 
 // PermissionDrawer creates or edits a permission.
-export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) {
-  const { done } = useAct()
+export function PermissionDrawer({ edits, tree, onClose, reload, saved }: Props) {
+  const { notify } = useAction()
   const { isPage } = useAccount()
-  const kept = useKept(edits)
+  const kept = useLastValue(edits)
   const parent = kept?.parent
-  const { of: node, create, change, form: filled } = useEditor('/admin/rule', kept?.node, valuesOf, again)
+  const { of: node, create, change, form: filled } = useEditor('/admin/rule', kept?.node, valuesOf, reload)
   const first = node?.type ?? (parent?.type === page ? action : page)
   const [type, setType] = useState<Permission['type']>(first)
   const linkable = type === page && !(node && isPage(node.path)) // the server refuses a URL for a page of the console
@@ -46,7 +46,7 @@ export function PermissionDrawer({ edits, tree, onClose, again, saved }: Props) 
     const url = type === page ? form.url.trim() : ''
     const values = { ...form, url, open: url ? form.open : '' } as const
     const record = node ? await change(values) : await create({ ...values, sort: lastSort(tree, values.parent_id) })
-    if (!node) done(t('rule.created', { name: permissionName(record) }))
+    if (!node) notify(t('rule.created', { name: permissionName(record) }))
     await saved(record.id)
   }
 

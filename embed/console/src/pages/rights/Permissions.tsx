@@ -1,6 +1,6 @@
 import { App, Switch, Tag, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
-import { every } from '../../api/every'
+import { getAll } from '../../api/get-all'
 import type { PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
@@ -9,11 +9,11 @@ import { below } from '../../ui/tree/model'
 import { Marked } from '../../ui/tree/search'
 import { TreeEditor } from '../../ui/tree/TreeEditor'
 import { useTree } from '../../ui/tree/useTree'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
 import { useEdits } from './useEdits'
 import { few, permissionName } from './words'
-import { useKept } from '../../ui/useKept'
+import { useLastValue } from '../../ui/useLastValue'
 
 const PermissionDrawer = lazy(async () => ({ default: (await import('./PermissionDrawer')).PermissionDrawer }))
 
@@ -22,17 +22,17 @@ const action = 2
 // Permissions is the tree of menus, pages and actions.
 export function Permissions() {
   const { may, reload: reloadAccount } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const removing = useRemove()
   const { modal } = App.useApp()
   const { tree, set, reload, change } = useTree<PermissionNode>('/admin/rule')
   const { edit, reveal, drawer } = useEdits(reload)
-  const drawn = useKept(drawer.edits) // the drawer is loaded when first opened
+  const drawn = useLastValue(drawer.edits) // the drawer is loaded when first opened
   const then = () => void reloadAccount().catch(() => {}) // the menus are made from this tree
 
   async function show(node: PermissionNode, to: 0 | 1) {
     const record = await change(node, { show: to }, '/show')
-    done(t(to ? 'rule.shown' : 'rule.hidden', { name: permissionName(node) }), () => show({ ...node, ...record }, to ? 0 : 1))
+    notify(t(to ? 'rule.shown' : 'rule.hidden', { name: permissionName(node) }), () => show({ ...node, ...record }, to ? 0 : 1))
     then()
   }
 
@@ -41,11 +41,11 @@ export function Permissions() {
     if (
       !to &&
       !asked &&
-      !(await sure({ title: t('rule.disable', { name }), text: n ? t('rule.disable.below', { n }) : t('rule.disable.text'), ok: t('rule.disable.ok') }))
+      !(await confirm({ title: t('rule.disable', { name }), text: n ? t('rule.disable.below', { n }) : t('rule.disable.text'), ok: t('rule.disable.ok') }))
     )
       return
     const record = await change(node, { status: to }, '/status')
-    done(t(to ? 'rule.enabled' : 'rule.disabled', { name }), () => enable({ ...node, ...record }, to ? 0 : 1, true))
+    notify(t(to ? 'rule.enabled' : 'rule.disabled', { name }), () => enable({ ...node, ...record }, to ? 0 : 1, true))
     then()
   }
 
@@ -58,7 +58,7 @@ export function Permissions() {
     const removed = await removing({
       path: `/admin/rule/${node.id}`,
       question: async () => ({ title: t('rule.delete', { name }), text: await losers(node), ok: t('delete') }),
-      done: t('deleted', { name }),
+      message: t('deleted', { name }),
       needs: ['admin.rule.create', 'admin.role.rule'],
     })
     if (!removed) return
@@ -69,7 +69,7 @@ export function Permissions() {
   // losers lists the roles that lose a permission when it is deleted.
   async function losers(node: PermissionNode): Promise<string> {
     if (!may('admin.role.query')) return t('rule.delete.unknown')
-    const roles = (await every<Role>('/admin/role')).filter((role) => role.rule_ids.includes(node.id))
+    const roles = (await getAll<Role>('/admin/role')).filter((role) => role.rule_ids.includes(node.id))
     return roles.length ? t('rule.delete.roles', { names: few(roles.map((role) => role.name)) }) : t('rule.delete.none')
   }
 

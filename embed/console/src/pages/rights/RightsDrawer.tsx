@@ -3,12 +3,12 @@ import { lazy, Suspense, useMemo, useState } from 'react'
 import { Failure, put } from '../../api/request'
 import type { ChoiceNode, PermissionNode, Role } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { learn, t } from '../../i18n'
+import { loadTexts, t } from '../../i18n'
 import { Changed } from '../../ui/Changed'
 import { placesOf } from '../../ui/tree/model'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useChoices } from '../../ui/useChoices'
-import { useEvery } from '../../ui/useEvery'
+import { useAll } from '../../ui/useAll'
 import { useGet } from '../../ui/useGet'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
@@ -20,7 +20,7 @@ import { ScopeTab } from './ScopeTab'
 import { beyond, type Ceiling, lacking, ownerRole } from './useCeiling'
 import { few } from './words'
 
-const History = lazy(async () => ({ default: (await Promise.all([import('../../ui/log/History'), learn('audit', 'actions', 'builtins')]))[0].History }))
+const History = lazy(async () => ({ default: (await Promise.all([import('../../ui/log/History'), loadTexts('audit', 'actions', 'builtins')]))[0].History }))
 
 type Props = { id?: number; ceiling?: Ceiling; onClose: () => void; saved: () => Promise<void> }
 
@@ -33,13 +33,13 @@ export function RightsDrawer({ id, ...props }: Props) {
 
 function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: number; open: boolean; closed: () => void }) {
   const { may, info, reload: reloadAccount } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const md = useWider('md')
   const { data: role, loading, set: setRole, reload } = useGet(`/admin/role/${id}`, {}, false)
   const { data: whole } = useGet(may('admin.rule.query') ? '/admin/rule' : '')
   const grants = useChoices('permission', may('admin.role.rule') && !may('admin.rule.query'))
   const tree = useMemo(() => whole?.data ?? (grants && permissions(grants)), [whole, grants])
-  const { rows: roles = [] } = useEvery<Role>('/admin/role')
+  const { rows: roles = [] } = useAll<Role>('/admin/role')
   const { data: every } = useGet(may('admin.dept.query') ? '/admin/dept' : '')
   const given = useChoices('dept', may('admin.role.update') && !may('admin.dept.query'))
   const depts = every?.data ?? given
@@ -55,7 +55,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
   const [setsRules, setsDetails] = [!fixed && may('admin.role.rule'), !fixed && may('admin.role.update')]
 
   async function close() {
-    if (!changes?.any || (await sure({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
+    if (!changes?.any || (await confirm({ title: t('form.lose'), text: t('form.lose.text'), ok: t('form.lose.ok') }))) onClose()
   }
 
   // write saves the differences, in the one or two operations of the API.
@@ -84,7 +84,7 @@ function Rights({ id, open, closed, ceiling, onClose, saved }: Props & { id: num
     try {
       const old = draftOf(role!)
       const now = await write(role!, draft!, setRole)
-      done(t('role.rights.saved', { name: now.name }), async () => {
+      notify(t('role.rights.saved', { name: now.name }), async () => {
         await write(now, old, () => {})
         await after()
       })

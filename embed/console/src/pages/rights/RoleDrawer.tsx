@@ -4,8 +4,8 @@ import type { ChoiceNode, Role } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { CheckTree } from '../../ui/tree/CheckTree'
-import { useAct } from '../../ui/useAct'
-import { useKept } from '../../ui/useKept'
+import { useAction } from '../../ui/useAction'
+import { useLastValue } from '../../ui/useLastValue'
 import { marked } from '../../ui/offered'
 import { useChoices } from '../../ui/useChoices'
 import { ScopeChoice } from './ScopeChoice'
@@ -25,12 +25,12 @@ type Props = {
 // drawer; only the data scope of a new role is selected here, since without one its
 // members see only their own records.
 export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
-  const { done } = useAct()
-  const { of: role, save: store, form } = useEditor('/admin/role', useKept(edits)?.role, valuesOf)
+  const { notify } = useAction()
+  const { of: role, save: store, form } = useEditor('/admin/role', useLastValue(edits)?.role, valuesOf)
 
   async function save(values: Values) {
     const record = await store(values)
-    done(t(role ? 'role.saved' : 'role.created', { name: record.name }))
+    notify(t(role ? 'role.saved' : 'role.created', { name: record.name }))
     await saved(record, !role)
   }
 

@@ -11,9 +11,9 @@ import { List } from '../../ui/List'
 import { activity } from '../../ui/log/address'
 import { StatusFilter } from '../../ui/StatusFilter'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
-import { useKept } from '../../ui/useKept'
+import { useLastValue } from '../../ui/useLastValue'
 import { useTable } from '../../ui/useTable'
 import { RoleName } from './RoleName'
 import { beyond, ownerRole, useCeiling } from './useCeiling'
@@ -25,7 +25,7 @@ const RightsDrawer = lazy(async () => ({ default: (await import('./RightsDrawer'
 // Roles is the role list. The permissions of a role are at its ID in the URL.
 export function Roles() {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const removing = useRemove()
   const { modal } = App.useApp()
   const navigate = useNavigate()
@@ -34,7 +34,7 @@ export function Roles() {
   const ceiling = useCeiling()
   const list = useTable<Role>('/admin/role')
   const [edits, setEdits] = useState<{ role?: Role }>()
-  const drawn = { edits: useKept(edits), opened: useKept(opened) } // drawers are loaded when first opened
+  const drawn = { edits: useLastValue(edits), opened: useLastValue(opened) } // drawers are loaded when first opened
   const show = (id?: number) => void navigate(`/admin/role${id ? `/${id}` : ''}${search}`)
   const fixed = (role: Role) => role.id === ownerRole || (ceiling !== undefined && beyond(role, ceiling))
 
@@ -43,12 +43,12 @@ export function Roles() {
     if (
       !to &&
       !asked &&
-      !(await sure({ title: t('role.disable', { name }), text: t('role.disable.text', { people: people(role.user_count) }), ok: t('rule.disable.ok') }))
+      !(await confirm({ title: t('role.disable', { name }), text: t('role.disable.text', { people: people(role.user_count) }), ok: t('rule.disable.ok') }))
     )
       return
     try {
       const record = await put(`/admin/role/${role.id}`, { status: to, updated_at: role.updated_at })
-      done(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
+      notify(t(to ? 'role.enabled' : 'role.disabled', { name }), () => enable(record, to ? 0 : 1, true))
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // already shown
     }
@@ -64,9 +64,9 @@ export function Roles() {
     const removed = await removing({
       path: `/admin/role/${role.id}`,
       question: { title: t('role.delete', { name }), text: t('role.delete.text'), ok: t('delete') },
-      done: t('deleted', { name }),
+      message: t('deleted', { name }),
       needs: ['admin.role.create', 'admin.role.rule', 'admin.role.update'],
-      again: may('admin.role.create') && may('admin.role.rule') ? () => restore(role) : undefined,
+      restore: may('admin.role.create') && may('admin.role.rule') ? () => restore(role) : undefined,
     })
     if (removed) await list.reload()
   }

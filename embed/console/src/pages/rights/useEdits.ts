@@ -5,20 +5,20 @@ import { type Branch, placesOf } from '../../ui/tree/model'
 export type Edits<T> = { node?: T; parent?: T }
 
 // useEdits is the state of a tree's drawer, and the node to reveal after saving.
-export function useEdits<T extends Branch>(reload: () => Promise<T[]>) {
+export function useEdits<T extends Branch>(reloadTree: () => Promise<T[]>) {
   const [edits, edit] = useState<Edits<T>>()
   const [reveal, setReveal] = useState<number>()
 
-  async function again(old: T): Promise<T> {
-    const node = placesOf(await reload()).get(old.id)?.node ?? old
+  async function reload(old: T): Promise<T> {
+    const node = placesOf(await reloadTree()).get(old.id)?.node ?? old
     edit({ node })
     return node
   }
 
   async function saved(id: number) {
-    await reload()
+    await reloadTree()
     setReveal(id)
   }
 
-  return { edit, reveal, drawer: { edits, onClose: () => edit(undefined), again, saved } }
+  return { edit, reveal, drawer: { edits, onClose: () => edit(undefined), reload, saved } }
 }

@@ -6,7 +6,7 @@ import { Actions } from '../../ui/Actions'
 import { rowWithFocus } from '../../ui/focus-row'
 import { Question } from '../../ui/Question'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { inWords } from '../session-columns'
@@ -39,7 +39,7 @@ async function endAll(again = true): Promise<number> {
 
 // Devices lists the browsers in which the user has signed in, renames and forgets them, and signs out there.
 export function Devices() {
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const { data: devices, reload: reloadDevices } = useGet('/admin/account/device', { pageSize: 1000 })
   const { data: sessions, reload: reloadSessions } = useGet('/admin/session', { pageSize: 1000 })
   const renamed = usePanel<Device>()
@@ -53,10 +53,10 @@ export function Devices() {
 
   async function signOut(device: Device) {
     const name = titleOf(device)
-    if (!(await sure({ title: t('security.device.end.sure', { name }), text: t('security.end.text'), ok: t('security.end') }))) return
+    if (!(await confirm({ title: t('security.device.end.sure', { name }), text: t('security.end.text'), ok: t('security.end') }))) return
     try {
       await del(`/admin/account/device/${device.id}/session`)
-      done(t('security.ended', { name }))
+      notify(t('security.ended', { name }))
     } finally {
       await reload()
     }
@@ -65,10 +65,10 @@ export function Devices() {
   async function forget(device: Device) {
     const name = titleOf(device)
     const focus = rowWithFocus('devices')
-    if (!(await sure({ title: t('security.device.forget.sure', { name }), text: t('security.device.forget.text'), ok: t('security.device.forget') }))) return
+    if (!(await confirm({ title: t('security.device.forget.sure', { name }), text: t('security.device.forget.text'), ok: t('security.device.forget') }))) return
     try {
       await del(`/admin/account/device/${device.id}`)
-      done(t('security.device.forgotten', { name }))
+      notify(t('security.device.forgotten', { name }))
     } finally {
       await reload()
       await focus()
@@ -78,10 +78,10 @@ export function Devices() {
   const others = sessions?.data.filter((session) => session.current === 0) ?? []
 
   async function endOthers() {
-    if (!(await sure({ title: t('security.end_others'), text: t('security.end_others.sure', { n: others.length }), ok: t('security.end_others') }))) return
+    if (!(await confirm({ title: t('security.end_others'), text: t('security.end_others.sure', { n: others.length }), ok: t('security.end_others') }))) return
     const focus = rowWithFocus('devices')
     try {
-      done(t('security.ended_others', { n: await endAll() }))
+      notify(t('security.ended_others', { n: await endAll() }))
     } finally {
       await reload()
       await focus()

@@ -4,22 +4,22 @@ import type { Session } from '../../api/types'
 import { t } from '../../i18n'
 import { rowWithFocus } from '../../ui/focus-row'
 import { Time } from '../../ui/Time'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { inWords } from '../session-columns'
 import { Line, Lines } from '../../ui/Lines'
 
 // OtherSessions lists the user's sessions that belong to no device, and ends them.
 export function OtherSessions({ sessions, reload }: { sessions: Session[]; reload: () => Promise<void> }) {
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   if (sessions.length === 0) return null
 
   async function end(session: Session) {
     const name = inWords(session) || session.ip
     const focus = rowWithFocus('devices')
-    if (!(await sure({ title: t('security.device.end.sure', { name }), text: t('security.end.text'), ok: t('security.end') }))) return
+    if (!(await confirm({ title: t('security.device.end.sure', { name }), text: t('security.end.text'), ok: t('security.end') }))) return
     try {
       await del(`/admin/session/${session.id}`)
-      done(t('security.ended', { name }))
+      notify(t('security.ended', { name }))
     } finally {
       await reload()
       await focus()

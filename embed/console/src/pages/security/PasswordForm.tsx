@@ -7,14 +7,14 @@ import { t } from '../../i18n'
 import { faults } from '../../ui/faults'
 import { Strength } from '../../ui/Strength'
 import { usePasswordLength } from '../../ui/usePasswordLength'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 
 type Values = { old_password: string; new_password: string; again: string }
 
 // PasswordForm changes the user's own password. The server checks its rules.
 export function PasswordForm() {
   const { info } = useAccount().info
-  const { done } = useAct()
+  const { notify } = useAction()
   const shortest = usePasswordLength()
   const [form] = Form.useForm<Values>()
   const typed = Form.useWatch('new_password', form)
@@ -27,7 +27,7 @@ export function PasswordForm() {
     try {
       await put('/admin/password', { old_password, new_password }, { quiet: true })
       form.resetFields()
-      done(t('password.changed'))
+      notify(t('password.changed'))
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
       setProblem(faults(form, cause))

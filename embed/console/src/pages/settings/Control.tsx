@@ -2,7 +2,7 @@ import { Checkbox, Input, InputNumber, Radio, Select, Skeleton, Switch } from 'a
 import TextArea from 'antd/es/input/TextArea'
 import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
-import { given, learn, t } from '../../i18n'
+import { given, loadTexts, t } from '../../i18n'
 import { Color } from './Color'
 import { type ControlProps, lines } from './control-props'
 import { Image } from './Image'
@@ -15,7 +15,7 @@ const Moment = lazy(async () => ({ default: (await import('./Moment')).Moment })
 
 // So is the editor of flags, with its texts.
 const FlagEditor = lazy(async () => {
-  const [{ FlagEditor }] = await Promise.all([import('../flags/FlagEditor'), learn('flags')])
+  const [{ FlagEditor }] = await Promise.all([import('../flags/FlagEditor'), loadTexts('flags')])
   return { default: FlagEditor }
 })
 

@@ -3,13 +3,13 @@ import { Button, Empty, Flex, Tag, theme, Typography } from 'antd'
 import { lazy, Suspense } from 'react'
 import type { Setting } from '../../api/types'
 import { useAccount } from '../../app/account'
-import { given, learn, t } from '../../i18n'
+import { given, loadTexts, t } from '../../i18n'
 import type { Drafts } from './drafts'
 import { Field } from './Field'
 import type { Define } from './useDefine'
 import type { Group } from './useSettings'
 
-const TestButton = lazy(async () => ({ default: (await Promise.all([import('../mail/TestButton'), learn('mail')]))[0].TestButton }))
+const TestButton = lazy(async () => ({ default: (await Promise.all([import('../mail/TestButton'), loadTexts('mail')]))[0].TestButton }))
 
 type Props = {
   group: Group

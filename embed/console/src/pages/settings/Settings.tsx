@@ -8,8 +8,8 @@ import { useAccount } from '../../app/account'
 import { given, t } from '../../i18n'
 import { Bar } from '../../ui/Bar'
 import { count } from '../../ui/format'
-import { useAct } from '../../ui/useAct'
-import { useParts } from '../../ui/useParts'
+import { useAction } from '../../ui/useAction'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { useWider } from '../../ui/useWider'
 import { drop, stamp, useDrafts } from './drafts'
 import { Groups } from './Groups'
@@ -45,9 +45,9 @@ export function Settings() {
 
 function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSettings>['load'] }) {
   const { may } = useAccount()
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const md = useWider('md')
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const navigate = useNavigate()
   const drafts = useDrafts()
   const at = useParams()['*'] ?? ''
@@ -74,7 +74,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   const wrong = changed.filter((s) => faults[s.id] || drafts.get(s.id)!.base !== stamp(s))
 
   async function discard() {
-    if (!(await sure({ title: t('settings.discard.sure', { n: changed.length }), text: t('settings.discard.text'), ok: t('settings.discard') }))) return
+    if (!(await confirm({ title: t('settings.discard.sure', { n: changed.length }), text: t('settings.discard.text'), ok: t('settings.discard') }))) return
     drop(drafts)
     forget()
   }
@@ -82,7 +82,7 @@ function Page({ groups, load }: { groups: Group[]; load: ReturnType<typeof useSe
   async function refresh() {
     const { count: n, generation, took_ms } = await post('/system/setting/refresh')
     await load()
-    done(t('settings.refreshed', { n: count(n), generation: count(generation), ms: took_ms }))
+    notify(t('settings.refreshed', { n: count(n), generation: count(generation), ms: took_ms }))
   }
 
   const list = useMemo(() => ({ params, set, reload: async () => void (await load()) }), [params, set, load])

@@ -1,6 +1,6 @@
 import type { Setting } from '../../api/types'
 
-// ControlProps are what every control of a setting receives.
+// ControlProps are the props of every control of a setting.
 export type ControlProps = {
   id?: string
   of: Pick<Setting, 'type' | 'options' | 'props' | 'values'> & Partial<Pick<Setting, 'key'>> & { name?: string } // name is group.key, if it is stored

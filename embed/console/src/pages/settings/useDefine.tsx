@@ -33,9 +33,9 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
     const removed = await removing({
       path: `/system/setting/${s.id}`,
       question: { title: t('settings.delete', { name }), text: t('settings.delete.text'), ok: t('delete') },
-      done: t('deleted', { name }),
+      message: t('deleted', { name }),
       needs: secret ? undefined : ['system.setting.create'],
-      again: secret
+      restore: secret
         ? undefined
         : async () => {
             await post('/system/setting', fields)
@@ -53,9 +53,9 @@ export function useDefine({ on, groups, load }: { on: boolean; groups: Group[]; 
     const removed = await removing({
       path: `/system/setting-group/${g.id}`,
       question: { title: t('settings.group.delete.sure', { name: g.key }), text: t('settings.group.delete.text'), ok: t('delete') },
-      done: t('deleted', { name: g.key }),
+      message: t('deleted', { name: g.key }),
       needs: ['system.setting.group.create'],
-      again: async () => {
+      restore: async () => {
         await post('/system/setting-group', { key: g.key, title: g.title, remark: g.remark, public: g.public })
         await load()
       },

@@ -3,7 +3,7 @@ import { useCallback, useRef, useState } from 'react'
 import { Failure, put, unconfirmed } from '../../api/request'
 import type { Setting } from '../../api/types'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { words } from '../../ui/words'
 import { type Drafts, drop, now, stamp } from './drafts'
 import type { Group } from './useSettings'
@@ -20,7 +20,7 @@ export function useSave({ groups, load, lead }: Props) {
   const [busy, setBusy] = useState(false)
   const [faults, setFaults] = useState<Record<number, string>>({})
   const running = useRef(false) // two key presses may precede the next render
-  const { done } = useAct()
+  const { notify } = useAction()
   const { message } = App.useApp()
 
   const keys = new Map(groups.map((g) => [g.id, g.key]))
@@ -56,7 +56,7 @@ export function useSave({ groups, load, lead }: Props) {
     await load()
     const before = Object.fromEntries(changed.filter((s) => s.type !== 'secret').map((s) => [name(s), s.values]))
     const undo = Object.keys(before).length === changed.length ? () => put('/system/setting', { values: before }).then(load) : undefined
-    done(t('settings.saved', { n: changed.length }), undo && (async () => void (await undo())))
+    notify(t('settings.saved', { n: changed.length }), undo && (async () => void (await undo())))
   }
 
   async function save() {

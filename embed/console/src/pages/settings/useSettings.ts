@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { moment } from '../../api/changes'
-import { every } from '../../api/every'
+import { getAll } from '../../api/get-all'
 import { get } from '../../api/request'
 import type { Access, Setting, SettingGroup } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { useBack } from '../../ui/useBack'
-import { useNews } from '../../ui/useNews'
+import { useReconnect } from '../../ui/useReconnect'
+import { useChanges } from '../../ui/useChanges'
 import { settle } from './drafts'
 
 export type Group = Named & { settings: Setting[] }
@@ -31,8 +31,8 @@ export function useSettings() {
     asked.current = question
     fresh.current = moment()
     const [settings, groups] = await Promise.all([
-      every<Setting>('/system/setting', {}, question.signal),
-      seen ? every<SettingGroup>('/system/setting-group', {}, question.signal) : writes ? choices(question.signal) : undefined,
+      getAll<Setting>('/system/setting', {}, question.signal),
+      seen ? getAll<SettingGroup>('/system/setting-group', {}, question.signal) : writes ? choices(question.signal) : undefined,
     ])
     settle(settings)
     setAnswer({ settings, groups })
@@ -44,8 +44,8 @@ export function useSettings() {
     look()
     return () => asked.current?.abort()
   }, [look])
-  useBack(look)
-  useNews(['setting', 'setting_group'], look, fresh)
+  useReconnect(look)
+  useChanges(['setting', 'setting_group'], look, fresh)
 
   const groups = useMemo(() => answer && grouped(answer.settings, answer.groups), [answer])
   return { groups, load }

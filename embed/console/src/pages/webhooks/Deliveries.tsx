@@ -8,8 +8,8 @@ import { duration } from '../../ui/format'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import { useGet } from '../../ui/useGet'
-import { useKept } from '../../ui/useKept'
-import { useParts } from '../../ui/useParts'
+import { useLastValue } from '../../ui/useLastValue'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { wide } from '../../ui/Wide'
 import { words } from '../../ui/words'
 import { Kind, Result } from './cells'
@@ -27,10 +27,10 @@ type Props = {
 
 // Deliveries lists what a webhook has sent. The filters and the open delivery are in the URL.
 export function Deliveries({ hook, list, replay, test }: Props) {
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const types = useGet('/system/event-type').data?.data ?? []
   const opened = Number(params.get('delivery')) || undefined
-  const kept = useKept(opened)
+  const kept = useLastValue(opened)
   const open = (id?: number) => set({ delivery: id ? String(id) : undefined })
   const narrowed = params.has('success') || params.has('type')
   if (list.failure) return <Alert type="info" showIcon title={list.failure.status === 403 ? t('webhooks.deliveries.denied') : words(list.failure)} />

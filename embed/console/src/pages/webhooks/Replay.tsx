@@ -1,7 +1,7 @@
 import { Form, type FormRule, InputNumber } from 'antd'
 import { post } from '../../api/request'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import type { Webhook } from './hook'
 import { Question } from '../../ui/Question'
 
@@ -16,11 +16,11 @@ const after: FormRule = ({ getFieldValue }) => ({
 
 // Replay sends the events of a range of entries again.
 export function Replay({ open, hook, onClose, onDone }: Props) {
-  const { done } = useAct()
+  const { notify } = useAction()
 
   async function run({ from, until }: Values) {
     await post(`/system/webhook/${hook.id}/replay`, { from, until: until ?? from }, { quiet: true })
-    done(t('webhooks.replay.done'))
+    notify(t('webhooks.replay.done'))
     await onDone()
   }
 

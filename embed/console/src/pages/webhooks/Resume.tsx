@@ -1,7 +1,7 @@
 import { Checkbox, Form } from 'antd'
 import { post } from '../../api/request'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { host, type Webhook } from './hook'
 import { Question } from '../../ui/Question'
 
@@ -9,12 +9,12 @@ type Props = { open: boolean; hook: Webhook; onClose: () => void; onDone: () => 
 
 // Resume ends a pause, or makes the next attempt now.
 export function Resume({ open, hook, onClose, onDone }: Props) {
-  const { done } = useAct()
+  const { notify } = useAction()
   const retries = hook.state === 'retrying'
 
   async function run({ latest }: { latest: boolean }) {
     await post(`/system/webhook/${hook.id}/resume`, { latest }, { quiet: true })
-    done(t(retries ? 'webhooks.retry.done' : 'webhooks.resume.done'))
+    notify(t(retries ? 'webhooks.retry.done' : 'webhooks.resume.done'))
     await onDone()
   }
 

@@ -8,9 +8,9 @@ import { Actions } from '../../ui/Actions'
 import { count } from '../../ui/format'
 import { Head } from '../../ui/Head'
 import { Time } from '../../ui/Time'
-import { useAsk } from '../../ui/useAsk'
-import { everything, useNews } from '../../ui/useNews'
-import { useParts } from '../../ui/useParts'
+import { useRequest } from '../../ui/useRequest'
+import { everything, useChanges } from '../../ui/useChanges'
+import { useQueryParams } from '../../ui/useQueryParams'
 import { usePoll } from '../../ui/usePoll'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
@@ -43,8 +43,8 @@ export function WebhookPage({ id }: { id: number }) {
     },
     [id, removing],
   )
-  const { reload, refresh, fresh } = useAsk(question)
-  useNews(everything, refresh, fresh)
+  const { reload, refresh, fresh } = useRequest(question)
+  useChanges(everything, refresh, fresh)
   usePoll(refresh, 3, hook !== undefined && moving(hook))
   if (hook && !failure) return <Shown hook={hook} from={from} reload={reload} onRemoving={setRemoving} />
   return (
@@ -64,7 +64,7 @@ type ShownProps = { hook: Webhook; from: string; reload: () => Promise<void>; on
 function Shown({ hook, from, reload, onRemoving }: ShownProps) {
   const { may, info } = useAccount()
   const navigate = useNavigate()
-  const { params } = useParts()
+  const { params } = useQueryParams()
   const list = useDeliveries(hook.id, { success: params.get('success'), type: params.get('type') }, hook.last_at)
   const hooks = useWebhooks(async () => {
     await Promise.all([reload(), list.reload()])

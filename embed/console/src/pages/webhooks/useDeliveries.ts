@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { Failure, get, type Query } from '../../api/request'
 import type { Delivery, DeliveryPage } from '../../api/types'
-import { useAnswer } from '../../ui/useAnswer'
+import { useResponse } from '../../ui/useResponse'
 
 type Found = DeliveryPage & { failure?: Failure }
 
@@ -33,7 +33,7 @@ export function useDeliveries(id: number, query: Query, at: string | null) {
     },
     [path, sent],
   )
-  const { data, loading, reload, refresh } = useAnswer(`${path}?${sent}`, path, question)
+  const { data, loading, reload, refresh } = useResponse(`${path}?${sent}`, path, question)
   const [older, setOlder] = useState<{ of: Found; deliveries: Delivery[]; next: number }>()
   const [busy, setBusy] = useState(false)
   const below = older && older.of === data ? older : undefined

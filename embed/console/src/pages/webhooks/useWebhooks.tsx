@@ -2,7 +2,7 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import { del, Failure, post } from '../../api/request'
 import type { DeliveryDetail } from '../../api/types'
 import { t } from '../../i18n'
-import { useAct } from '../../ui/useAct'
+import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { clock, host, type Webhook, type WebhookWithSecret } from './hook'
 
@@ -27,7 +27,7 @@ export type Hooks = {
 
 // useWebhooks are the actions on webhooks, with their forms and dialogs. Failures are shown.
 export function useWebhooks(reload: () => Promise<void>): Hooks {
-  const { sure, done } = useAct()
+  const { confirm, notify } = useAction()
   const form = usePanel<{ hook?: Webhook }>()
   const secret = usePanel<WebhookWithSecret>()
   const replaying = usePanel<Webhook>()
@@ -39,7 +39,7 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
   async function run(act: () => Promise<unknown>, text?: string) {
     try {
       await act()
-      if (text) done(text)
+      if (text) notify(text)
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause // already shown
     }
@@ -53,20 +53,20 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
     replayEntry: (hook, seq) => run(() => post(`/system/webhook/${hook.id}/replay`, { from: seq }), t('webhooks.replay.done')),
     skip: async (hook) => {
       const event = hook.blocked // the question is about this one, whatever blocks later
-      if (!(await sure({ title: t('webhooks.skip.title', { event }), text: t('webhooks.skip.text'), ok: t('webhooks.skip') }))) return
+      if (!(await confirm({ title: t('webhooks.skip.title', { event }), text: t('webhooks.skip.text'), ok: t('webhooks.skip') }))) return
       await run(() => post(`/system/webhook/${hook.id}/skip`, { event }), t('webhooks.skip.done'))
     },
     adopt: async (hook) => {
-      if (!(await sure({ title: t('webhooks.adopt.title', { name: host(hook) }), text: t('webhooks.adopt.text'), ok: t('webhooks.adopt') }))) return
+      if (!(await confirm({ title: t('webhooks.adopt.title', { name: host(hook) }), text: t('webhooks.adopt.text'), ok: t('webhooks.adopt') }))) return
       await run(() => post(`/system/webhook/${hook.id}/adopt`), t('webhooks.adopt.done'))
     },
     rotate: async (hook) => {
-      if (!(await sure({ title: t('webhooks.rotate.title', { name: host(hook) }), text: t('webhooks.rotate.text'), ok: t('webhooks.rotate') }))) return
+      if (!(await confirm({ title: t('webhooks.rotate.title', { name: host(hook) }), text: t('webhooks.rotate.text'), ok: t('webhooks.rotate') }))) return
       await run(async () => secret.show(await post(`/system/webhook/${hook.id}/secret`, {})))
     },
     test: (hook) => run(async () => tested.show(await post(`/system/webhook/${hook.id}/test`))),
     remove: async (hook, then, onRemoving) => {
-      if (!(await sure({ title: t('delete.sure', { name: host(hook) }), text: t('webhooks.delete.text'), ok: t('delete') }))) return
+      if (!(await confirm({ title: t('delete.sure', { name: host(hook) }), text: t('webhooks.delete.text'), ok: t('delete') }))) return
       onRemoving?.(true)
       try {
         await del(`/system/webhook/${hook.id}`)
@@ -74,7 +74,7 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
         onRemoving?.(false)
         throw cause
       }
-      done(t('deleted', { name: host(hook) }))
+      notify(t('deleted', { name: host(hook) }))
       await then()
     },
     panels: (
@@ -87,7 +87,7 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
             label={t('webhooks.secret')}
             secret={secret.of.secret ?? ''}
             warning={t('webhooks.secret.once')}
-            done={t('webhooks.secret.done')}
+            ok={t('webhooks.secret.done')}
             onClose={secret.hide}
             onClosed={secret.forget}
           >

@@ -2,9 +2,9 @@ import { useState } from 'react'
 import { Failure } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { useAct } from '../useAct'
+import { useAction } from '../useAction'
 import { useGet } from '../useGet'
-import { useKept } from '../useKept'
+import { useLastValue } from '../useLastValue'
 import { ViewDrawer } from '../ViewDrawer'
 import { Entry } from './Entry'
 import { useUndo } from './useUndo'
@@ -13,9 +13,9 @@ type Props = { seq?: number; onClose: () => void; onUndone?: () => void }
 
 // EntryDrawer shows an entry of the change log and undoes it.
 export function EntryDrawer({ seq, onClose, onUndone }: Props) {
-  const kept = useKept(seq)
+  const kept = useLastValue(seq)
   const { may } = useAccount()
-  const { sure } = useAct()
+  const { confirm } = useAction()
   const undo = useUndo()
   const [busy, setBusy] = useState(false)
   const { data, loading, reload } = useGet(seq ? `/system/audit/${seq}` : '', {}, false)
@@ -26,7 +26,10 @@ export function EntryDrawer({ seq, onClose, onUndone }: Props) {
 
   async function run() {
     if (!shown) return
-    if (shown.undo.lost.length && !(await sure({ title: t('audit.undo.title'), text: t('audit.undo.text', { n: shown.undo.records }), ok: t('audit.undo') })))
+    if (
+      shown.undo.lost.length &&
+      !(await confirm({ title: t('audit.undo.title'), text: t('audit.undo.text', { n: shown.undo.records }), ok: t('audit.undo') }))
+    )
       return
     setBusy(true)
     try {

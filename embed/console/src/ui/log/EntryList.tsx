@@ -80,15 +80,15 @@ export function EntryList({ log, open, empty, onClear }: Props) {
 // Row is one entry; the sentence opens it.
 function Row({ entry, open }: { entry: LogEntry; open: (seq: number) => void }) {
   const at = dayjs(entry.at)
-  const said = words(entry, t)
+  const text = words(entry, t)
   return (
     <li>
       <time dateTime={entry.at} title={at.format('YYYY-MM-DD HH:mm:ss')}>
         {at.format('HH:mm')}
       </time>
       <div>
-        <button type="button" data-seq={entry.seq} dir="auto" title={said} aria-haspopup="dialog" onClick={() => open(entry.seq)}>
-          {said}
+        <button type="button" data-seq={entry.seq} dir="auto" title={text} aria-haspopup="dialog" onClick={() => open(entry.seq)}>
+          {text}
         </button>
         {(entry.reason || entry.part) && (
           <div className="second" dir="auto">

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState } from 'react'
 import { t } from '../../i18n'
-import { useKept } from '../useKept'
+import { useLastValue } from '../useLastValue'
 import { EntryList } from './EntryList'
 import { useLog } from './useLog'
 
@@ -12,7 +12,7 @@ type Props = { collection: string; id: number; onUndone?: () => void }
 export function History({ collection, id, onUndone }: Props) {
   const log = useLog(`/system/history/${collection}/${id}`)
   const [seq, setSeq] = useState<number>()
-  const kept = useKept(seq) // the drawer is loaded when first opened
+  const kept = useLastValue(seq) // the drawer is loaded when first opened
   return (
     <>
       <EntryList log={log} open={setSeq} empty={t('audit.empty.history')} />

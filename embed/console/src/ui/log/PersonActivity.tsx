@@ -1,7 +1,7 @@
 import { Radio } from 'antd'
 import { lazy, Suspense, useMemo, useState } from 'react'
 import { t } from '../../i18n'
-import { useKept } from '../useKept'
+import { useLastValue } from '../useLastValue'
 import { EntryList } from './EntryList'
 import { History } from './History'
 import { useLog } from './useLog'
@@ -38,7 +38,7 @@ function Done({ actor, onUndone }: { actor: string; onUndone?: () => void }) {
     useMemo(() => ({ actor }), [actor]),
   )
   const [seq, setSeq] = useState<number>()
-  const kept = useKept(seq) // the drawer is loaded when first opened
+  const kept = useLastValue(seq) // the drawer is loaded when first opened
   return (
     <>
       <EntryList log={log} open={setSeq} empty={t('audit.empty')} />

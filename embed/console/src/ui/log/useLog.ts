@@ -2,7 +2,7 @@ import { useCallback, useState } from 'react'
 import { get, type Query } from '../../api/request'
 import type { LogEntry, LogPage } from '../../api/types'
 import { useGet } from '../useGet'
-import { everything, useNews } from '../useNews'
+import { everything, useChanges } from '../useChanges'
 
 export type LogPath = '/system/audit' | `/system/history/${string}/${number}`
 
@@ -25,7 +25,7 @@ export function useLog(path: LogPath, query: Query = {}) {
     const newest = page?.data[0]
     if (newest && newest.seq !== data?.data[0]?.seq) setOvertaken(data)
   }
-  useNews(everything, look, fresh)
+  useChanges(everything, look, fresh)
 
   // more returns the number of the first entry that it found.
   const more = useCallback(async (): Promise<number | undefined> => {

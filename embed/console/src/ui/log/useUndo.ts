@@ -3,28 +3,28 @@ import { useNavigate } from 'react-router'
 import { Failure, post, unconfirmed } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { useAct } from '../useAct'
-import { tellBack } from '../useBack'
+import { useAction } from '../useAction'
+import { notifyReconnect } from '../useReconnect'
 import { words } from '../words'
 
 // useUndo undoes an entry of the change log, and says if it could not. Everything on the page is
 // loaded again then.
 export function useUndo() {
   const { may } = useAccount()
-  const { done } = useAct()
+  const { notify } = useAction()
   const { message } = App.useApp()
   const navigate = useNavigate()
   return async (seq: number): Promise<void> => {
     try {
       const { job } = await post(`/system/audit/${seq}/undo`, undefined, { quiet: true })
       const look = job && may('system.job.query') ? { label: t('undone.job'), onClick: () => void navigate('/system/job') } : undefined
-      done(t(job && job.state !== 'done' ? 'undone.running' : 'undone'), undefined, look)
+      notify(t(job && job.state !== 'done' ? 'undone.running' : 'undone'), undefined, look)
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
       if (!unconfirmed(cause)) void message.error(t('undone.not', { why: cause.code === 'changed_since' ? t('undone.changed') : words(cause) }))
       throw cause
     } finally {
-      tellBack()
+      notifyReconnect()
     }
   }
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
     vi.stubGlobal('localStorage', { getItem: () => null })
     vi.stubGlobal('navigator', { language, onLine: true })
     const i18n = await import('../../i18n')
-    await i18n.learn('frame', 'audit', 'actions', 'builtins')
+    await i18n.loadTexts('frame', 'audit', 'actions', 'builtins')
     texts[language] = i18n.t
   }
   words = (await import('./words')).words

@@ -216,14 +216,14 @@ function changes(entry: LogEntry, group: LogChange[], t: Texts): string {
   if (collection === 'file' && operation === 'create') return t('audit.did.upload', of)
   if (operation !== 'update') return t(`audit.did.${operation}`, of)
   const only = fields.length === 1 && group.every((one) => one.fields.length === 1 && one.fields[0]?.name === fields[0]?.name) ? fields[0] : undefined
-  if (only && turns(collection, only)) return t(only.new === 1 ? 'audit.did.enable' : 'audit.did.disable', of)
+  if (only && pageButtons(collection, only)) return t(only.new === 1 ? 'audit.did.enable' : 'audit.did.disable', of)
   if (only?.name === 'trashed_at') return t(only.new == null ? 'audit.did.untrash' : 'audit.did.trash', of)
   const did = t('audit.did.update', of)
   const how = group.length === 1 ? howOf(change, t) : ''
   return how ? t('audit.did.how', { did, how }) : did
 }
 
-const turns = (collection: string, { name, new: to }: LogField) =>
+const pageButtons = (collection: string, { name, new: to }: LogField) =>
   (name === 'switch' || (name === 'status' && collection !== 'dict_item')) && (to === 0 || to === 1)
 
 // passwordOf reports whether an entry sets a password, or the actor's own.

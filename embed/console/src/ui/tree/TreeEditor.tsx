@@ -3,7 +3,7 @@ import { Button, Dropdown, Empty, Flex, type MenuProps, Skeleton, Typography } f
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react'
 import { t } from '../../i18n'
 import { Bar } from '../Bar'
-import { useParts } from '../useParts'
+import { useQueryParams } from '../useQueryParams'
 import { useWider } from '../useWider'
 import { childrenOf, placesOf, type Row } from './model'
 import { Fold, type Handle, indent, rowHeight, Rows } from './Rows'
@@ -39,7 +39,7 @@ type Props<T extends Record> = {
 // TreeEditor shows and edits a tree: by drag, by keyboard and by each row's menu.
 export function TreeEditor<T extends Record>(props: Props<T>) {
   const { tree, name, columns, create, edit, remove, movable = false, holds = () => true } = props
-  const { params, set } = useParts()
+  const { params, set } = useQueryParams()
   const search = folded(params.get('keywordSearch') ?? '')
   const tops = useMemo(() => tree ?? [], [tree])
   const md = useWider('md')
@@ -47,7 +47,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   const [chosen, setOpen] = useState<Set<number>>()
   const open = useMemo(() => chosen ?? new Set(tops.map((node) => node.id)), [chosen, tops])
   const [active, setActive] = useState<number>()
-  const [said, say] = useState('')
+  const [announcement, announce] = useState('')
   const hint = useId()
   const list = useRef<Handle>(null)
   const places = useMemo(() => placesOf(tops), [tops])
@@ -94,7 +94,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
     const now = placesOf(moves.tree())
     const { node, parent: above, position, size } = now.get(id)!
     if (above) setOpen((old) => new Set(old ?? open).add(above.id))
-    say(t(above ? 'tree.said.below' : 'tree.said.top', { name: name(node), parent: above ? name(above) : '', position, size }))
+    announce(t(above ? 'tree.said.below' : 'tree.said.top', { name: name(node), parent: above ? name(above) : '', position, size }))
     list.current?.focus(id)
   }
 
@@ -119,13 +119,13 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
   function go(id: number, way: Way) {
     const to = step(id, way)
     if (to) place(id, to.parent, to.index)
-    else say(t('tree.said.end'))
+    else announce(t('tree.said.end'))
   }
 
   function keys(e: KeyboardEvent, { node }: Row<T>): boolean {
     const way = ways[e.key]
     if (e.altKey && !e.ctrlKey && !e.metaKey && way && movable) {
-      if (search) say(t('tree.said.search'))
+      if (search) announce(t('tree.said.search'))
       else go(node.id, way)
       return true
     }
@@ -262,7 +262,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
         </>
       )}
       <div className="tree-aside" aria-live="polite">
-        {said}
+        {announcement}
       </div>
     </>
   )

@@ -2,7 +2,7 @@ import { App } from 'antd'
 import { useInsertionEffect, useRef } from 'react'
 import { Failure, request } from '../../api/request'
 import { t } from '../../i18n'
-import { useAct } from '../useAct'
+import { useAction } from '../useAction'
 import { words } from '../words'
 import { edited, placesOf } from './model'
 import { moved, moveOf, type Ordered, type Write } from './moves'
@@ -33,7 +33,7 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
   const queue = useRef(Promise.resolve())
   const failed = useRef(0)
   const series = useRef<{ id: number; at: number; before: Map<number, Write> }>(undefined)
-  const { done } = useAct()
+  const { notify } = useAction()
   const { message } = App.useApp()
 
   function apply(next: T[]) {
@@ -69,7 +69,7 @@ export function useMoves<T extends Record>({ path, tree, set, reload, name, then
     const sent = queue.current.then(() => send(writes, failures))
     queue.current = sent.then((worked) => {
       if (!worked) return
-      if (text) done(text, undo)
+      if (text) notify(text, undo)
       then?.()
     })
     return queue.current

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
 
-// useChosen keeps the selected records of a page. With shift, it selects the range from
+// useSelection keeps the selected records of a page. With shift, it selects the range from
 // the last one.
-export function useChosen<T extends { id: number }>(rows: readonly T[]) {
+export function useSelection<T extends { id: number }>(rows: readonly T[]) {
   const [ids, setIds] = useState<ReadonlySet<number>>(new Set())
   const [anchor, setAnchor] = useState<number>()
 

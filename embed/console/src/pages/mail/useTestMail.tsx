@@ -1,14 +1,14 @@
 import { lazy, type ReactNode, Suspense } from 'react'
 import { useAccount } from '../../app/account'
-import { learn } from '../../i18n'
+import { loadTexts } from '../../i18n'
 import { useGet } from '../../ui/useGet'
 import { useMail } from '../../ui/useMail'
 import { usePanel } from '../../ui/usePanel'
 
-const TestMail = lazy(async () => ({ default: (await Promise.all([import('./TestMail'), learn('mail')]))[0].TestMail }))
+const TestMail = lazy(async () => ({ default: (await Promise.all([import('./TestMail'), loadTexts('mail')]))[0].TestMail }))
 
-// useTest is the dialog that sends a test mail; button is false without permission, and off while no mail server is set.
-export function useTest(): { button: boolean; off: boolean; open: () => void; panel: ReactNode } {
+// useTestMail is the dialog that sends a test mail; button is false without permission, and off while no mail server is set.
+export function useTestMail(): { button: boolean; off: boolean; open: () => void; panel: ReactNode } {
   const { may } = useAccount()
   const panel = usePanel<true>()
   const on = useMail()

@@ -18,8 +18,8 @@ async function suggested(options: unknown, signal: AbortSignal): Promise<Respons
   return request(options ?? (await fresh()), { signal, mediation: 'conditional' })
 }
 
-// Alone signs in with a passkey alone: one that the browser suggests, or by a button.
-export function Alone({ options, onDone, onProblem }: Props) {
+// PasskeySignIn signs in with a passkey alone: one that the browser suggests, or by a button.
+export function PasskeySignIn({ options, onDone, onProblem }: Props) {
   const unused = useRef(options)
   const [turn, setTurn] = useState(0) // of the suggestions
   const [busy, setBusy] = useState(false)

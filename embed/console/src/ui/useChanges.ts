@@ -1,6 +1,6 @@
 import { type RefObject, useEffect } from 'react'
 import { isWriting, moment } from '../api/changes'
-import { onNews } from '../app/live'
+import { onChanges } from '../app/live'
 import { onReturn, present } from './presence'
 import { useLatest } from './useLatest'
 
@@ -10,10 +10,10 @@ const calm = 250 // time in which a page reloads after its own change
 // everything is the topic of all changes.
 export const everything: readonly string[] = ['*']
 
-// useNews calls refresh after changes of some topics: collections, records such as user:12, or types of
+// useChanges calls refresh after changes of some topics: collections, records such as user:12, or types of
 // events. It waits while the user is absent, and while this tab makes further changes. It does nothing if
 // the data was loaded since, at the moment in fresh.
-export function useNews(topics: readonly string[] | undefined, refresh: () => unknown, fresh?: RefObject<number>): void {
+export function useChanges(topics: readonly string[] | undefined, refresh: () => unknown, fresh?: RefObject<number>): void {
   const key = topics?.join() ?? ''
   const latestRef = useLatest(refresh)
   useEffect(() => {
@@ -37,9 +37,14 @@ export function useNews(topics: readonly string[] | undefined, refresh: () => un
       began = Date.now()
       latestRef.current()
     }
-    const forget = onNews((news) => {
-      if (news !== 'missed' && key !== '*' && ![news.collection, `${news.collection}:${news.record}`, news.type].some((topic) => wanted.includes(topic))) return
-      if (news !== 'missed' && news.written) own = news.written
+    const forget = onChanges((notice) => {
+      if (
+        notice !== 'missed' &&
+        key !== '*' &&
+        ![notice.collection, `${notice.collection}:${notice.record}`, notice.type].some((topic) => wanted.includes(topic))
+      )
+        return
+      if (notice !== 'missed' && notice.written) own = notice.written
       else others = moment()
       wait ??= setTimeout(look, calm)
     })

@@ -1,7 +1,7 @@
 import { App, Button, Input } from 'antd'
 import type { ReactNode } from 'react'
 import { giveReason } from '../api/request'
-import { told } from '../api/told'
+import { noticeShown } from '../api/saved-notice'
 import { t } from '../i18n'
 
 // noticeTime is how long a message with a button stays, in milliseconds, and longer while it is
@@ -29,12 +29,13 @@ type Further = { label: string; onClick: () => void }
 
 export type Question = { title: string; text?: ReactNode; ok: string; harmless?: boolean }
 
-// useAct talks to the user about actions: sure asks for confirmation, names the consequences and,
-// unless the action is harmless, asks for a reason, which the change log keeps; done reports success and offers undo or a link if possible.
-export function useAct() {
+// useAction talks to the user about actions. confirm asks for confirmation, names the consequences and,
+// unless the action is harmless, asks for a reason, which the change log keeps. notify reports success,
+// and offers undo or a link if possible.
+export function useAction() {
   const { message, modal } = App.useApp()
   return {
-    sure: ({ title, text, ok, harmless = false }: Question): Promise<boolean> =>
+    confirm: ({ title, text, ok, harmless = false }: Question): Promise<boolean> =>
       new Promise((answer) => {
         giveReason('')
         modal.confirm({
@@ -64,8 +65,8 @@ export function useAct() {
           },
         })
       }),
-    done: (text: string, undo?: () => Promise<void>, further?: Further): void => {
-      told()
+    notify: (text: string, undo?: () => Promise<void>, further?: Further): void => {
+      noticeShown()
       const key = `done-${text}`
       const id = `notice-${++notices}`
       const end = () => {

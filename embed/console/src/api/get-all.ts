@@ -5,7 +5,7 @@ import { type Query, request } from './request'
 const most = 1000
 
 // every returns all records of an API list.
-export async function every<T>(path: Listing<T>, query: Query = {}, signal?: AbortSignal, quiet = false): Promise<T[]> {
+export async function getAll<T>(path: Listing<T>, query: Query = {}, signal?: AbortSignal, quiet = false): Promise<T[]> {
   const rows: T[] = []
   let read = 0
   for (let page = 1; ; page++) {

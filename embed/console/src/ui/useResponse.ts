@@ -2,19 +2,19 @@ import { type SetStateAction, useCallback, useEffect, useState } from 'react'
 import { Failure } from '../api/request'
 import { recall, remember } from './answers'
 import { topicsOf } from './topics'
-import { useAsk } from './useAsk'
-import { useNews } from './useNews'
+import { useRequest } from './useRequest'
+import { useChanges } from './useChanges'
 
 type Given<T> = { key: string; data: T | undefined }
 
 // refused are the statuses after which an earlier response must no longer be shown.
 const refused = [401, 403, 404]
 
-// useAnswer returns the response to the request that key stands for: the last one
+// useResponse returns the response to the request that key stands for: the last one
 // immediately, then the current one. No request is made while key is empty. A response of
-// undefined changes nothing. With `again` false, only the current response is shown. path is
+// undefined changes nothing. With `cached` false, only the current response is shown. path is
 // what is requested: if it is a list, changes by others appear.
-export function useAnswer<T>(key: string, path: string, question: (signal: AbortSignal, quiet: boolean) => Promise<T | undefined>, again = true) {
+export function useResponse<T>(key: string, path: string, question: (signal: AbortSignal, quiet: boolean) => Promise<T | undefined>, cached = true) {
   const [given, setGiven] = useState<Given<T>>()
 
   const ask = useCallback(
@@ -30,8 +30,8 @@ export function useAnswer<T>(key: string, path: string, question: (signal: Abort
     },
     [key, question],
   )
-  const { loading, reload, refresh, fresh, touch } = useAsk(ask)
-  useNews(key ? topicsOf(path) : undefined, refresh, fresh)
+  const { loading, reload, refresh, fresh, touch } = useRequest(ask)
+  useChanges(key ? topicsOf(path) : undefined, refresh, fresh)
   useEffect(() => {
     if (given) remember(given.key, given.data)
   }, [given])
@@ -45,7 +45,7 @@ export function useAnswer<T>(key: string, path: string, question: (signal: Abort
   )
 
   const now = given?.key === key
-  const before = !now && again && key ? recall<T>(key) : undefined
+  const before = !now && cached && key ? recall<T>(key) : undefined
   return {
     data: now ? given.data : before,
     other: given?.data, // the response to the previous request, until the current one arrives

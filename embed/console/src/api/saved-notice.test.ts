@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { del, get, hooks, post, put } from './request'
-import { told } from './told'
+import { noticeShown } from './saved-notice'
 
 let entry: string | undefined // header of the next responses
 let answers: (() => void)[] // let the requests under way go on
@@ -73,7 +73,7 @@ test('what changes nothing says nothing', async () => {
 test('an action that says something itself, after it has loaded the list again, is not told twice', async () => {
   void put('/system/dict/1')
     .then(() => get('/system/dict'))
-    .then(told)
+    .then(noticeShown)
   await settle()
   expect(shown).toBe(0)
 })

@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { moment } from '../api/changes'
-import { useBack } from './useBack'
+import { useReconnect } from './useReconnect'
 
-// useAsk makes a request after rendering, when it changes, and when the server is back. A
+// useRequest makes a request after rendering, when it changes, and when the server is back. A
 // new request cancels the previous one, whose response must not arrive later. The caller
 // shows failures, and the old data stays. refresh asks again without that anything shows it;
 // fresh is the moment when the newest request began, and touch says that the data is as new as now.
-export function useAsk(question: (signal: AbortSignal, quiet: boolean) => Promise<void>) {
+export function useRequest(question: (signal: AbortSignal, quiet: boolean) => Promise<void>) {
   const [loading, setLoading] = useState(true)
   const asked = useRef<AbortController>(undefined)
   const fresh = useRef(0)
@@ -40,6 +40,6 @@ export function useAsk(question: (signal: AbortSignal, quiet: boolean) => Promis
     return () => asked.current?.abort()
   }, [reload])
 
-  useBack(reload)
+  useReconnect(reload)
   return { loading, reload, refresh, fresh, touch }
 }

@@ -2,10 +2,10 @@ import { useCallback } from 'react'
 import { useSearchParams } from 'react-router'
 import { useLatest } from './useLatest'
 
-// useParts is the URL's query, where a page keeps its state so that a view can be
+// useQueryParams is the URL's query, where a page keeps its state so that a view can be
 // bookmarked and shared. set changes the current URL, which may be ahead of the render;
 // undefined or '' removes a parameter.
-export function useParts() {
+export function useQueryParams() {
   const [params, setParams] = useSearchParams()
   const latestRef = useLatest(setParams) // it changes with every URL, and set does not
   const set = useCallback(

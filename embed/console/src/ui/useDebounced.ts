@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react'
 import { useLatest } from './useLatest'
 
-// useTyped is the text of a field that reports after a pause in typing. It follows when
+// useDebounced is the text of a field that reports after a pause in typing. It follows when
 // the value changes elsewhere.
-export function useTyped(asked: string, tell: (text: string) => void, pause = 250) {
+export function useDebounced(asked: string, report: (text: string) => void, pause = 250) {
   const [text, setText] = useState(asked)
   const own = useRef(asked) // what this field has reported: more may have been typed since
-  const latest = useLatest(tell)
+  const latest = useLatest(report)
   useEffect(() => {
     if (asked !== own.current) setText(asked)
     own.current = asked
