@@ -60,7 +60,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'first', test: /src\/main\.tsx$/, priority: 2 },
-            { name: 'frame', test: /src\/(app\/App|ui\/(List|useTable|useGet|useAction|usePanel|Wide|page-buttons))\.tsx?$/, priority: 1 },
+            { name: 'frame', test: /src\/(app\/App|ui\/(List|CreateButton|useTable|useGet|useAction|usePanel|Wide|page-buttons))\.tsx?$/, priority: 1 },
           ],
         },
       },

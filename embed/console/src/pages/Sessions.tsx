@@ -3,7 +3,7 @@ import { del } from '../api/request'
 import type { Session } from '../api/types'
 import { useAccount } from '../app/account'
 import { t } from '../i18n'
-import { Actions } from '../ui/Actions'
+import { Actions, actionsColumn } from '../ui/Actions'
 import { Finder } from '../ui/Finder'
 import { List } from '../ui/List'
 import { activity } from '../ui/log/address'
@@ -31,7 +31,7 @@ export function Sessions() {
   }
 
   return (
-    <List
+    <List<Session>
       title={t('menu.system.session')}
       list={list}
       search={false}
@@ -44,19 +44,13 @@ export function Sessions() {
       }
       columns={[
         ...sessionColumns(),
-        {
-          title: t('actions'),
-          key: 'actions',
-          align: 'end',
-          fixed: 'end',
-          render: (_, session) => (
-            <Actions
-              first={may('system.session.delete') && session.current !== 1 && { label: t('sessions.end'), onClick: () => void end(session) }}
-              label={t('more.of', { name: session.username })}
-              more={[may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(during(session)) }]}
-            />
-          ),
-        },
+        actionsColumn((session) => (
+          <Actions
+            first={may('system.session.delete') && session.current !== 1 && { label: t('sessions.end'), onClick: () => void end(session) }}
+            label={t('more.of', { name: session.username })}
+            more={[may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(during(session)) }]}
+          />
+        )),
       ]}
     />
   )

@@ -1,6 +1,6 @@
 import { MoreOutlined } from '@ant-design/icons'
-import { Button, Dropdown, Flex } from 'antd'
-import { useLayoutEffect, useRef, useState } from 'react'
+import { Button, Dropdown, Flex, type TableColumnType } from 'antd'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { t } from '../i18n'
 
 type Action = { label: string; danger?: boolean; onClick: () => void }
@@ -27,6 +27,16 @@ export function Actions({ first, called, more = [], label }: Props) {
     </Flex>
   )
 }
+
+// actionsColumn is the last column of a list, with the Actions on each record.
+export const actionsColumn = <T,>(render: (record: T) => ReactNode, width?: number): TableColumnType<T> => ({
+  title: t('actions'),
+  key: 'actions',
+  align: 'end',
+  fixed: 'end',
+  width,
+  render: (_, record) => render(record),
+})
 
 // More is a menu button that creates its menu on the first press, since most rows' menus
 // are never opened. Whatever opens from the menu returns the focus to the button, because

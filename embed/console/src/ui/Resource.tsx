@@ -1,11 +1,11 @@
-import { PlusOutlined } from '@ant-design/icons'
-import { Button, Form, type FormItemProps, type TableProps } from 'antd'
+import { Form, type FormItemProps, type TableProps } from 'antd'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Body, Item, Listing, Path } from '../api/paths'
 import type { Access } from '../api/types'
 import { useAccount } from '../app/account'
 import { t } from '../i18n'
-import { Actions } from './Actions'
+import { CreateButton } from './CreateButton'
+import { Actions, actionsColumn } from './Actions'
 import type { FormDrawer as Drawer } from './FormDrawer'
 import { List } from './List'
 import { useEditor } from './useEditor'
@@ -72,19 +72,13 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
     if (removed) await list.reload()
   }
 
-  const actions: NonNullable<TableProps<T>['columns']>[number] = {
-    title: t('actions'),
-    key: 'actions',
-    align: 'end',
-    fixed: 'end',
-    render: (_, one) => (
-      <Actions
-        first={able('update') && { label: t('edit'), onClick: () => setEdited(one) }}
-        label={t('more.of', { name: name(one) })}
-        more={[able('delete') && { label: t('delete'), danger: true, onClick: () => void remove(one) }]}
-      />
-    ),
-  }
+  const actions = actionsColumn<T>((one) => (
+    <Actions
+      first={able('update') && { label: t('edit'), onClick: () => setEdited(one) }}
+      label={t('more.of', { name: name(one) })}
+      more={[able('delete') && { label: t('delete'), danger: true, onClick: () => void remove(one) }]}
+    />
+  ))
   return (
     <>
       <List
@@ -94,13 +88,7 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
         filters={props.filters?.(list)}
         empty={props.empty}
         columns={[...(props.columns(list) ?? []), actions]}
-        actions={
-          able('create') && (
-            <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdited('new')}>
-              {props.create}
-            </Button>
-          )
-        }
+        actions={able('create') && <CreateButton onClick={() => setEdited('new')}>{props.create}</CreateButton>}
       />
       <Suspense>
         {kept && (

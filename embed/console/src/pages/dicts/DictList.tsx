@@ -1,9 +1,9 @@
-import { PlusOutlined } from '@ant-design/icons'
 import { Button, Empty, Flex, Pagination, Select, Tag, theme } from 'antd'
 import { useCallback, useMemo, useState } from 'react'
 import { Link } from 'react-router'
 import type { Dict } from '../../api/types'
 import { t } from '../../i18n'
+import { CreateButton } from '../../ui/CreateButton'
 import { Find } from '../../ui/Find'
 import { useQueryParams } from '../../ui/useQueryParams'
 import { useWider } from '../../ui/useWider'
@@ -58,11 +58,7 @@ export function DictList({ dicts, here, address, onCreate }: Props) {
             { value: '0', label: t('disabled') },
           ]}
         />
-        {onCreate && dicts.length > 0 && (
-          <Button type="primary" icon={<PlusOutlined />} onClick={onCreate}>
-            {t('dicts.create')}
-          </Button>
-        )}
+        {onCreate && dicts.length > 0 && <CreateButton onClick={onCreate}>{t('dicts.create')}</CreateButton>}
       </Flex>
       <nav aria-label={t('menu.system.dict')}>
         {found.slice((page - 1) * most, page * most).map((d) => (

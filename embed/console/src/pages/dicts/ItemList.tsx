@@ -1,11 +1,11 @@
-import { PlusOutlined } from '@ant-design/icons'
 import { Button, Empty, Flex, Select, Switch, type TableProps } from 'antd'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { post } from '../../api/request'
 import type { Dict, DictItem } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { CreateButton } from '../../ui/CreateButton'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { Find } from '../../ui/Find'
 import { count } from '../../ui/format'
 import { Records } from '../../ui/Records'
@@ -116,13 +116,8 @@ export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof
           t(state ? 'yes' : 'no')
         ),
     },
-    {
-      title: t('actions'),
-      key: 'actions',
-      align: 'end',
-      fixed: 'end',
-      width: 112,
-      render: (_, i) => (
+    actionsColumn(
+      (i) => (
         <Actions
           first={change && { label: t('edit'), onClick: () => show(i) }}
           called={t('dicts.item.edit', { name: i.label })}
@@ -130,13 +125,10 @@ export function ItemList({ dict, items }: { dict: Dict; items: ReturnType<typeof
           more={[may('system.dict.item.delete') && { label: t('delete'), danger: true, onClick: () => void remove(i) }]}
         />
       ),
-    },
+      112,
+    ),
   ]
-  const create = may('system.dict.item.create') && (
-    <Button type="primary" icon={<PlusOutlined />} onClick={() => show()}>
-      {t('dicts.item.create')}
-    </Button>
-  )
+  const create = may('system.dict.item.create') && <CreateButton onClick={() => show()}>{t('dicts.item.create')}</CreateButton>
   const nothing = narrowed ? (
     <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t('empty.narrowed')}>
       <Button onClick={clear}>{t('empty.clear')}</Button>

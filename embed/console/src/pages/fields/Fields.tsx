@@ -1,11 +1,10 @@
-import { PlusOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import { lazy, Suspense } from 'react'
 import { del, post } from '../../api/request'
 import type { CustomField } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { CreateButton } from '../../ui/CreateButton'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { Choice } from '../../ui/Choice'
 import { List } from '../../ui/List'
 import { useAction } from '../../ui/useAction'
@@ -47,13 +46,7 @@ export function Fields() {
         list={list}
         empty={t('fields.empty')}
         filters={<Choice list={list} name="realm" label={t('fields.realm')} options={realms.map((value) => ({ value, label: t(`fields.realm.${value}`) }))} />}
-        actions={
-          may('system.field.create') && (
-            <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
-              {t('fields.create')}
-            </Button>
-          )
-        }
+        actions={may('system.field.create') && <CreateButton onClick={() => form.show({})}>{t('fields.create')}</CreateButton>}
         columns={[
           { title: t('fields.title'), ...list.order('title'), render: (title: string) => <Cell>{title}</Cell> },
           { title: t('fields.key'), ...list.order('key'), render: (key: string) => <code style={{ overflowWrap: 'anywhere' }}>{key}</code> },
@@ -66,20 +59,14 @@ export function Fields() {
             key: 'state',
             render: (_, field) => <State field={field} onApply={may('system.field.update') ? () => void apply(field) : undefined} />,
           },
-          {
-            title: t('actions'),
-            key: 'actions',
-            align: 'end',
-            fixed: 'end',
-            render: (_, field) => (
-              <Actions
-                first={may('system.field.update') && { label: t('edit'), onClick: () => form.show({ field }) }}
-                called={t('fields.edit', { name: field.title })}
-                label={t('more.of', { name: field.title })}
-                more={[may('system.field.delete') && { label: t('delete'), danger: true, onClick: () => void remove(field) }]}
-              />
-            ),
-          },
+          actionsColumn((field) => (
+            <Actions
+              first={may('system.field.update') && { label: t('edit'), onClick: () => form.show({ field }) }}
+              called={t('fields.edit', { name: field.title })}
+              label={t('more.of', { name: field.title })}
+              more={[may('system.field.delete') && { label: t('delete'), danger: true, onClick: () => void remove(field) }]}
+            />
+          )),
         ]}
       />
       <Suspense>{form.of && <FieldDrawer open={form.open} field={form.of.field} onClose={form.hide} onSaved={list.reload} />}</Suspense>

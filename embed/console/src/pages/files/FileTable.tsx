@@ -3,6 +3,7 @@ import type { TableProps } from 'antd'
 import type { File } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { bytes } from '../../ui/format'
+import { actionsColumn } from '../../ui/Actions'
 import { InHead } from '../../ui/List'
 import { PersonLink } from '../../ui/PersonLink'
 import { Records } from '../../ui/Records'
@@ -85,7 +86,7 @@ export function FileTable({ table, order, chosen, groups, open, actions, selecta
         },
         { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string, file) => <PersonLink name={name} id={file.uploader_id} /> },
         { title: t('files.uploaded'), ...order('id'), render: (_, file) => <Time at={file.created_at} /> },
-        { title: t('actions'), key: 'actions', align: 'end', fixed: 'end', width: 72, render: (_, file) => <FileMenu file={file} actions={() => actions} /> },
+        actionsColumn((file) => <FileMenu file={file} actions={() => actions} />, 72),
       ]}
     />
   )

@@ -3,7 +3,7 @@ import { del, put } from '../../api/request'
 import type { TrashedFile } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { bytes, count } from '../../ui/format'
 import { List } from '../../ui/List'
 import { PersonLink } from '../../ui/PersonLink'
@@ -49,7 +49,7 @@ export function Trash() {
   const mayRestore = may('file.trash.restore')
   const mayRemove = may('file.trash.delete')
   return (
-    <List
+    <List<TrashedFile>
       title={t('menu.file.trash')}
       list={list}
       empty={t('trash.empty')}
@@ -82,19 +82,13 @@ export function Trash() {
         { title: t('files.size'), ...list.order('size'), align: 'end', render: bytes },
         { title: t('files.uploader'), dataIndex: 'uploader_name', render: (name: string, file) => <PersonLink name={name} id={file.uploader_id} /> },
         { title: t('trash.deleted'), ...list.order('trashed_at'), render: (at: string) => <Time at={at} /> },
-        {
-          title: t('actions'),
-          key: 'actions',
-          align: 'end',
-          fixed: 'end',
-          render: (_, file) => (
-            <Actions
-              first={mayRestore && { label: t('trash.restore'), onClick: () => void restore([file]) }}
-              label={t('files.more', { name: file.name })}
-              more={[mayRemove && { label: t('trash.remove'), danger: true, onClick: () => void remove([file]) }]}
-            />
-          ),
-        },
+        actionsColumn((file) => (
+          <Actions
+            first={mayRestore && { label: t('trash.restore'), onClick: () => void restore([file]) }}
+            label={t('files.more', { name: file.name })}
+            more={[mayRemove && { label: t('trash.remove'), danger: true, onClick: () => void remove([file]) }]}
+          />
+        )),
       ]}
     />
   )

@@ -7,7 +7,7 @@ import { noticeShown } from '../../api/saved-notice'
 import type { Invitation } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { Finder } from '../../ui/Finder'
 import { LazyRange } from '../../ui/LazyRange'
 import { List } from '../../ui/List'
@@ -82,23 +82,17 @@ function Pending({ realm }: { realm: Realm }) {
           { title: t('invite.by.user'), dataIndex: 'invited_by', render: (by: string) => <PersonLink name={by} /> },
           { title: t('invite.expires'), ...list.order('expires_at'), render: (_, one) => <Expiry of={one} /> },
           { title: t('invite.mail'), key: 'mail', render: (_, one) => <MailState of={one} /> },
-          {
-            title: t('actions'),
-            key: 'actions',
-            align: 'end',
-            fixed: 'end',
-            render: (_, one) => (
-              <Actions
-                first={creates && { label: t('invite.copy'), onClick: () => void copy(one) }}
-                called={t('invite.copy.of', { name: one.username })}
-                label={t('more.of', { name: one.username })}
-                more={[
-                  creates && mail === true && one.email !== '' && { label: t('invite.by.mail'), onClick: () => void again(one) },
-                  deletes && { label: t('invite.revoke'), danger: true, onClick: () => void revoke([one]) },
-                ]}
-              />
-            ),
-          },
+          actionsColumn((one) => (
+            <Actions
+              first={creates && { label: t('invite.copy'), onClick: () => void copy(one) }}
+              called={t('invite.copy.of', { name: one.username })}
+              label={t('more.of', { name: one.username })}
+              more={[
+                creates && mail === true && one.email !== '' && { label: t('invite.by.mail'), onClick: () => void again(one) },
+                deletes && { label: t('invite.revoke'), danger: true, onClick: () => void revoke([one]) },
+              ]}
+            />
+          )),
         ]}
         batch={
           creates || deletes

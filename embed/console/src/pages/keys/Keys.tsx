@@ -1,10 +1,11 @@
-import { DeleteOutlined, PlusOutlined } from '@ant-design/icons'
+import { DeleteOutlined } from '@ant-design/icons'
 import { Button, type TableProps } from 'antd'
 import { useNavigate } from 'react-router'
 import type { Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { CreateButton } from '../../ui/CreateButton'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { Choice } from '../../ui/Choice'
 import { Finder } from '../../ui/Finder'
 import { marked } from '../../ui/offered'
@@ -41,19 +42,13 @@ export function Keys() {
             )}
           </>
         }
-        actions={
-          may('admin.key.create') && (
-            <Button type="primary" icon={<PlusOutlined />} onClick={keys.create}>
-              {t('keys.create')}
-            </Button>
-          )
-        }
+        actions={may('admin.key.create') && <CreateButton onClick={keys.create}>{t('keys.create')}</CreateButton>}
         columns={[
           { title: t('name'), key: 'name', render: (_, key) => <Name of={key} /> },
           { title: t('keys.owner'), key: 'owner', render: (_, key) => <Owner of={key} /> },
           { title: t('keys.roles'), key: 'roles', render: (_, key) => <Roles of={key} /> },
           ...keyColumns(),
-          { title: t('actions'), key: 'actions', align: 'end', fixed: 'end', render: (_, key) => <RowActions of={key} keys={keys} /> },
+          actionsColumn((key) => <RowActions of={key} keys={keys} />),
         ]}
         batch={
           may('admin.key.delete')

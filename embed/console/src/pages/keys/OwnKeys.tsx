@@ -1,8 +1,9 @@
-import { DeleteOutlined, PlusOutlined } from '@ant-design/icons'
+import { DeleteOutlined } from '@ant-design/icons'
 import { Button } from 'antd'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { CreateButton } from '../../ui/CreateButton'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { useTable } from '../../ui/useTable'
 import { Name, Roles } from './cells'
@@ -21,11 +22,7 @@ export function OwnKeys() {
         list={list}
         empty={t('keys.own.empty')}
         note={t('keys.own.note')}
-        actions={
-          <Button type="primary" icon={<PlusOutlined />} onClick={keys.create}>
-            {t('keys.create')}
-          </Button>
-        }
+        actions={<CreateButton onClick={keys.create}>{t('keys.create')}</CreateButton>}
         columns={[
           { title: t('name'), key: 'name', render: (_, key) => <Name of={key} /> },
           {
@@ -34,27 +31,21 @@ export function OwnKeys() {
             render: (_, key) => (key.role_ids.length ? <Roles of={{ ...key, personal: 0 }} /> : t('keys.roles.all')),
           },
           ...keyColumns(),
-          {
-            title: t('actions'),
-            key: 'actions',
-            align: 'end',
-            fixed: 'end',
-            render: (_, key) => (
-              <Actions
-                first={{ label: t('edit'), onClick: () => keys.edit(key) }}
-                called={t('keys.edit.of', { name: key.name })}
-                label={t('more.of', { name: key.name })}
-                more={[
-                  { label: t('keys.rotate'), onClick: () => keys.rotate(key) },
-                  key.status === 1
-                    ? { label: t('keys.disable'), onClick: () => void keys.disable(key) }
-                    : { label: t('keys.enable'), onClick: () => void keys.enable(key) },
-                  may('admin.rule.query') && { label: t('keys.explain'), onClick: () => keys.explain(key) },
-                  { label: t('delete'), danger: true, onClick: () => void keys.remove([key]) },
-                ]}
-              />
-            ),
-          },
+          actionsColumn((key) => (
+            <Actions
+              first={{ label: t('edit'), onClick: () => keys.edit(key) }}
+              called={t('keys.edit.of', { name: key.name })}
+              label={t('more.of', { name: key.name })}
+              more={[
+                { label: t('keys.rotate'), onClick: () => keys.rotate(key) },
+                key.status === 1
+                  ? { label: t('keys.disable'), onClick: () => void keys.disable(key) }
+                  : { label: t('keys.enable'), onClick: () => void keys.enable(key) },
+                may('admin.rule.query') && { label: t('keys.explain'), onClick: () => keys.explain(key) },
+                { label: t('delete'), danger: true, onClick: () => void keys.remove([key]) },
+              ]}
+            />
+          )),
         ]}
         batch={(chosen) => (
           <Button danger icon={<DeleteOutlined />} onClick={() => void keys.remove(chosen)}>

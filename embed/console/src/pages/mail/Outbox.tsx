@@ -4,7 +4,7 @@ import { del, Failure, post } from '../../api/request'
 import type { Mail } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { Choice } from '../../ui/Choice'
 import { Finder } from '../../ui/Finder'
 import { LazyRange } from '../../ui/LazyRange'
@@ -73,22 +73,16 @@ export function Outbox({ on }: { on?: boolean }) {
         { title: t('mail.state'), key: 'state', render: (_, mail) => <State of={mail} on={on} /> },
         { title: t('mail.last'), key: 'last', render: (_, mail) => <Last of={mail} /> },
         { title: t('created_at'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
-        {
-          title: t('actions'),
-          key: 'actions',
-          align: 'end',
-          fixed: 'end',
-          render: (_, mail) => (
-            <Actions
-              first={
-                may('system.mail.retry') && on === true && { label: t(mail.state === 'queued' ? 'mail.now' : 'mail.again'), onClick: () => void again(mail) }
-              }
-              called={t(mail.state === 'queued' ? 'mail.now.of' : 'mail.again.of', { name: mail.username })}
-              label={t('more.of', { name: mail.username })}
-              more={[may('system.mail.delete') && { label: t('delete'), danger: true, onClick: () => void remove([mail]) }]}
-            />
-          ),
-        },
+        actionsColumn((mail) => (
+          <Actions
+            first={
+              may('system.mail.retry') && on === true && { label: t(mail.state === 'queued' ? 'mail.now' : 'mail.again'), onClick: () => void again(mail) }
+            }
+            called={t(mail.state === 'queued' ? 'mail.now.of' : 'mail.again.of', { name: mail.username })}
+            label={t('more.of', { name: mail.username })}
+            more={[may('system.mail.delete') && { label: t('delete'), danger: true, onClick: () => void remove([mail]) }]}
+          />
+        )),
       ]}
       batch={
         may('system.mail.delete')

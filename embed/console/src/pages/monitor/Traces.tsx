@@ -1,4 +1,3 @@
-import { PlusOutlined } from '@ant-design/icons'
 import { Button, Empty, Flex, Tag, Typography } from 'antd'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link } from 'react-router'
@@ -7,6 +6,7 @@ import type { Trace } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
+import { CreateButton } from '../../ui/CreateButton'
 import { PersonLink } from '../../ui/PersonLink'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
@@ -58,11 +58,7 @@ export function Traces() {
     const seconds = Math.max(0, Math.ceil((Date.parse(trace.ends_at) - now) / 1000))
     return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
   }
-  const start = (
-    <Button type="primary" icon={<PlusOutlined />} onClick={() => setOpen(true)}>
-      {t('trace.start')}
-    </Button>
-  )
+  const start = <CreateButton onClick={() => setOpen(true)}>{t('trace.start')}</CreateButton>
   return (
     <>
       <Flex wrap gap={8} align="center" justify="space-between" style={{ marginBottom: 16 }}>

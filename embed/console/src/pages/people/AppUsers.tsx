@@ -1,11 +1,11 @@
-import { PlusOutlined } from '@ant-design/icons'
-import { Button, Typography } from 'antd'
+import { Typography } from 'antd'
 import { lazy, Suspense, useEffect, useEffectEvent } from 'react'
 import type { AppRole, AppUser } from '../../api/types'
 import { useNavigate, useParams } from 'react-router'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { CreateButton } from '../../ui/CreateButton'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { Time } from '../../ui/Time'
 import { useAll } from '../../ui/useAll'
@@ -62,11 +62,7 @@ function AppUserList() {
         filters={<Filters list={list} roles={roles?.length ? roles : undefined} custom={custom} />}
         actions={
           <>
-            {may('user.list.create') && (
-              <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
-                {t('people.app.create')}
-              </Button>
-            )}
+            {may('user.list.create') && <CreateButton onClick={() => form.show({})}>{t('people.app.create')}</CreateButton>}
             <Whole realm={app} params={list.params} onImport={() => importing.show(true)} />
           </>
         }
@@ -95,29 +91,23 @@ function AppUserList() {
             render: (at: string | null) => (at ? <Time at={at} /> : <Typography.Text type="secondary">{t('people.never')}</Typography.Text>),
           },
           { title: t('created_at'), ...list.order('created_at'), render: (at: string) => <Time at={at} /> },
-          {
-            title: t('actions'),
-            key: 'actions',
-            align: 'end',
-            fixed: 'end',
-            render: (_, user) => (
-              <Actions
-                first={may('user.list.update') && { label: t('edit'), onClick: () => form.show({ user }) }}
-                called={t('people.edit_name', { name: user.username })}
-                label={t('people.more_name', { name: user.username })}
-                more={[
-                  linkAction(people.links, user, app, may),
-                  may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
-                  may('user.list.factor') && user.second_factor === 1 && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
-                  may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
-                  may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(`/user/list/${user.id}/activity`) },
-                  may('user.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
-                  may('user.list.delete') && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
-                  may('user.list.erase') && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
-                ]}
-              />
-            ),
-          },
+          actionsColumn((user) => (
+            <Actions
+              first={may('user.list.update') && { label: t('edit'), onClick: () => form.show({ user }) }}
+              called={t('people.edit_name', { name: user.username })}
+              label={t('people.more_name', { name: user.username })}
+              more={[
+                linkAction(people.links, user, app, may),
+                may('user.list.password') && { label: t('people.reset'), onClick: () => people.reset(user) },
+                may('user.list.factor') && user.second_factor === 1 && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
+                may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
+                may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => void navigate(`/user/list/${user.id}/activity`) },
+                may('user.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
+                may('user.list.delete') && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
+                may('user.list.erase') && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
+              ]}
+            />
+          )),
         ]}
         batch={
           may('user.list.status') || may('user.list.delete') || may('user.invite.create')

@@ -4,7 +4,7 @@ import { del } from '../../api/request'
 import type { Session } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { Records } from '../../ui/Records'
 import { Time } from '../../ui/Time'
 import { pageButtons } from '../../ui/page-buttons'
@@ -77,13 +77,9 @@ export function Sessions({ user, realm }: { user: Person; realm: Realm }) {
           },
           { title: t('sessions.begun'), dataIndex: 'created_at', render: (at: string) => <Time at={at} /> },
           { title: t('sessions.used'), dataIndex: 'last_used', render: (at: string) => <Time at={at} /> },
-          {
-            title: t('actions'),
-            key: 'actions',
-            align: 'end',
-            fixed: 'end',
-            render: (_, s) => <Actions first={may('system.session.delete') && s.current !== 1 && { label: t('sessions.end'), onClick: () => void end([s]) }} />,
-          },
+          actionsColumn((s) => (
+            <Actions first={may('system.session.delete') && s.current !== 1 && { label: t('sessions.end'), onClick: () => void end([s]) }} />
+          )),
         ]}
       />
     </Flex>

@@ -1,10 +1,10 @@
-import { PlusOutlined } from '@ant-design/icons'
-import { Button, Flex } from 'antd'
+import { Flex } from 'antd'
 import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
 import type { DeptNode, Role, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { loadTexts, t } from '../../i18n'
+import { CreateButton } from '../../ui/CreateButton'
 import { List } from '../../ui/List'
 import { useAll } from '../../ui/useAll'
 import { useGet } from '../../ui/useGet'
@@ -88,11 +88,7 @@ function UserList() {
           }
           actions={
             <>
-              {may('admin.list.create') && (
-                <Button type="primary" icon={<PlusOutlined />} onClick={() => form.show({})}>
-                  {t('people.create')}
-                </Button>
-              )}
+              {may('admin.list.create') && <CreateButton onClick={() => form.show({})}>{t('people.create')}</CreateButton>}
               <Whole realm={backend} params={list.params} onImport={() => importing.show(true)} />
             </>
           }

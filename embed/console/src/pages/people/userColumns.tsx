@@ -1,7 +1,7 @@
 import { Flex, type TableProps, Typography } from 'antd'
 import type { Access, FieldForm, User } from '../../api/types'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { Time } from '../../ui/Time'
 import type { useTable } from '../../ui/useTable'
 import { fieldColumns } from '../fields/places'
@@ -42,31 +42,25 @@ export function userColumns({ list, custom, own, may, people, edit, explain, act
       ),
     },
     { title: t('created_at'), ...list.order('created_at'), responsive: ['xxl'], render: (at: string) => <Time at={at} /> },
-    {
-      title: t('actions'),
-      key: 'actions',
-      align: 'end',
-      fixed: 'end',
-      render: (_, user) => (
-        <Actions
-          first={may('admin.list.update') && { label: t('edit'), onClick: () => edit(user) }}
-          called={t('people.edit_name', { name: user.username })}
-          label={t('people.more_name', { name: user.username })}
-          more={[
-            user.id !== own && linkAction(people.links, user, backend, may),
-            may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
-            may('admin.list.factor') && user.second_factor === 1 && user.id !== own && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
-            may('admin.list.act_as') && user.id !== own && user.status === 1 && { label: t('people.act_as'), onClick: () => people.act(user) },
-            may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
-            may('admin.rule.query') && { label: t('people.explain'), onClick: () => explain(user) },
-            may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => activity(user) },
-            may('admin.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
-            may('admin.list.delete') && user.id !== own && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
-            may('admin.list.erase') && user.id !== own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
-          ]}
-        />
-      ),
-    },
+    actionsColumn((user) => (
+      <Actions
+        first={may('admin.list.update') && { label: t('edit'), onClick: () => edit(user) }}
+        called={t('people.edit_name', { name: user.username })}
+        label={t('people.more_name', { name: user.username })}
+        more={[
+          user.id !== own && linkAction(people.links, user, backend, may),
+          may('admin.list.password') && user.id !== own && { label: t('people.reset'), onClick: () => people.reset(user) },
+          may('admin.list.factor') && user.second_factor === 1 && user.id !== own && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
+          may('admin.list.act_as') && user.id !== own && user.status === 1 && { label: t('people.act_as'), onClick: () => people.act(user) },
+          may('system.session.query') && { label: t('people.sessions'), onClick: () => people.sessions(user) },
+          may('admin.rule.query') && { label: t('people.explain'), onClick: () => explain(user) },
+          may('system.audit.query') && { label: t('menu.system.audit'), onClick: () => activity(user) },
+          may('admin.list.data') && { label: t('people.data'), onClick: () => void people.data(user) },
+          may('admin.list.delete') && user.id !== own && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
+          may('admin.list.erase') && user.id !== own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
+        ]}
+      />
+    )),
   ]
 }
 

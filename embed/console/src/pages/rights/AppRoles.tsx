@@ -1,12 +1,12 @@
-import { PlusOutlined } from '@ant-design/icons'
-import { App, Button, Switch, Tag } from 'antd'
+import { App, Switch, Tag } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { Failure, post, put } from '../../api/request'
 import type { AppRole } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { CreateButton } from '../../ui/CreateButton'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { activity } from '../../ui/log/address'
 import { StatusFilter } from '../../ui/StatusFilter'
@@ -78,13 +78,7 @@ export function AppRoles() {
         list={list}
         empty={t('app_role.empty')}
         filters={<StatusFilter list={list} width={140} />}
-        actions={
-          may('user.role.create') && (
-            <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdits({})}>
-              {t('role.create')}
-            </Button>
-          )
-        }
+        actions={may('user.role.create') && <CreateButton onClick={() => setEdits({})}>{t('role.create')}</CreateButton>}
         columns={[
           {
             title: t('name'),
@@ -113,25 +107,19 @@ export function AppRoles() {
             render: (n: number, role) => (n > 0 && may('user.list.query') ? <Link to={`/user/list?role_id=${role.id}`}>{people(n)}</Link> : people(n)),
           },
           { title: t('updated_at'), dataIndex: 'updated_at', render: (at: string) => <Time at={at} /> },
-          {
-            title: t('actions'),
-            key: 'actions',
-            align: 'end',
-            fixed: 'end',
-            render: (_, role) => (
-              <Actions
-                first={opens && { label: t('edit'), onClick: () => setEdits({ role }) }}
-                label={t('tree.more', { name: role.name })}
-                more={[
-                  may('system.audit.query') && {
-                    label: t('menu.system.audit'),
-                    onClick: () => void navigate(activity({ collection: 'app_role', record: role.id })),
-                  },
-                  may('user.role.delete') && { label: t('delete'), danger: true, onClick: () => void remove(role) },
-                ]}
-              />
-            ),
-          },
+          actionsColumn((role) => (
+            <Actions
+              first={opens && { label: t('edit'), onClick: () => setEdits({ role }) }}
+              label={t('tree.more', { name: role.name })}
+              more={[
+                may('system.audit.query') && {
+                  label: t('menu.system.audit'),
+                  onClick: () => void navigate(activity({ collection: 'app_role', record: role.id })),
+                },
+                may('user.role.delete') && { label: t('delete'), danger: true, onClick: () => void remove(role) },
+              ]}
+            />
+          )),
         ]}
       />
       <Suspense>{drawn && <AppRoleDrawer edits={edits} onClose={() => setEdits(undefined)} saved={list.reload} />}</Suspense>

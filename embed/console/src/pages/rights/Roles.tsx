@@ -1,12 +1,12 @@
-import { PlusOutlined } from '@ant-design/icons'
-import { App, Button, Switch } from 'antd'
+import { App, Switch } from 'antd'
 import { lazy, Suspense, useState } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { Failure, post, put } from '../../api/request'
 import type { Role } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { CreateButton } from '../../ui/CreateButton'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { List } from '../../ui/List'
 import { activity } from '../../ui/log/address'
 import { StatusFilter } from '../../ui/StatusFilter'
@@ -84,13 +84,7 @@ export function Roles() {
         list={list}
         empty={t('role.empty')}
         filters={<StatusFilter list={list} width={140} />}
-        actions={
-          may('admin.role.create') && (
-            <Button type="primary" icon={<PlusOutlined />} onClick={() => setEdits({})}>
-              {t('role.create')}
-            </Button>
-          )
-        }
+        actions={may('admin.role.create') && <CreateButton onClick={() => setEdits({})}>{t('role.create')}</CreateButton>}
         columns={[
           { title: t('name'), ...list.order('name'), width: 280, render: (_, role) => <RoleName role={role} to={`/admin/role/${role.id}${search}`} /> },
           {
@@ -122,30 +116,24 @@ export function Roles() {
             render: (n: number, role) => (n > 0 && may('admin.list.query') ? <Link to={`/admin/list?role_id=${role.id}`}>{people(n)}</Link> : people(n)),
           },
           { title: t('updated_at'), dataIndex: 'updated_at', render: (at: string) => <Time at={at} /> },
-          {
-            title: t('actions'),
-            key: 'actions',
-            align: 'end',
-            fixed: 'end',
-            render: (_, role) => (
-              <Actions
-                first={{ label: t('role.rights'), onClick: () => show(role.id) }}
-                label={t('tree.more', { name: role.name })}
-                more={
-                  fixed(role)
-                    ? []
-                    : [
-                        may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) },
-                        may('system.audit.query') && {
-                          label: t('menu.system.audit'),
-                          onClick: () => void navigate(activity({ collection: 'role', record: role.id })),
-                        },
-                        may('admin.role.delete') && { label: t('delete'), danger: true, onClick: () => void remove(role) },
-                      ]
-                }
-              />
-            ),
-          },
+          actionsColumn((role) => (
+            <Actions
+              first={{ label: t('role.rights'), onClick: () => show(role.id) }}
+              label={t('tree.more', { name: role.name })}
+              more={
+                fixed(role)
+                  ? []
+                  : [
+                      may('admin.role.update') && { label: t('edit'), onClick: () => setEdits({ role }) },
+                      may('system.audit.query') && {
+                        label: t('menu.system.audit'),
+                        onClick: () => void navigate(activity({ collection: 'role', record: role.id })),
+                      },
+                      may('admin.role.delete') && { label: t('delete'), danger: true, onClick: () => void remove(role) },
+                    ]
+              }
+            />
+          )),
         ]}
       />
       <Suspense>

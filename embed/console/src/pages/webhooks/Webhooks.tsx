@@ -1,11 +1,10 @@
-import { PlusOutlined } from '@ant-design/icons'
-import { Button } from 'antd'
 import { lazy } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
 import type { Webhook } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
-import { Actions } from '../../ui/Actions'
+import { CreateButton } from '../../ui/CreateButton'
+import { Actions, actionsColumn } from '../../ui/Actions'
 import { count } from '../../ui/format'
 import { List } from '../../ui/List'
 import { usePoll } from '../../ui/usePoll'
@@ -36,13 +35,7 @@ function WebhookList() {
         title={t('menu.system.webhook')}
         list={list}
         empty={t('webhooks.empty')}
-        actions={
-          may('system.webhook.create') && (
-            <Button type="primary" icon={<PlusOutlined />} onClick={() => hooks.edit()}>
-              {t('webhooks.create')}
-            </Button>
-          )
-        }
+        actions={may('system.webhook.create') && <CreateButton onClick={() => hooks.edit()}>{t('webhooks.create')}</CreateButton>}
         columns={[
           { title: t('webhooks.url'), key: 'url', render: (_, hook) => <Address hook={hook} to={`/system/webhook/${hook.id}`} /> },
           { title: t('webhooks.state'), key: 'state', render: (_, hook) => <State hook={hook} /> },
@@ -50,24 +43,18 @@ function WebhookList() {
           { title: t('webhooks.owner'), key: 'owner', render: (_, hook) => <Owner hook={hook} /> },
           { title: t('webhooks.last'), key: 'last', render: (_, hook) => <Last hook={hook} compact /> },
           { title: t('webhooks.waiting'), key: 'behind', align: 'end', render: (_, hook) => count(hook.behind + hook.replaying) },
-          {
-            title: t('actions'),
-            key: 'actions',
-            align: 'end',
-            fixed: 'end',
-            render: (_, hook) => (
-              <Actions
-                first={{ label: t('webhooks.deliveries'), onClick: () => void navigate(`/system/webhook/${hook.id}`, { state }) }}
-                called={t('webhooks.deliveries.of', { name: host(hook) })}
-                label={t('more.of', { name: host(hook) })}
-                more={[
-                  may('system.webhook.update') && { label: t('edit'), onClick: () => hooks.edit(hook) },
-                  may('system.webhook.send') && { label: t('webhooks.test'), onClick: () => void hooks.test(hook) },
-                  may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook, list.reload) },
-                ]}
-              />
-            ),
-          },
+          actionsColumn((hook) => (
+            <Actions
+              first={{ label: t('webhooks.deliveries'), onClick: () => void navigate(`/system/webhook/${hook.id}`, { state }) }}
+              called={t('webhooks.deliveries.of', { name: host(hook) })}
+              label={t('more.of', { name: host(hook) })}
+              more={[
+                may('system.webhook.update') && { label: t('edit'), onClick: () => hooks.edit(hook) },
+                may('system.webhook.send') && { label: t('webhooks.test'), onClick: () => void hooks.test(hook) },
+                may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook, list.reload) },
+              ]}
+            />
+          )),
         ]}
       />
       {hooks.panels}

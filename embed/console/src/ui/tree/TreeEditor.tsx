@@ -1,7 +1,8 @@
-import { ColumnHeightOutlined, HolderOutlined, MoreOutlined, PlusOutlined, VerticalAlignMiddleOutlined } from '@ant-design/icons'
+import { ColumnHeightOutlined, HolderOutlined, MoreOutlined, VerticalAlignMiddleOutlined } from '@ant-design/icons'
 import { Button, Dropdown, Empty, Flex, type MenuProps, Skeleton, Typography } from 'antd'
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react'
 import { t } from '../../i18n'
+import { CreateButton } from '../CreateButton'
 import { Bar } from '../Bar'
 import { useQueryParams } from '../useQueryParams'
 import { useWider } from '../useWider'
@@ -204,13 +205,7 @@ export function TreeEditor<T extends Record>(props: Props<T>) {
             <Button icon={<VerticalAlignMiddleOutlined />} aria-label={t('tree.least')} title={t('tree.least')} onClick={() => setOpen(new Set())} />
           </>
         }
-        actions={
-          create && (
-            <Button type="primary" icon={<PlusOutlined />} onClick={() => create()}>
-              {props.createText}
-            </Button>
-          )
-        }
+        actions={create && <CreateButton onClick={() => create()}>{props.createText}</CreateButton>}
       />
       {!tree && <Skeleton active title={false} paragraph={{ rows: 8 }} />}
       {tree && !rows.length && (
