@@ -19,12 +19,8 @@ const unused: Replacement[] = [
   code('table/hooks/useFilter/index.js', './FilterDropdown', 'export const flattenKeys = () => []; export default () => null'),
   // The choice of one row of a table.
   code('table/hooks/useSelection.js', '../../radio', 'export default () => null'),
-  code('input/index.js', './Group', 'export default undefined'),
-  code('input/index.js', './OTP', 'export default undefined'),
-  code('input/index.js', './Search', 'export default undefined'),
-  // A form that has one of these two imports it by itself.
-  code('input/index.js', './TextArea', 'export default undefined'),
-  code('input/index.js', './Password', 'export default undefined'),
+  // Input alone: no Group, OTP and Search, and a form that has a TextArea or Password imports it by itself.
+  code('index.js', './input', "export { default } from 'antd/es/input/Input'"),
   code('typography/Base/index.js', '../Editable', 'export default () => null'),
   code('typography/Base/index.js', './CopyBtn', 'export default () => null'),
   // A list can be in a form, and the rows of a table can be chosen like those of a tree:
@@ -39,7 +35,6 @@ const unused: Replacement[] = [
     export const conductCheck = undefined, convertDataToEntities = undefined`,
   ),
   code('tree/index.js', './DirectoryTree', 'export default undefined'),
-  code('tree/style/index.js', './directory', 'export const genDirectoryStyle = () => ({})'),
 ]
 
 // In an open list, Tab chooses the highlighted option and stays there. Without a code of its own it is
