@@ -8,6 +8,8 @@ import { CreateButton } from './CreateButton'
 import { Actions, actionsColumn } from './Actions'
 import type { FormDrawer as Drawer } from './FormDrawer'
 import { List } from './List'
+import { topicsOf } from './topics'
+import { useChanges } from './useChanges'
 import { useEditor } from './useEditor'
 import { useLastValue } from './useLastValue'
 import { useRemove } from './useRemove'
@@ -32,7 +34,7 @@ type Props<P extends string, T extends Stored, V extends object> = {
   empty?: ReactNode
   blank: Partial<NoInfer<V>> // what the form of a new record holds
   values: (record: T) => V & Body<'POST', P> & Partial<Body<'PUT', Item<P>>>
-  collection?: string // of the change log, for the history of a record
+  collection?: string // name of the collection: a record has its history, and the list shows changes by others
   fields: (FormItemProps & { name: keyof NoInfer<V> & string })[] // of the form
   remove?: (record: T, list: Table<T>) => Promise<void> // instead of asking and deleting
 }
@@ -50,6 +52,7 @@ export function Resource<P extends string, T extends Stored, V extends object>(p
   const { may } = useAccount()
   const removing = useRemove()
   const list = useTable<T>(path)
+  useChanges(props.collection && !topicsOf(path) ? [props.collection] : undefined, list.refresh)
   const [edited, setEdited] = useState<T | 'new'>()
   const kept = useLastValue(edited)
   const record = kept === 'new' ? undefined : kept

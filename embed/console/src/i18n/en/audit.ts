@@ -67,7 +67,6 @@ export const audit = {
   'audit.what.webhook': 'webhook',
   'audit.what.key': 'API key',
   'audit.what.custom_field': 'custom field',
-  'audit.what.record': 'record',
   'audit.many.user': '{n} users',
   'audit.many.app_user': '{n} app users',
   'audit.many.link': '{n} one-time {n|link|links}',

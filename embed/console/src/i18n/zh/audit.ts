@@ -65,7 +65,6 @@ export const audit: Record<keyof typeof en, string> = {
   'audit.what.webhook': 'Webhook',
   'audit.what.key': 'API 密钥',
   'audit.what.custom_field': '自定义字段',
-  'audit.what.record': '记录',
   'audit.many.user': '{n} 个用户',
   'audit.many.app_user': '{n} 个应用用户',
   'audit.many.link': '{n} 个一次性链接',

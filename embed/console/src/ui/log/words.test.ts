@@ -184,7 +184,7 @@ const cases: [string, Partial<LogEntry>, string, string?][] = [
     { operation: { method: 'DELETE', title: 'Delete a permission' }, changes: [change('update', 'role', 'Editor'), change('delete', 'permission', 'Refund')] },
     'ada deleted the permission Refund, and 1 more change',
   ],
-  ['a collection of a later version', { changes: [change('create', 'invoice', 'A1')] }, 'ada created the record A1'],
+  ['a collection of a later version', { changes: [change('create', 'invoice', 'A1')] }, 'ada created the invoice A1'],
   ['a record without a name', { changes: [change('delete', 'file', undefined)] }, 'ada deleted file 3'],
   ['an erased record', { changes: [{ ...change('create', 'user', undefined), erased: 1 }] }, 'ada created the user of an erased person'],
   [

@@ -20,12 +20,12 @@ const some = (t: Texts, key: string, values?: Record<string, string | number>): 
   return text === key ? undefined : text
 }
 
-// what is the noun of a collection.
-export const what = (t: Texts, collection: string): string => some(t, `audit.what.${collection}`) ?? some(t, 'audit.what.record') ?? collection
+// what is the noun of a collection. Without one, its name stands for it.
+export const what = (t: Texts, collection: string): string => some(t, `audit.what.${collection}`) ?? collection.replaceAll('_', ' ')
 
 // label is the name of a field.
 export const label = (t: Texts, collection: string, name: string): string =>
-  some(t, `audit.field.${collection}.${name}`) ?? some(t, `audit.field.${name}`) ?? name
+  some(t, `audit.field.${collection}.${name}`) ?? some(t, `audit.field.${name}`) ?? name.replaceAll('_', ' ')
 
 // named are the collections whose names may be built-in texts, which are translated.
 const named = ['setting', 'setting_group', 'role', 'permission', 'dict']
