@@ -186,7 +186,7 @@ func (l *leaks) specials(statuses map[int]int) {
 			send("POST", realm, string(encodeJSON(l.t, map[string]string{"username": "admin", "password": l.value()})), "nobody")
 		}
 	}
-	id := l.create("/system/setting", string(encodeJSON(l.t, map[string]any{"key": "vault", "title": "V", "type": "secret", "values": l.value(), "group_id": 7})))
+	id := l.create("/system/setting", string(encodeJSON(l.t, map[string]any{"key": "vault", "title": "V", "type": "secret", "values": l.token(), "group_id": 7})))
 	for _, name := range []string{"mine.vault", "MINE.vault", "mine.vautl", "vault", "site.title2"} {
 		send("PUT", "/system/setting", string(encodeJSON(l.t, map[string]any{"values": map[string]any{name: l.value()}})), "owner")
 		send("PUT", "/system/setting", string(encodeJSON(l.t, map[string]any{"values": map[string]any{name: []string{l.value()}}})), "owner")

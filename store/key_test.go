@@ -23,7 +23,8 @@ func keysHold(tx *Tx) error {
 		}
 		a, err := KeyActor(tx, k)
 		usable := err == nil
-		if usable != (bool(owner.Status) && bool(k.Status) && k.Paused == "") {
+		ended := tx.Now() >= k.ExpiresAt || bool(k.Personal) && !PersonalKeys.Get(tx)
+		if usable != (bool(owner.Status) && bool(k.Status) && k.Paused == "" && !ended) {
 			return fmt.Errorf("key %d of user %d: %v", k.ID, owner.ID, err)
 		}
 		may, scope := map[ID]bool{}, &Scope{Self: owner.ID, Depts: map[ID]bool{}}

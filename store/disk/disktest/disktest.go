@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strconv"
@@ -96,6 +97,26 @@ func WriteFile(t testing.TB, path string, b []byte) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// ownProcess is set in the process that InOwnProcess starts.
+const ownProcess = "REEVE_TEST_OWN_PROCESS"
+
+// InOwnProcess runs the test that calls it in a process of its own, and reports whether this is that
+// process. It is for tests that change a limit of the process: the log that the go command keeps of a
+// test process obeys it, too.
+func InOwnProcess(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(ownProcess) == t.Name() {
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), ownProcess+"="+t.Name())
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return false
 }
 
 // Fill uses up to n bytes of free space in the directory at until remove is called.
