@@ -195,8 +195,6 @@ func TestMissingRecords(t *testing.T) {
 			body = `{"reason":"x"}`
 		case strings.HasSuffix(rt.Path, "/erase"):
 			body = `{"username":"x"}`
-		case strings.HasSuffix(rt.Path, "/skip"):
-			body = `{"event":"x"}`
 		case strings.HasSuffix(rt.Path, "/replay"):
 			body = `{"from":1}`
 		case strings.HasSuffix(rt.Path, "/item"):

@@ -22,6 +22,7 @@ var unpicked = map[string]string{
 	"/admin/dept parent_id":                "chosen in the tree that the page shows",
 	"/admin/rule parent_id":                "chosen in the tree that the page shows",
 	"/user/rule parent_id":                 "chosen in the tree that the page shows",
+	"/system/webhook owner_id":             "is the caller's own",
 }
 
 // TestPickers_EveryFieldIsKnown goes over the inputs of all operations: a field for the ID of another record has a list to

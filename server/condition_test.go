@@ -16,7 +16,6 @@ var bodiless = map[string]string{
 	"POST /admin/key/:id/adopt":          "/admin/key/1/adopt",
 	"POST /admin/key/:id/resume":         "/admin/key/1/resume",
 	"POST /admin/account/key/:id/rotate": "/admin/account/key/2/rotate",
-	"POST /system/webhook/:id/adopt":     "/system/webhook/1/adopt",
 	"POST /system/field/:id/apply":       "/system/field/1/apply",
 	"PUT /file/trash/:id":                "/file/trash/2",
 	"DELETE /admin/list/:id/factor":      "/admin/list/2/factor",

@@ -372,8 +372,8 @@ func seedFile(t *testing.T, name string, into any) {
 	must(t, json.Unmarshal(data, into))
 }
 
-// formerTexts named permissions and settings in older versions, and still do in their
-// installations.
+// formerTexts named permissions, settings and operations in older versions, and still do in their
+// installations and change logs.
 var formerTexts = []string{
 	"Take a file out of the trash", "Delete a file for ever", "Define a setting", "Save the values of settings",
 	"List sign-ins and decisions about permissions", "List operations of the store", "List what happened to the caches",
@@ -422,6 +422,7 @@ var formerTexts = []string{
 	"Milliseconds from which a request counts as slow, and is kept whatever the traffic",
 	"Milliseconds from which an operation of the store counts as slow",
 	"Whether the dashboard of administrators lists what is left to set up",
+	"Adopt a webhook", "Skip a webhook's blocking event",
 }
 
 func TestConsoleWords_GivenTextsInChinese(t *testing.T) {

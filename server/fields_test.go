@@ -46,9 +46,9 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 		"PUT /system/setting/:id":         {ownSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
 		"PUT /system/setting":             {"/system/setting", `{"values":{"site.title":"x"}}`},
 		"POST /system/webhook":            {"/system/webhook", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
+		"PUT /system/webhook/:id":         {"/system/webhook/1", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"owner_id":1}`},
 		"POST /system/webhook/:id/secret": {"/system/webhook/1/secret", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
 		"POST /system/webhook/:id/resume": {"/system/webhook/1/resume", `{"latest":1}`},
-		"POST /system/webhook/:id/skip":   {"/system/webhook/1/skip", `{"event":"` + blockedEvent + `"}`},
 		"POST /system/webhook/:id/replay": {"/system/webhook/1/replay", `{"from":1,"until":2}`},
 		"POST /system/setting-group":      {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
 		"PUT /system/setting-group/:id":   {"/system/setting-group/7", `{"key":"good","title":"T","remark":"r","public":1}`},
@@ -115,9 +115,6 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 	})
 })
 
-// blockedEvent is the message that the webhook of withGoodBodies is retrying.
-const blockedEvent = "aaaaaaaaaa-1"
-
 // hasGoodBody reports whether a route takes a body and has one in goodBodies. Only
 // TestBody_ValidFields fails for a route that has none.
 func hasGoodBody(rt *web.Route) bool {
@@ -158,10 +155,6 @@ func prepareBodies(in *instance) {
 	in.create("/admin/dept", `{"name":"Other"}`)
 	in.createAppRole()
 	in.createSimple()
-	in.update(func(tx *store.Tx) error {
-		_, err := store.WebhookStates.Update(tx, 1, func(s *store.WebhookState) error { s.Blocked, s.BlockedKind = blockedEvent, "event"; return nil })
-		return err
-	})
 	in.create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
 	in.upload("/file/list", "a text", "owner")
 	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"app.second_factor":true}}`, "owner")

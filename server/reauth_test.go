@@ -49,7 +49,7 @@ var sensitive = []string{
 	"POST /admin/account/passkey", "DELETE /admin/account/passkey/:id", "DELETE /admin/account/passkey",
 	"POST /admin/key", "PUT /admin/key/:id", "POST /admin/key/:id/rotate", "POST /admin/key/:id/adopt", "POST /admin/key/:id/resume",
 	"POST /admin/account/key", "PUT /admin/account/key/:id", "POST /admin/account/key/:id/rotate",
-	"POST /system/webhook", "PUT /system/webhook/:id", "POST /system/webhook/:id/adopt", "POST /system/webhook/:id/secret",
+	"POST /system/webhook", "PUT /system/webhook/:id", "POST /system/webhook/:id/secret",
 }
 
 func TestConfirmation_SensitiveOperations(t *testing.T) {

@@ -68,7 +68,9 @@ func withSimpleBodies(all map[string]goodBody) map[string]goodBody {
 		if _, given := all["POST "+r.path]; !given {
 			all["POST "+r.path] = goodBody{r.path, r.nth(2)}
 		}
-		all["PUT "+r.path+"/:id"] = goodBody{r.first(), r.nth(2)}
+		if _, given := all["PUT "+r.path+"/:id"]; !given {
+			all["PUT "+r.path+"/:id"] = goodBody{r.first(), r.nth(2)}
+		}
 	}
 	return all
 }

@@ -253,7 +253,7 @@ func TestWebhook_FollowsOwnerRights(t *testing.T) {
 	if m = r.next(); m.Data["name"] != "away" {
 		t.Fatalf("%s", m.Body)
 	}
-	// A disabled owner stops it. After an adoption, the events that waited are sent, with the rights of the new owner.
+	// A disabled owner stops it. Once another user is the owner, the events that waited are sent, with that user's rights.
 	in.ok("PUT", fmt.Sprintf("/admin/list/%d/status", chief), `{"status":0}`, "owner")
 	in.waitForState(url, webhooks.WebhookNoOwner)
 	rename(away, "E")
@@ -263,7 +263,8 @@ func TestWebhook_FollowsOwnerRights(t *testing.T) {
 	if len(r.arrived) > 0 {
 		t.Fatalf("sent without an owner: %s", (<-r.arrived).Body)
 	}
-	in.ok("POST", url+"/adopt", "", "owner")
+	in.ok("GET", "/system/health", "", "owner").brief(200, "0 are paused, 1 wait for another owner")
+	in.ok("PUT", url, `{"owner_id":1}`, "owner")
 	var names []any
 	for range 5 {
 		m = r.next()
@@ -389,7 +390,9 @@ func TestWebhook_PauseResume(t *testing.T) {
 	}
 }
 
-func TestWebhook_SkipsBlockingEvent(t *testing.T) {
+// A message that the receiver never accepts holds up the others, until the webhook continues with new
+// events and replays the ones behind it.
+func TestWebhook_PassesBlockingEvent(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
 	in.sends()
@@ -404,16 +407,70 @@ func TestWebhook_SkipsBlockingEvent(t *testing.T) {
 	in.create("/admin/role", `{"name":"Good"}`)
 	r.next()
 	w := in.waitForState(url, webhooks.WebhookRetrying)
-	if a := in.call("POST", url+"/skip", `{"event":"another"}`, "owner"); a.Code != 409 {
-		t.Errorf("%d %s", a.Code, a.Body)
+	blocking, err := strconv.Atoi(strings.Split(w.Blocked, "-")[1])
+	must(t, err)
+	in.ok("POST", url+"/resume", `{"latest":1}`, "owner")
+	in.ok("POST", url+"/replay", fmt.Sprintf(`{"from":%d,"until":%d}`, blocking+1, in.newestEntry()), "owner")
+	in.create("/admin/role", `{"name":"New"}`)
+	var names []any
+	for len(names) < 2 {
+		if m := r.next(); m.Data["name"] != "Bad" {
+			names = append(names, m.Data["name"])
+		}
 	}
-	in.ok("POST", url+"/skip", `{"event":"`+w.Blocked+`"}`, "owner")
-	for m := r.next(); m.Data["name"] != "Good"; m = r.next() {
-		if m.Data["name"] != "Bad" {
+	disktest.Equal(t, "names", names, []any{"Good", "New"})
+	in.waitForState(url, webhooks.WebhookActive)
+}
+
+// The head of the change log can be what a receiver never accepts.
+func TestWebhook_PassesBlockingHead(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	in.sends()
+	r.answers(func(m hookMessage) int {
+		if m.Type == changes.HeadType {
+			return 422
+		}
+		return 200
+	})
+	url, _ := in.hookTo(r, "owner", "role.*", changes.HeadType)
+	h, err := in.server.sender.Hook(1)
+	must(t, err)
+	h.Set(func(s *store.WebhookState) { s.HeadAt = store.TimeOf(time.Now().Add(-2 * changes.HeadEvery)) })
+	h.Poke()
+	in.waitForState(url, webhooks.WebhookRetrying)
+	in.ok("POST", url+"/resume", `{"latest":1}`, "owner")
+	in.create("/admin/role", `{"name":"New"}`)
+	for m := r.next(); m.Data["name"] != "New"; m = r.next() {
+		if m.Type != changes.HeadType {
 			t.Fatalf("%s", m.Body)
 		}
 	}
 	in.waitForState(url, webhooks.WebhookActive)
+}
+
+// A user becomes the owner of a webhook by changing it, with the permission to create one and the rights
+// of the previous owner; nobody else can be made the owner.
+func TestWebhook_TakingOver(t *testing.T) {
+	t.Parallel()
+	in, r := start(t, local), receive(t)
+	clerk := in.clerk("clerk", "system.webhook.query", "system.webhook.update") // without system.webhook.create
+	other := in.clerk("other", "system.webhook.query", "system.webhook.update", "system.webhook.create")
+	in.sends()
+	url, _ := in.hookTo(r, "other", "role.*")
+	before := in.dump()
+	in.ok("PUT", url, fmt.Sprintf(`{"owner_id":%d}`, other.ID), "owner") // as it is
+	in.call("PUT", url, fmt.Sprintf(`{"owner_id":%d}`, clerk.ID), "owner").names(422, "owner_id")
+	in.call("PUT", url, `{"owner_id":999}`, "owner").names(422, "owner_id")
+	in.call("PUT", url, `{"owner_id":1}`, "other").names(422, "owner_id")
+	in.unchanged(before)
+	in.ok("DELETE", fmt.Sprint("/admin/list/", other.ID), "", "owner")
+	in.call("PUT", url, fmt.Sprintf(`{"owner_id":%d}`, clerk.ID), "clerk").brief(403, "permission system.webhook.create is required")
+	var w webhooks.WebhookOut
+	in.ok("PUT", url, `{"owner_id":1,"description":"taken over"}`, "owner").data(&w)
+	if w.OwnerID != 1 || w.Description != "taken over" || w.State != webhooks.WebhookActive {
+		t.Errorf("%+v", w)
+	}
 }
 
 func TestWebhookSecrets(t *testing.T) {
@@ -499,8 +556,8 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 	r.gets("role.created")
 	before := in.dump()
 	for _, c := range [][3]string{
-		{"PUT", "", `{"url":"http://127.0.0.1:1/"}`}, {"DELETE", "", ""}, {"POST", "/adopt", ""}, {"POST", "/secret", ""}, {"POST", "/test", ""},
-		{"POST", "/resume", ""}, {"POST", "/replay", `{"from":1}`}, {"POST", "/skip", `{"event":"x"}`}, {"GET", "/delivery", ""}, {"GET", "/delivery/1", ""},
+		{"PUT", "", `{"url":"http://127.0.0.1:1/"}`}, {"DELETE", "", ""}, {"PUT", "", `{"owner_id":2}`}, {"POST", "/secret", ""}, {"POST", "/test", ""},
+		{"POST", "/resume", ""}, {"POST", "/replay", `{"from":1}`}, {"GET", "/delivery", ""}, {"GET", "/delivery/1", ""},
 	} {
 		if a := in.call(c[0], url+c[1], c[2], "clerk"); a.Code != 403 {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
@@ -522,7 +579,7 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 	if len(r.arrived) > 0 {
 		t.Errorf("the clerk's webhook sent %s", (<-r.arrived).Body)
 	}
-	in.ok("POST", own+"/adopt", "", "owner")
+	in.ok("PUT", own, `{"owner_id":1}`, "owner")
 	in.ok("DELETE", own, "", "owner")
 	if a := in.call("GET", own+"/delivery", "", "owner"); a.Code != 404 {
 		t.Errorf("%d %s", a.Code, a.Body)
@@ -530,11 +587,11 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 }
 
 // What a webhook has sent for a deleted owner stays hidden from users who could read less, also once one
-// of them adopts it.
+// of them becomes the owner.
 func TestWebhook_OfDeletedOwner(t *testing.T) {
 	t.Parallel()
 	in, r := start(t, local), receive(t)
-	in.clerk("clerk", "system.webhook.query", "system.webhook.create", "system.webhook.update")
+	clerk := in.clerk("clerk", "system.webhook.query", "system.webhook.create", "system.webhook.update")
 	u := in.clerk("other", "system.webhook.query", "system.webhook.create", "admin.role.query")
 	in.sends()
 	url, _ := in.hookTo(r, "other", "role.created")
@@ -548,7 +605,7 @@ func TestWebhook_OfDeletedOwner(t *testing.T) {
 	if a := in.call("GET", url+"/delivery", "", "clerk"); a.Code != 403 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	in.ok("POST", url+"/adopt", "", "clerk")
+	in.ok("PUT", url, fmt.Sprintf(`{"owner_id":%d}`, clerk.ID), "clerk")
 	if a := in.ok("GET", url+"/delivery", "", "clerk"); strings.Contains(a.Body, "role.created") {
 		t.Errorf("%s", a.Body)
 	}

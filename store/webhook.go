@@ -65,11 +65,14 @@ type WebhookState struct {
 	Timestamps
 }
 
+// webhookCreation is the permission without which a user can't own a webhook.
+const webhookCreation = "system.webhook.create"
+
 // MaxWebhooks is the maximum number of webhooks. Each of them has a goroutine.
 const MaxWebhooks = 50
 
-// Webhooks, their secrets and states. A webhook outlives its owner, so that another user can adopt
-// it.
+// Webhooks, their secrets and states. A webhook outlives its owner, so that another user can take it
+// over.
 var (
 	Webhooks       = kv.NewCollection[Webhook]("webhook")
 	WebhookByOwner = kv.NewRef(Webhooks, "owner_id", Users, func(w *Webhook) ID { return w.OwnerID }, kv.Dangle)
@@ -160,7 +163,8 @@ func ReadWebhook(tx *Tx, id ID) (*Webhook, error) {
 	return w, err
 }
 
-// constrainWebhook limits the number of webhooks, and makes only the actor an owner.
+// constrainWebhook limits the number of webhooks, and makes only the actor an owner, who needs the
+// permission to create one.
 func constrainWebhook(tx *Tx, old, new *Webhook) error {
 	if new == nil {
 		return nil
@@ -168,8 +172,13 @@ func constrainWebhook(tx *Tx, old, new *Webhook) error {
 	if ActorOf(tx).Key != nil && (old == nil || old.URL != new.URL || old.OwnerID != new.OwnerID || !slices.Equal(old.Types, new.Types)) {
 		return ErrKeyForbidden // it would send what its owner may read
 	}
-	if actor := ActorOf(tx); !actor.system && (old == nil || old.OwnerID != new.OwnerID) && new.OwnerID != actor.ID {
-		return errs.Field(errs.Denied, "owner_id", "must be yourself")
+	if actor := ActorOf(tx); !actor.system && (old == nil || old.OwnerID != new.OwnerID) {
+		switch {
+		case new.OwnerID != actor.ID:
+			return errs.Field(errs.Invalid, "owner_id", "must be yourself")
+		case !actor.HasPermission(tx, webhookCreation):
+			return errs.New(errs.Denied, "permission %s is required", webhookCreation)
+		}
 	}
 	if old != nil {
 		return nil

@@ -176,7 +176,8 @@ type eventType struct {
 	Collection string `json:"collection" doc:"Collection of the records that it is about; empty for an action"`
 }
 
-// loggedActions are the actions of the change log.
+// loggedActions are the actions of the change log. Entries of webhook_skip were made by earlier
+// versions.
 var loggedActions = []string{
 	"act_as", "act_as_ended", "backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", SecretsRead, "reauth", "restore", "rotate_key", "start", "undo", "unlock",
 	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",

@@ -204,10 +204,9 @@ func TestConsoleWebhookDeliveries(t *testing.T) {
 	p.see("Retrying since")
 	p.see("the receiver answered 503")
 	p.looksGood("webhook-retrying")
-	p.click("button", "Skip this event")
-	p.dialog().see("You can replay it later.")
-	p.confirm("Skip this event")
-	p.see("Event skipped.")
+	p.in(".ant-alert").click("button", "Retry now")
+	p.toggle("Skip all waiting events", true)
+	p.dialog().click("button", "Retry now")
 	p.in("h1").see("Active")
 
 	mirror.answers(200)
@@ -325,7 +324,7 @@ func TestConsoleWebhookSteering(t *testing.T) {
 }
 
 // TestConsoleWebhookPermissions checks that users see only the actions that they may use, and that
-// somebody else adopts a webhook whose owner is gone.
+// another user takes over a webhook whose owner is gone.
 func TestConsoleWebhookPermissions(t *testing.T) {
 	t.Parallel()
 	server, owner, mirror := withMirror(t)
@@ -353,8 +352,10 @@ func TestConsoleWebhookPermissions(t *testing.T) {
 	owner.want(200, "PUT", fmt.Sprintf("/admin/list/%d", list[struct{ ID int64 }](owner, "/admin/list?keywordSearch=bea")[0].ID), object("status", 0))
 	p.in("h1").see("No owner")
 	p.audit()
-	p.in(".ant-alert").click("button", "Become the owner")
-	p.confirm("Become the owner")
-	p.see("You are now the owner.")
+	p.in(".ant-alert").click("button", "Edit")
+	p.toggle("Become the owner", true)
+	p.audit()
+	p.shoot("webhook-take")
+	p.dialog().click("button", "Save")
 	p.in("h1").see("Active")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"reeve/server/changes"
 	"reeve/server/web"
 	"reeve/server/webhook"
 	"reeve/store"
@@ -85,7 +86,7 @@ func (w *Sender) steer(req *web.Request, id store.ID, action string, details map
 
 type resumeIn struct {
 	web.ByID
-	Latest store.Flag `json:"latest" doc:"1 to skip all events that wait, and continue with new ones; 0 to send them"`
+	Latest store.Flag `json:"latest" doc:"1 to leave out all events that wait, and continue with new ones; 0 to send them"`
 }
 
 // resumeWebhook ends a pause, or makes the next attempt now.
@@ -93,27 +94,14 @@ func (w *Sender) resumeWebhook(req *web.Request, in *resumeIn) (*WebhookOut, err
 	head := req.Server.DB.LogHead()
 	return w.steer(req, in.ID, "webhook_resume", map[string]any{"latest": in.Latest}, func(v *store.Webhook, s *store.WebhookState) error {
 		v.Paused = ""
+		if in.Latest && s.BlockedKind == changes.HeadType {
+			s.HeadAt = store.TimeOf(time.Now())
+		}
 		clearFailures(s)
 		if in.Latest {
 			s.Seq, s.Part = max(s.Seq, head.Seq), 0
 			s.ReplayNext, s.ReplayUntil, s.ReplayPart = 0, 0, 0
 		}
-		return nil
-	})
-}
-
-type skipIn struct {
-	web.ByID
-	Event string `json:"event" check:"required,max=64" doc:"ID of the message to skip, as the webhook's blocked has it"`
-}
-
-// skipEvent skips the message that is being retried.
-func (w *Sender) skipEvent(req *web.Request, in *skipIn) (*WebhookOut, error) {
-	return w.steer(req, in.ID, "webhook_skip", map[string]any{"event": in.Event}, func(_ *store.Webhook, s *store.WebhookState) error {
-		if s.Blocked == "" || s.Blocked != in.Event {
-			return errs.New(errs.Conflict, "the webhook is not retrying the message %s", in.Event).Coded("not_blocking")
-		}
-		skipBlocked(s)
 		return nil
 	})
 }

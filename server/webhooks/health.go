@@ -55,7 +55,7 @@ func (w *Sender) Health() web.Part {
 	p.Message = errs.Say("%d webhooks send events", n["enabled"])
 	if waiting := n["paused"] + n["without_owner"] + n["retrying"]; waiting > 0 {
 		p.State = web.Degraded
-		p.Message = errs.Say("of %d webhooks, %d are paused, %d have no owner who may have one, and %d are retrying", n["enabled"], n["paused"], n["without_owner"], n["retrying"])
+		p.Message = errs.Say("of %d webhooks, %d are paused, %d wait for another owner, and %d are retrying", n["enabled"], n["paused"], n["without_owner"], n["retrying"])
 	}
 	return p
 }

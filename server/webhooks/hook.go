@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -200,32 +198,6 @@ func Backoff(n int) time.Duration {
 // clearFailures makes the next attempt the first one.
 func clearFailures(s *store.WebhookState) {
 	s.Blocked, s.BlockedKind, s.Attempts, s.FailingSince, s.NextAt = "", "", 0, 0, 0
-}
-
-// skipBlocked moves the position behind the message that is being retried.
-func skipBlocked(s *store.WebhookState) {
-	parts := strings.Split(s.Blocked, "-") // generation, number of the entry, and part unless that is 0
-	var seq uint64
-	part := 0
-	if len(parts) > 1 {
-		seq, _ = strconv.ParseUint(parts[1], 10, 64) // as message has written it
-	}
-	if len(parts) > 2 {
-		part, _ = strconv.Atoi(parts[2])
-	}
-	switch s.BlockedKind {
-	case changes.HeadType:
-		s.HeadAt = store.TimeOf(time.Now())
-	case ReplayDelivery:
-		if s.ReplayNext != 0 && seq >= s.ReplayNext {
-			s.ReplayNext, s.ReplayPart = seq, part+1
-		}
-	default:
-		if seq > s.Seq { // otherwise the message is behind the position: it is no longer sent
-			s.Seq, s.Part = seq-1, part+1
-		}
-	}
-	clearFailures(s)
 }
 
 // Set changes the state, which is stored soon.

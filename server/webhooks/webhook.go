@@ -37,7 +37,9 @@ func Routes(w *Sender) []web.Route {
 			Keys:      web.ByNoKey,
 			Hidden:    redact.Fields{URLs: true},
 			Record:    web.RecordOf(store.Webhooks),
-			Note:      "Another URL gets a new signing secret, which is returned once.",
+			Note: "Another URL gets a new signing secret, which is returned once. owner_id takes the webhook " +
+				"over: it then sends what you may read. You need system.webhook.create and the rights of " +
+				"the previous owner.",
 		}),
 		web.Remove("/system/webhook/:id", "system.webhook.delete", "Delete a webhook", w.webhooks(), web.Options{
 			Note: "What it has not sent yet is not sent, and its stored deliveries can no longer be " +
@@ -46,13 +48,6 @@ func Routes(w *Sender) []web.Route {
 		web.RemoveSeveral("/system/webhook", "system.webhook.delete", "Delete webhooks", w.webhooks(), web.Options{
 			Note: "What they have not sent yet is not sent, and their stored deliveries can no longer " +
 				"be read.",
-		}),
-		web.Write("POST", "/system/webhook/:id/adopt", "system.webhook.update", "Adopt a webhook", w.adoptWebhook, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.Webhooks),
-			Note: "Makes you the owner, so that the webhook sends what you may read. You need the " +
-				"rights of the previous owner.",
 		}),
 		web.Write("POST", "/system/webhook/:id/secret", "system.webhook.secret", "Rotate a webhook's secret", w.rotateWebhookSecret, web.Options{
 			Confirmed: true,
@@ -64,12 +59,8 @@ func Routes(w *Sender) []web.Route {
 		}),
 		web.Action("POST", "/system/webhook/:id/resume", "system.webhook.send", "Resume a webhook", w.resumeWebhook, web.Options{
 			Record: web.RecordOf(store.Webhooks),
-			Note:   "Ends a pause, or makes the next attempt now. latest=1 skips everything that waits.",
-		}),
-		web.Action("POST", "/system/webhook/:id/skip", "system.webhook.send", "Skip a webhook's blocking event", w.skipEvent, web.Options{
-			Record: web.RecordOf(store.Webhooks),
-			Note: "Continues behind a message that the receiver does not accept. It can be replayed " +
-				"later.",
+			Note: "Ends a pause, or makes the next attempt now. latest=1 continues with new events, for " +
+				"example after one that the receiver never accepts; the others can be replayed.",
 		}),
 		web.Action("POST", "/system/webhook/:id/replay", "system.webhook.send", "Replay events to a webhook", w.replayEvents, web.Options{
 			Record: web.RecordOf(store.Webhooks),
@@ -209,6 +200,7 @@ type webhookCreation struct {
 type webhookChange struct {
 	web.ByID
 	webhookIn
+	OwnerID *store.ID `json:"owner_id" check:"filled" doc:"Your own ID, to become the owner"`
 }
 
 // check checks the fields that were sent.
@@ -257,19 +249,28 @@ func (w *Sender) withSecret(tx *store.Tx, req *web.Request, v *store.Webhook, se
 }
 
 // changeWebhook changes a webhook. Another URL needs a new secret, since the previous receiver knows
-// the old one.
+// the old one. A caller who may not read what the webhook has sent so far can't read it as the new
+// owner either.
 func (w *Sender) changeWebhook(tx *store.Tx, req *web.Request, in *webhookChange) (*WebhookWithSecret, error) {
 	if err := in.check(req); err != nil {
 		return nil, err
 	}
-	secret := ""
+	secret, owner := "", store.ID(0) // previous owner
+	_, unread := store.ReadDeliveriesOf(tx, in.ID)
 	v, err := store.Webhooks.Update(tx, in.ID, func(v *store.Webhook) error {
 		if in.URL != nil && *in.URL != v.URL {
 			secret = webhook.NewSecret()
 		}
 		assignWebhook(&in.webhookIn, v)
+		owner = v.OwnerID
+		if in.OwnerID != nil {
+			v.OwnerID = *in.OwnerID
+		}
 		return nil
 	})
+	if err == nil && v.OwnerID != owner && unread != nil {
+		err = store.ForgetDeliveries(tx, in.ID)
+	}
 	if err == nil && secret != "" {
 		err = store.SetWebhookSecret(tx, in.ID, secret, 0)
 	}
@@ -277,15 +278,4 @@ func (w *Sender) changeWebhook(tx *store.Tx, req *web.Request, in *webhookChange
 		return nil, err
 	}
 	return w.withSecret(tx, req, v, secret)
-}
-
-// adoptWebhook makes the caller the owner of a webhook. A caller who may not read what it has sent so
-// far can't read it afterwards either.
-func (w *Sender) adoptWebhook(tx *store.Tx, req *web.Request, in *web.ByID) (*WebhookOut, error) {
-	_, unread := store.ReadDeliveriesOf(tx, in.ID)
-	out, err := web.Edit(tx, req, w.webhooks(), in.ID, func(v *store.Webhook) { v.OwnerID = req.Actor.ID })
-	if err == nil && unread != nil {
-		err = store.ForgetDeliveries(tx, in.ID)
-	}
-	return out, err
 }

@@ -39,7 +39,6 @@ var webhookMessages = []entry{
 	{"too_many_webhooks", "there are already %d webhooks, which is the maximum", "count", "已有 {count} 个 Webhook，达到上限"},
 	{"webhook_type_unknown", "contains %q, which is no type of event; see GET /system/event-type", "type", "包含 {type}，没有这种事件类型；请参阅 GET /system/event-type"},
 	{"webhook_type_twice", "contains %q twice", "type", "{type} 出现了两次"},
-	{"not_blocking", "the webhook is not retrying the message %s", "message", "该 Webhook 没有在重试消息 {message}"},
 	{"webhook_replay_range", "the change log has the entries %d to %d", "first last", "变更日志包含条目 {first} 到 {last}"},
 	{"webhook_secret_lost", "the secrets of webhook %d can't be decrypted with secret.key; rotate its secret", "id", "无法用 secret.key 解密 Webhook {id} 的密钥；请轮换其密钥"},
 	{"webhook_replay_order", "must not be less than from", "", "不能小于 from"},
@@ -51,5 +50,5 @@ var webhookMessages = []entry{
 	{"webhook_fault_unknown", "unknown", "", "未知"},
 	{"delivery_not_found", "delivery %d not found", "id", "未找到投递 {id}"},
 	{"webhooks_sending", "%d webhooks send events", "count", "{count} 个 Webhook 正在发送事件"},
-	{"webhooks_waiting", "of %d webhooks, %d are paused, %d have no owner who may have one, and %d are retrying", "count paused without_owner retrying", "{count} 个 Webhook 中，{paused} 个已暂停，{without_owner} 个没有可拥有它的所有者，{retrying} 个正在重试"},
+	{"webhooks_waiting", "of %d webhooks, %d are paused, %d wait for another owner, and %d are retrying", "count paused without_owner retrying", "{count} 个 Webhook 中，{paused} 个已暂停，{without_owner} 个等待新的所有者，{retrying} 个正在重试"},
 }

@@ -2754,7 +2754,7 @@ export type ResetUserPassword = {
 }
 
 export type ResumeWebhook = {
-  /** 1 to skip all events that wait, and continue with new ones; 0 to send them */
+  /** 1 to leave out all events that wait, and continue with new ones; 0 to send them */
   latest?: 0 | 1
   /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
   updated_at?: string
@@ -3044,15 +3044,6 @@ export type SignInWithPasskey = {
 
 export type SignOutOnPage = {
 
-}
-
-export type SkipWebhookBlockingEvent = {
-  /** ID of the message to skip, as the webhook's blocked has it */
-  event: string
-  /** Time of the last change as it was read, in any precision; 409 stale if the record has changed since */
-  updated_at?: string
-  /** Version of the record as it was read; 409 stale if the record has changed since */
-  version?: number
 }
 
 export type Skipped = {
@@ -3675,6 +3666,8 @@ export type UpdateUsers = {
 
 export type UpdateWebhook = {
   description?: string | null
+  /** Your own ID, to become the owner */
+  owner_id?: number
   /** Status: 1 enabled, the default of a new webhook; 0 disabled */
   status?: 0 | 1
   /** Types of events to send, such as user.created, role.* or *; see GET /system/event-type */
@@ -4216,11 +4209,9 @@ export type Api = {
     '/system/setting/flag-preview': { body: PreviewFlag; answer: FlagPreview }
     '/system/setting/refresh': { body: undefined; answer: Refresh }
     '/system/webhook': { body: CreateWebhook; answer: WebhookWithSecret }
-    [path: `/system/webhook/${number}/adopt`]: { body: undefined; answer: Webhook }
     [path: `/system/webhook/${number}/replay`]: { body: ReplayEventsToWebhook; answer: Webhook }
     [path: `/system/webhook/${number}/resume`]: { body: ResumeWebhook; answer: Webhook }
     [path: `/system/webhook/${number}/secret`]: { body: RotateWebhookSecret; answer: WebhookWithSecret }
-    [path: `/system/webhook/${number}/skip`]: { body: SkipWebhookBlockingEvent; answer: Webhook }
     [path: `/system/webhook/${number}/test`]: { body: undefined; answer: DeliveryDetail }
     '/user/invite': { body: InviteAppUsers; answer: InvitedMany }
     '/user/list': { body: CreateAppUser; answer: NewAppUser }

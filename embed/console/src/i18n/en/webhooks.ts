@@ -44,7 +44,8 @@ export const webhooks = {
   'webhooks.text.restored':
     'Sending stopped because the data was restored from a backup. Resume only if this installation is the one that should send: a second one would send events twice.',
   'webhooks.text.no_secret': 'The signing secret cannot be decrypted with the file secret.key. Events wait until the secret is rotated.',
-  'webhooks.text.no_owner': 'The owner was deleted or disabled, or may not have webhooks any more. Events wait until somebody else adopts the webhook.',
+  'webhooks.text.no_owner':
+    'The owner was deleted or disabled, or may not have webhooks any more. Events wait until that ends, or until another user becomes the owner under Edit.',
   'webhooks.text.disabled': 'Nothing is sent, and events wait, until the webhook is enabled.',
 
   // Actions
@@ -57,11 +58,8 @@ export const webhooks = {
   'webhooks.retry.title': 'Retry now?',
   'webhooks.retry.done': 'Retrying.',
   'webhooks.latest': 'Skip all waiting events',
-  'webhooks.latest.hint': 'Sending goes on with new events. Skipped ones can be replayed later.',
-  'webhooks.skip': 'Skip this event',
-  'webhooks.skip.title': 'Skip the event {event}?',
-  'webhooks.skip.text': 'The receiver doesn’t get it. You can replay it later.',
-  'webhooks.skip.done': 'Event skipped.',
+  'webhooks.latest.hint':
+    'Sending goes on with new events. Skipped ones can be replayed later: after an event that the receiver never accepts, replay those that follow it.',
   'webhooks.replay': 'Replay events',
   'webhooks.replay.text': 'Sends the events of these entries of Activity again, with the same IDs, before the events that wait.',
   'webhooks.replay.from': 'From entry',
@@ -70,10 +68,8 @@ export const webhooks = {
   'webhooks.replay.ok': 'Replay',
   'webhooks.replay.done': 'Replaying.',
   'webhooks.replay.this': 'Replay this event',
-  'webhooks.adopt': 'Become the owner',
-  'webhooks.adopt.title': 'Become the owner of {name}?',
-  'webhooks.adopt.text': 'It then sends the events that you have permission to read.',
-  'webhooks.adopt.done': 'You are now the owner.',
+  'webhooks.take': 'Become the owner',
+  'webhooks.take.hint': 'The webhook then sends the events that you have permission to read.',
   'webhooks.rotate': 'Rotate secret',
   'webhooks.rotate.title': 'Rotate the secret of {name}?',
   'webhooks.rotate.text': 'A new signing secret is generated. The previous one stays valid for 24 hours, so that the receiver can switch.',

@@ -3,10 +3,10 @@ import { t } from '../../i18n'
 import { clock, type Webhook } from './hook'
 import type { Hooks } from './useWebhooks'
 
-type Props = { hook: Webhook; hooks: Hooks; sends: boolean; adopts: boolean }
+type Props = { hook: Webhook; hooks: Hooks; sends: boolean; takes: boolean }
 
 // Attention says why a webhook does not send, and what can be done.
-export function Attention({ hook, hooks, sends, adopts }: Props) {
+export function Attention({ hook, hooks, sends, takes }: Props) {
   const text = textOf(hook)
   if (!text) return null
   const retries = hook.state === 'retrying'
@@ -26,14 +26,9 @@ export function Attention({ hook, hooks, sends, adopts }: Props) {
                 {t(retries ? 'webhooks.retry' : 'webhooks.resume')}
               </Button>
             )}
-            {sends && hook.blocked && (
-              <Button size="small" onClick={() => void hooks.skip(hook)}>
-                {t('webhooks.skip')}
-              </Button>
-            )}
-            {adopts && hook.state === 'no_owner' && (
-              <Button size="small" onClick={() => void hooks.adopt(hook)}>
-                {t('webhooks.adopt')}
+            {takes && hook.state === 'no_owner' && (
+              <Button size="small" onClick={() => hooks.edit(hook)}>
+                {t('edit')}
               </Button>
             )}
           </Flex>

@@ -7,7 +7,7 @@ import { useEditor } from '../../ui/useEditor'
 import type { Webhook, WebhookWithSecret } from './hook'
 import { TypesSelect } from './TypesSelect'
 
-type Values = Pick<Webhook, 'url' | 'description' | 'types'> & { status: boolean }
+type Values = Pick<Webhook, 'url' | 'description' | 'types'> & { status: boolean; take?: boolean }
 
 type Props = {
   open: boolean
@@ -17,16 +17,17 @@ type Props = {
   onSecret: (hook: WebhookWithSecret) => void // a new secret, shown once the drawer is closed
 }
 
-const valuesOf = ({ url, description, types, status }: Webhook): Values => ({ url, description, types, status: status === 1 })
+const valuesOf = ({ url, description, types, status }: Webhook): Values => ({ url, description, types, status: status === 1, take: false })
 
 // WebhookForm creates or edits a webhook.
 export function WebhookForm({ open, hook, onClose, onSaved, onSecret }: Props) {
   const { of, save: store, form } = useEditor('/system/webhook', hook, valuesOf)
-  const own = useAccount().info.info.id
+  const { may, info } = useAccount()
+  const own = info.info.id
   const made = useRef<WebhookWithSecret>(undefined)
 
-  async function save(values: Values) {
-    made.current = await store(values)
+  async function save({ take, ...values }: Values) {
+    made.current = await store(take ? { ...values, owner_id: own } : values)
     await onSaved()
   }
 
@@ -69,6 +70,11 @@ export function WebhookForm({ open, hook, onClose, onSaved, onSecret }: Props) {
       >
         <TypesSelect />
       </Form.Item>
+      {of && of.owner_id !== own && may('system.webhook.create') && (
+        <Form.Item name="take" label={t('webhooks.take')} valuePropName="checked" extra={t('webhooks.take.hint')}>
+          <Switch />
+        </Form.Item>
+      )}
       <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('webhooks.status.hint')}>
         <Switch />
       </Form.Item>

@@ -62,7 +62,7 @@ export function WebhookPage({ id }: { id: number }) {
 type ShownProps = { hook: Webhook; from: string; reload: () => Promise<void>; onRemoving: (removing: boolean) => void }
 
 function Shown({ hook, from, reload, onRemoving }: ShownProps) {
-  const { may, info } = useAccount()
+  const { may } = useAccount()
   const navigate = useNavigate()
   const { params } = useQueryParams()
   const list = useDeliveries(hook.id, { success: params.get('success'), type: params.get('type') }, hook.last_at)
@@ -70,8 +70,7 @@ function Shown({ hook, from, reload, onRemoving }: ShownProps) {
     await Promise.all([reload(), list.reload()])
   })
   const sends = may('system.webhook.send')
-  // Without the permission to create webhooks, nobody can own one.
-  const adopts = may('system.webhook.update') && may('system.webhook.create') && hook.owner_id !== info.info.id
+  const takes = may('system.webhook.update') && may('system.webhook.create')
   return (
     <>
       <Head
@@ -95,12 +94,11 @@ function Shown({ hook, from, reload, onRemoving }: ShownProps) {
               },
             sends && { label: t('webhooks.replay'), onClick: () => hooks.replay(hook) },
             may('system.webhook.secret') && { label: t('webhooks.rotate'), onClick: () => void hooks.rotate(hook) },
-            adopts && { label: t('webhooks.adopt'), onClick: () => void hooks.adopt(hook) },
             may('system.webhook.delete') && { label: t('delete'), danger: true, onClick: () => void hooks.remove(hook, () => navigate(back), onRemoving) },
           ]}
         />
       </Head>
-      <Attention hook={hook} hooks={hooks} sends={sends} adopts={adopts} />
+      <Attention hook={hook} hooks={hooks} sends={sends} takes={takes} />
       <Facts hook={hook} />
       <Deliveries
         hook={hook}

@@ -17,8 +17,6 @@ export type Hooks = {
   resume: (hook: Webhook) => void
   replay: (hook: Webhook) => void
   replayEntry: (hook: Webhook, seq: number) => Promise<void>
-  skip: (hook: Webhook) => Promise<void>
-  adopt: (hook: Webhook) => Promise<void>
   rotate: (hook: Webhook) => Promise<void>
   test: (hook: Webhook) => Promise<void>
   remove: (hook: Webhook, then: () => unknown, onRemoving?: (removing: boolean) => void) => Promise<void>
@@ -51,15 +49,6 @@ export function useWebhooks(reload: () => Promise<void>): Hooks {
     resume: resuming.show,
     replay: replaying.show,
     replayEntry: (hook, seq) => run(() => post(`/system/webhook/${hook.id}/replay`, { from: seq }), t('webhooks.replay.done')),
-    skip: async (hook) => {
-      const event = hook.blocked // the question is about this one, whatever blocks later
-      if (!(await confirm({ title: t('webhooks.skip.title', { event }), text: t('webhooks.skip.text'), ok: t('webhooks.skip') }))) return
-      await run(() => post(`/system/webhook/${hook.id}/skip`, { event }), t('webhooks.skip.done'))
-    },
-    adopt: async (hook) => {
-      if (!(await confirm({ title: t('webhooks.adopt.title', { name: host(hook) }), text: t('webhooks.adopt.text'), ok: t('webhooks.adopt') }))) return
-      await run(() => post(`/system/webhook/${hook.id}/adopt`), t('webhooks.adopt.done'))
-    },
     rotate: async (hook) => {
       if (!(await confirm({ title: t('webhooks.rotate.title', { name: host(hook) }), text: t('webhooks.rotate.text'), ok: t('webhooks.rotate') }))) return
       await run(async () => secret.show(await post(`/system/webhook/${hook.id}/secret`, {})))
