@@ -153,7 +153,7 @@ func TestAppUserLogin_OtherNamesNotStored(t *testing.T) {
 	var told []string
 	for _, typed := range []string{"canary@example.org", "canary@example.net", "canary-555"} {
 		for _, p := range []string{"wrong", "wrong", password} {
-			in.Login(Attempt{App: true, Username: typed, Password: p, Addr: home, Observe: func(o CounterOp) { told = append(told, o.String()) }})
+			in.Login(Attempt{App: true, Username: typed, Password: p, Addr: home, Observe: func(e store.CacheEvent) { told = append(told, counterUse(e)) }})
 		}
 	}
 	must(t, in.tidy())

@@ -250,8 +250,8 @@ const (
 )
 
 // CountOwnChange counts a change of an app user's own account, and returns an error if there are too many.
-func (a *Auth) CountOwnChange(s *Session, observe func(CounterOp)) error {
-	n, left := tracedCounters{a.counters, observe}.add("change "+s.Actor.ID.String(), 1, ownChangeWindow)
+func (a *Auth) CountOwnChange(s *Session, observe func(store.CacheEvent)) error {
+	n, left := observedCounters{a.counters, observe}.add("change "+s.Actor.ID.String(), 1, ownChangeWindow)
 	if n > maxOwnChanges {
 		return a.tooMany(throttledOwnChange, left)
 	}
@@ -273,7 +273,7 @@ func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (use
 	err = a.db.View(s.Actor, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		tries = store.LoginTries.Get(tx)
-		at = newThrottleCheck(tracedCounters{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
+		at = newThrottleCheck(observedCounters{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
 		at.addr = "" // other clients at this address must not block a signed-in user
 		used, err = usedPasswordsOf(tx, s.account)
 		return err

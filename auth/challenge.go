@@ -149,7 +149,7 @@ func (a *Auth) Challenge(in Attempt) (*Challenge, error) {
 			return errs.New(errs.Denied, "no challenge is needed").Coded("challenge_off")
 		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := tracedCounters{a.counters, in.Observe}.add("challenge "+Network(in.Addr), 1, window)
+		n, left := observedCounters{a.counters, in.Observe}.add("challenge "+Network(in.Addr), 1, window)
 		if n > store.LoginTries.Get(tx)*triesPerAddress*perRegistration {
 			wait = left
 		}

@@ -193,11 +193,11 @@ const (
 
 // beginFactor counts an attempt at the second factor of an account. known reports whether it comes from a device of the
 // account.
-func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, known bool, observe func(CounterOp)) (at *throttleCheck, err error) {
+func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, known bool, observe func(store.CacheEvent)) (at *throttleCheck, err error) {
 	var wait time.Duration
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		at = newThrottleCheck(tracedCounters{a.counters, observe}, kind+":"+realm(who.App), who.ID.String(), addr, window)
+		at = newThrottleCheck(observedCounters{a.counters, observe}, kind+":"+realm(who.App), who.ID.String(), addr, window)
 		at.addr = "" // the limits by account are enough
 		if kind == signInFactor {
 			at.who = who

@@ -23,7 +23,7 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 			if i == 1 {
 				name = strings.ToUpper(typed)
 			}
-			in.Login(Attempt{App: app, Username: name, Password: "x", Addr: netip.MustParseAddr("203.0.113.9"), Observe: func(o CounterOp) { told = append(told, o.String()) }})
+			in.Login(Attempt{App: app, Username: name, Password: "x", Addr: netip.MustParseAddr("203.0.113.9"), Observe: func(e store.CacheEvent) { told = append(told, counterUse(e)) }})
 		}
 	}
 	must(t, in.tidy())

@@ -22,7 +22,7 @@ type LinkUse struct {
 	Password *string // new password, for an invitation or a password reset; nil otherwise
 	Field    string  // name of the input field of the password, for errors
 	Addr     netip.Addr
-	Observe  func(CounterOp) // callback, see Attempt
+	Observe  func(store.CacheEvent) // callback, see Attempt
 	Hashing  *HashTime
 	// Accept, if not nil, reports whether the link is one that the caller can use. Another one is like an
 	// unknown one.
@@ -52,7 +52,7 @@ func (a *Auth) Link(tx *store.Tx, in LinkUse) (*store.Link, error) {
 		return l, err
 	}
 	window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-	if n, left := (tracedCounters{a.counters, in.Observe}).add("link "+Network(in.Addr), 1, window); n > store.LoginTries.Get(tx)*triesPerAddress {
+	if n, left := (observedCounters{a.counters, in.Observe}).add("link "+Network(in.Addr), 1, window); n > store.LoginTries.Get(tx)*triesPerAddress {
 		return nil, a.tooMany(throttledLink, left)
 	}
 	return nil, err
@@ -146,11 +146,11 @@ func applyLink(tx *store.Tx, l *store.Link, token *store.LinkToken, hash string)
 // Forgot queues the mail with a password reset link for the user with a username or an e-mail address,
 // if there is one. Whether there is one is found out later, after a random delay, so that neither the time
 // of this request nor that of the next tells it. It is rate-limited by address.
-func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr, observe func(CounterOp)) error {
+func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr, observe func(store.CacheEvent)) error {
 	var wait time.Duration
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := tracedCounters{a.counters, observe}.add("forgot "+Network(addr), 1, window)
+		n, left := observedCounters{a.counters, observe}.add("forgot "+Network(addr), 1, window)
 		if n > store.LoginTries.Get(tx)*triesPerAddress {
 			wait = left
 		}

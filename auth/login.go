@@ -22,7 +22,7 @@ type Attempt struct {
 	Device             string // token of a device that the user has signed in from; "" for none
 	// Observe, if not nil, is called for each operation on the rate-limit counters,
 	// before Login or Register returns.
-	Observe func(CounterOp)
+	Observe func(store.CacheEvent)
 	// Hashing, if not nil, receives the time spent on hashing.
 	Hashing *HashTime
 	// AddressFull, if not nil, is called when the client address has used up its

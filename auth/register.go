@@ -83,7 +83,7 @@ func (in *Attempt) mayRegister(tx *store.Tx, u *store.AppUser) (confirm bool, er
 // countRegistration counts a registration and returns how long to wait; 0 means proceed.
 func (a *Auth) countRegistration(tx *store.Tx, in Attempt) (wait time.Duration) {
 	window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-	n, left := tracedCounters{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
+	n, left := observedCounters{a.counters, in.Observe}.add("register "+Network(in.Addr), 1, window)
 	limit := store.LoginTries.Get(tx) * triesPerAddress
 	if n > limit {
 		wait = left

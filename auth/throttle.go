@@ -115,7 +115,7 @@ const knownFor = 30 * 24 * time.Hour
 
 // throttleCheck is the rate-limit state of one attempt.
 type throttleCheck struct {
-	c      tracedCounters
+	c      observedCounters
 	pair   string
 	name   string
 	addr   string // "" for no limit by address
@@ -129,7 +129,7 @@ type throttleCheck struct {
 }
 
 // newThrottleCheck returns the check of one attempt. realm must not contain blanks.
-func newThrottleCheck(c tracedCounters, realm, name string, addr netip.Addr, window time.Duration) *throttleCheck {
+func newThrottleCheck(c observedCounters, realm, name string, addr netip.Addr, window time.Duration) *throttleCheck {
 	where := Network(addr)
 	return &throttleCheck{
 		c: c, window: window,

@@ -36,7 +36,7 @@ func (a *Auth) identify(in Attempt, who *candidate) (named Attempt, typed string
 }
 
 func (a *Auth) newLoginThrottle(in Attempt, typed string, who *candidate, device bool, window time.Duration) *loginThrottle {
-	c := tracedCounters{a.counters, in.Observe}
+	c := observedCounters{a.counters, in.Observe}
 	t := &loginThrottle{typed: newThrottleCheck(c, realm(in.App), typed, in.Addr, window)}
 	t.typed.device, t.typed.addressFull = device, in.AddressFull
 	if in.App {

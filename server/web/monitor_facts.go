@@ -110,21 +110,9 @@ func (s *Server) MonitorHealth() Part {
 	return p
 }
 
-// Counted records an operation of the rate limiter's counters as a cache event: they are a
-// cache in memory.
-func (req *Request) Counted(op auth.CounterOp) {
-	if req.Server.Config.Monitor.Off {
-		return
+// Counted records a use of the rate limiter's counters.
+func (req *Request) Counted(e store.CacheEvent) {
+	if !req.Server.Config.Monitor.Off {
+		req.Observed.watch.Cached = append(req.Observed.watch.Cached, e)
 	}
-	kind := "set"
-	switch {
-	case op.Command == "DEL":
-		kind = "forget"
-	case op.Command == "GET" && op.Value == 0:
-		kind = "miss"
-	case op.Command == "GET":
-		kind = "hit"
-	}
-	w := &req.Observed.watch
-	w.Cached = append(w.Cached, store.CacheEvent{Cache: "throttle", Op: kind, Key: op.Key, Size: int(op.Value), Began: op.Began, Took: op.Took})
 }
