@@ -16,10 +16,10 @@ import (
 // point back.
 var mayImport = map[string][]string{
 	"reeve/server/cli":                 {"reeve/auth", "reeve/auth/breached", "reeve/embed", "reeve/server", "reeve/server/config", "reeve/server/manual", "reeve/server/ops", "reeve/server/people", "reeve/server/web", "reeve/store", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/config":              {"reeve/server/monitor", "reeve/server/web", "reeve/server/webhook", "reeve/store"},
+	"reeve/server/config":              {"reeve/server/monitor", "reeve/server/redis", "reeve/server/web", "reeve/server/webhook", "reeve/store"},
 	"reeve/server":                     {"reeve/auth", "reeve/server/account", "reeve/server/changes", "reeve/server/files", "reeve/server/forward", "reeve/server/jobs", "reeve/server/mails", "reeve/server/ops", "reeve/server/pages", "reeve/server/people", "reeve/server/person", "reeve/server/rights", "reeve/server/settings", "reeve/server/web", "reeve/server/webhooks", "reeve/store", "reeve/store/errs"},
 	"reeve/server/person":              {"reeve/server/account", "reeve/server/changes", "reeve/server/mails", "reeve/server/monitor", "reeve/server/people", "reeve/server/redact", "reeve/server/rights", "reeve/server/web", "reeve/server/webhooks", "reeve/store", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/web":                 {"reeve/auth", "reeve/server/monitor", "reeve/server/redact", "reeve/server/redis", "reeve/server/webhook", "reeve/store", "reeve/store/audit", "reeve/store/errs", "reeve/store/fold", "reeve/store/jsontext"},
+	"reeve/server/web":                 {"reeve/auth", "reeve/server/monitor", "reeve/server/redact", "reeve/server/webhook", "reeve/store", "reeve/store/audit", "reeve/store/errs", "reeve/store/fold", "reeve/store/jsontext"},
 	"reeve/server/account":             {"reeve/auth", "reeve/server/mails", "reeve/server/people", "reeve/server/redact", "reeve/server/web", "reeve/store", "reeve/store/errs", "reeve/store/fold"},
 	"reeve/server/people":              {"reeve/auth", "reeve/server/jobs", "reeve/server/mails", "reeve/server/web", "reeve/store", "reeve/store/errs", "reeve/store/fold"},
 	"reeve/server/settings":            {"reeve/server/changes", "reeve/server/redact", "reeve/server/web", "reeve/store", "reeve/store/audit", "reeve/store/errs", "reeve/store/feature"},

@@ -13,6 +13,7 @@ import (
 
 	"filippo.io/age"
 	"reeve/server/monitor"
+	"reeve/server/redis"
 	"reeve/server/web"
 	"reeve/server/webhook"
 )
@@ -48,7 +49,7 @@ func (c *Config) setRecipients(s *web.Config) error {
 }
 
 func checkRedis(s *web.Config) error {
-	if err := s.CheckRedis(); err != nil {
+	if _, err := redis.ParseTargets(s.RedisTargets); err != nil {
 		return fmt.Errorf("monitor.redis.targets: %w", err)
 	}
 	return nil

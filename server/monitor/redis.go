@@ -13,7 +13,7 @@ func (m *Monitor) pollRedis(ctx context.Context) {
 		return // the configuration was validated before the start
 	}
 	m.pollers.Go(func() {
-		redis.NewPoller(targets, m.log).Run(ctx, func(e redis.Event) { m.put(m.redisRecord(e)) })
+		redis.NewPoller(targets).Run(ctx, func(e redis.Event) { m.put(m.redisRecord(e)) })
 	})
 }
 

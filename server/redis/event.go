@@ -12,9 +12,9 @@ const (
 
 // Event is one observation of a Redis server.
 type Event struct {
-	Connection  string     `json:"connection" doc:"Name of the target in the configuration; embedded in events of older versions"`
+	Connection  string     `json:"connection" doc:"Name of the target in the configuration"`
 	Type        string     `json:"type" doc:"Type of the event. info: statistics of the whole server; command: cost of one command since the last poll; slowlog: one slow execution; state: the server went down or came up"`
-	Command     string     `json:"command,omitempty" doc:"Name of the command, in capitals, of types command and slowlog; with its subcommand for command. For the connection embedded, the whole command equivalent to the operation"`
+	Command     string     `json:"command,omitempty" doc:"Name of the command, in capitals, of types command and slowlog; with its subcommand for command."`
 	Calls       int64      `json:"calls,omitempty" doc:"Executions since the last poll, of type command"`
 	Usec        int64      `json:"usec,omitempty" doc:"Total duration of the executions in microseconds, of type command"`
 	UsecPerCall float64    `json:"usec_per_call,omitempty" doc:"Average duration of an execution in microseconds, of type command"`

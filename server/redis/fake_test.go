@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 )
 
@@ -54,6 +55,12 @@ func answers(all ...string) func(net.Conn) {
 		}
 		io.Copy(io.Discard, c)
 	}
+}
+
+// inTurn serves each connection with the next function.
+func inTurn(all ...func(net.Conn)) func(net.Conn) {
+	var next atomic.Int32
+	return func(c net.Conn) { all[next.Add(1)-1](c) }
 }
 
 func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/gomodule/redigo/redis"
@@ -10,17 +11,17 @@ func TestLogin_Rejected(t *testing.T) {
 	r := startServer(t)
 	do(t, r.client(), "ACL SETUSER blind on >pw +ping", "ACL SETUSER half on >pw +info", "ACL SETUSER some on >pw +info +slowlog")
 	for name, tc := range map[string]struct{ login, says string }{
-		"no password":      {"", "it wants a password"},
-		"wrong password":   {":wrong@", "wrong username or password"},
-		"unknown user":     {"nobody:" + testPassword + "@", "wrong username or password"},
-		"not even INFO":    {"blind:pw@", "the user may not use INFO"},
-		"unknown database": {":" + testPassword + "@", "it refuses the database"},
+		"no password":      {"", "NOAUTH "},
+		"wrong password":   {":another@", "WRONGPASS "},
+		"unknown user":     {"nobody:" + testPassword + "@", "WRONGPASS "},
+		"not even INFO":    {"blind:pw@", "NOPERM "},
+		"unknown database": {":" + testPassword + "@", "ERR DB index is out of range"},
 	} {
 		url := "redis://" + tc.login + r.addr
 		if name == "unknown database" {
 			url += "/99"
 		}
-		if got := newStepped(t, url).refused(); got != tc.says {
+		if got := newStepped(t, url).refused(); !strings.HasPrefix(got, tc.says) {
 			t.Errorf("%s: %q, want %q", name, got, tc.says)
 		}
 	}
@@ -41,7 +42,7 @@ func TestLogin_Rejected(t *testing.T) {
 		t.Errorf("a user with what is needed: %+v", all)
 	}
 	do(t, r.client(), "CONFIG SET maxclients 1")
-	if got := newStepped(t, urlOf(r.addr)).refused(); got != "it has too many clients" {
+	if got := newStepped(t, urlOf(r.addr)).refused(); got != "ERR max number of clients reached" {
 		t.Errorf("too many clients: %q", got)
 	}
 }
@@ -56,9 +57,12 @@ func TestPoll_ChangesNothing(t *testing.T) {
 	}
 	stats, err := redis.String(c.Do("INFO", "COMMANDSTATS"))
 	must(t, err)
-	sent := parseCosts(stats)
+	sent := map[string]bool{}
+	for name := range parseInfo(stats) {
+		sent[strings.TrimPrefix(name, "cmdstat_")] = true
+	}
 	for _, known := range []string{"auth", "select", "info", "slowlog|get", "config|resetstat"} {
-		if sent[known].calls == 0 {
+		if !sent[known] {
 			t.Errorf("%s is not counted: %v", known, sent)
 		}
 		delete(sent, known)

@@ -1,51 +1,47 @@
 // Package redis monitors external Redis servers: their statistics, the cost of each
 // command, slow executions, and state changes (up, down).
 //
-// ParseTargets reads the configuration; a Poller polls each target every 15 seconds and
-// emits Events. Its commands are read-only. A server is untrusted: the guard bounds
-// what it can make this program read, its texts are cleaned before they are stored, and
-// a target's password never appears in an Event, an error or the log.
+// ParseTargets reads the configuration; a Poller polls each target every 15 seconds, over
+// a connection of its own, and emits Events. Its commands are read-only. A server is
+// untrusted: the size of its replies is limited, its texts are cleaned before they are
+// stored, and a target's password never appears in an Event.
 //
 //	targets, err := redis.ParseTargets([]string{"cache=redis://user:password@127.0.0.1:6379"})
-//	redis.NewPoller(targets, log).Run(ctx, func(e redis.Event) { … })
+//	redis.NewPoller(targets).Run(ctx, func(e redis.Event) { … })
 package redis
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
-	"fmt"
-	"runtime/debug"
+	"errors"
+	"io"
+	"net"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/rs/zerolog"
 	"reeve/store"
 )
 
 // Timing of the polls.
 const (
-	pollEvery      = 15 * time.Second
-	connectTimeout = 2 * time.Second // including a TLS handshake
-	readTimeout    = 2 * time.Second // for one whole reply
-	retryFirst     = time.Second     // doubles with each failure
-	retryMax       = time.Minute
-	downEvery      = time.Minute // interval of down events
+	pollEvery   = 15 * time.Second
+	pollTimeout = 5 * time.Second // of a whole poll
+	downEvery   = time.Minute     // interval of down events
 )
 
 // Poller monitors external Redis servers with read-only commands.
 type Poller struct {
-	targets                                               []Target
-	log                                                   zerolog.Logger
-	every, connect, read, retryFirst, retryMax, downEvery time.Duration
-	roots                                                 *x509.CertPool // nil for the system's
+	targets                   []Target
+	every, timeout, downEvery time.Duration
+	roots                     *x509.CertPool // nil for those of the system
 }
 
-func NewPoller(targets []Target, log zerolog.Logger) *Poller {
-	return &Poller{
-		targets: targets, log: log, every: pollEvery, connect: connectTimeout, read: readTimeout,
-		retryFirst: retryFirst, retryMax: retryMax, downEvery: downEvery,
-	}
+func NewPoller(targets []Target) *Poller {
+	return &Poller{targets: targets, every: pollEvery, timeout: pollTimeout, downEvery: downEvery}
 }
 
 // Run polls each target in a goroutine of its own until ctx ends, and returns when the
@@ -54,7 +50,7 @@ func NewPoller(targets []Target, log zerolog.Logger) *Poller {
 func (p *Poller) Run(ctx context.Context, emit func(Event)) {
 	var wg sync.WaitGroup
 	for i := range p.targets {
-		w := &watcher{Poller: p, target: &p.targets[i], emit: emit}
+		w := p.watch(&p.targets[i], emit)
 		wg.Go(func() { w.run(ctx) })
 	}
 	wg.Wait()
@@ -63,103 +59,114 @@ func (p *Poller) Run(ctx context.Context, emit func(Event)) {
 // watcher is the goroutine of one target and its state between polls.
 type watcher struct {
 	*Poller
-	target *Target
-	emit   func(Event)
-
-	conn        redis.Conn // nil without a connection
-	guard       *guard
-	stopClosing func() bool // cancels closing the connection when the context ends
-
-	past *totals // nil before the first poll
-
-	failures int // since the last successful poll
+	target   *Target
+	emit     func(Event)
+	past     map[string]string // previous INFO; nil before the first
+	nextSlow int64             // ID of the next entry of the slow log; -1 before the first reply
 	down     bool
 	lastDown time.Time // time of the last down event
 }
 
+func (p *Poller) watch(target *Target, emit func(Event)) *watcher {
+	return &watcher{Poller: p, target: target, emit: emit, nextSlow: -1}
+}
+
 func (w *watcher) run(ctx context.Context) {
-	defer w.disconnect()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	tick := time.NewTicker(w.every)
+	defer tick.Stop()
 	for {
+		w.poll(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-timer.C:
+		case <-tick.C:
 		}
-		replies, err := w.poll(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			timer.Reset(w.failed(err))
-			continue
-		}
-		w.worked(replies)
-		timer.Reset(w.every)
 	}
 }
 
-// poll sends all commands, over a new connection if there is none. If the connection
-// was closed while idle, it reconnects at once before the server counts as down:
-// servers close idle connections as they like.
-func (w *watcher) poll(ctx context.Context) (r *replies, err error) {
-	// The replies are untrusted. An unexpected one must not end the program.
-	defer func() {
-		if p := recover(); p != nil {
-			w.log.Error().Str("connection", w.target.name).Str("panic", fmt.Sprintf("%T", p)).Bytes("stack", debug.Stack()).Msg("polling Redis broke off")
-			err = errRedisProtocol
-		}
-		if err != nil {
-			w.disconnect()
-		}
-	}()
-	reused := w.conn != nil
-	if r, err = w.tryPoll(ctx); reused && closedByPeer(err) {
-		w.disconnect()
-		r, err = w.tryPoll(ctx)
-	}
-	return r, err
-}
-
-func (w *watcher) tryPoll(ctx context.Context) (*replies, error) {
-	if w.conn == nil {
-		if err := w.dial(ctx); err != nil {
-			return nil, err
-		}
-	}
-	w.guard.refill()
-	return w.ask()
-}
-
-// worked emits the events of a successful poll.
-func (w *watcher) worked(r *replies) {
-	if w.down {
+// poll emits the events of a poll, and state changes.
+func (w *watcher) poll(ctx context.Context) {
+	events, err := w.ask(ctx)
+	now := time.Now()
+	switch {
+	case ctx.Err() != nil:
+	case err == nil && w.down:
 		w.send(Event{Type: stateType, State: "up"})
+	case err != nil && (!w.down || now.Sub(w.lastDown) >= w.downEvery):
+		w.lastDown = now
+		w.send(Event{Type: stateType, State: "down", Error: w.reasonOf(err)})
 	}
-	w.failures, w.down = 0, false
-	for _, e := range w.events(r) {
+	w.down = err != nil
+	for _, e := range events {
 		w.send(e)
 	}
-}
-
-// failed emits a down event if one is due, and returns the delay before the next poll.
-func (w *watcher) failed(err error) time.Duration {
-	if now := time.Now(); !w.down || now.Sub(w.lastDown) >= w.downEvery {
-		w.down, w.lastDown = true, now
-		w.send(Event{Type: stateType, State: "down", Error: reasonOf(err)})
-	}
-	wait := w.retryFirst
-	for range w.failures {
-		wait = min(2*wait, w.retryMax)
-	}
-	if wait < w.retryMax {
-		w.failures++
-	}
-	return wait
 }
 
 func (w *watcher) send(e Event) {
 	e.Connection, e.At = w.target.name, store.TimeOf(time.Now())
 	w.emit(e)
+}
+
+// reasonOf returns the reason why a poll failed. The server may repeat the password that
+// it was sent.
+func (w *watcher) reasonOf(err error) string {
+	var network net.Error
+	var system syscall.Errno
+	switch {
+	case errors.As(err, &network) && network.Timeout():
+		return "it does not answer in time"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it closes the connection"
+	case errors.As(err, &system):
+		return system.Error()
+	}
+	return w.target.clean(err.Error(), maxReason)
+}
+
+// ask sends the commands of a poll. Providers of managed Redis may forbid SLOWLOG.
+func (w *watcher) ask(ctx context.Context) ([]Event, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.timeout)
+	defer cancel()
+	conn, err := w.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close() // nothing is being written
+
+	text, err := redis.String(redis.DoContext(conn, ctx, "INFO", "ALL"))
+	if err != nil {
+		return nil, err
+	}
+	if !strings.Contains(text, "redis_version:") {
+		return nil, errors.New("its reply to INFO is not that of Redis")
+	}
+
+	slow, err := redis.SlowLogs(redis.DoContext(conn, ctx, "SLOWLOG", "GET", maxSlow))
+	var refused redis.Error
+	if err != nil && !errors.As(err, &refused) {
+		return nil, err
+	}
+	events := w.compare(parseInfo(text))
+	if refused != "" {
+		events[0].Error = "it refuses SLOWLOG"
+		return events, nil
+	}
+	return append(events, w.slow(slow[:min(len(slow), maxSlow)])...), nil
+}
+
+// dial connects and signs in.
+func (w *watcher) dial(ctx context.Context) (redis.Conn, error) {
+	dial := new(net.Dialer).DialContext
+	if w.target.tls {
+		dial = (&tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: w.roots}}).DialContext
+	}
+	limit := redis.DialContextFunc(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &limited{Conn: conn, left: maxBytes}, nil
+	})
+	return redis.DialContext(ctx, "tcp", w.target.addr, limit,
+		redis.DialUsername(w.target.username), redis.DialPassword(w.target.password), redis.DialDatabase(w.target.db))
 }

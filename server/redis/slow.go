@@ -3,65 +3,45 @@ package redis
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
+	"github.com/gomodule/redigo/redis"
 	"reeve/store"
 )
 
-// slow returns the new entries of the slow log, oldest first, and stores the highest ID
-// in past.
-func (w *watcher) slow(entries []any, past *totals) []Event {
-	var all []Event
-	newest := past.slowID
-	for _, entry := range entries[:min(len(entries), maxRedisSlow)] {
-		fields, _ := entry.([]any)
-		if len(fields) < 4 {
-			continue
+// slow returns the new entries of the slow log, oldest first.
+func (w *watcher) slow(entries []redis.SlowLog) (all []Event) {
+	next := w.nextSlow
+	for _, e := range slices.Backward(entries) {
+		if w.nextSlow >= 0 && e.ID >= w.nextSlow {
+			all = append(all, w.slowEvent(&e))
 		}
-		id, ok := fields[0].(int64)
-		if !ok || id <= past.slowID {
-			continue
-		}
-		newest = max(newest, id)
-		if past.slowKnown {
-			all = append(all, w.slowEvent(fields))
-		}
+		next = max(next, e.ID+1)
 	}
-	past.slowID, past.slowKnown = newest, true
-	slices.Reverse(all)
+	w.nextSlow = max(next, 0)
 	return all
 }
 
 // lastSecond is the end of the year 9999, the last that RFC 3339 can represent.
 const lastSecond = 253402300799
 
-func (w *watcher) slowEvent(fields []any) Event {
-	e := Event{Type: slowlogType, Command: "?"}
-	if at, ok := fields[1].(int64); ok && at > 0 && at <= lastSecond {
-		e.ExecutedAt = store.TimeOf(time.Unix(at, 0))
+func (w *watcher) slowEvent(entry *redis.SlowLog) Event {
+	e := Event{
+		Type:       slowlogType,
+		Command:    "?",
+		DurationMS: float64(max(entry.ExecutionTime, 0).Microseconds()) / 1000,
+		Client:     w.target.clean(entry.ClientAddr, maxText),
 	}
-	if usec, ok := fields[2].(int64); ok {
-		e.DurationMS = float64(max(usec, 0)) / 1000
+	if at := entry.Time.Unix(); at > 0 && at <= lastSecond {
+		e.ExecutedAt = store.TimeOf(entry.Time)
 	}
-	words, _ := fields[3].([]any)
-	if len(words) > 0 {
-		if name := textOf(words[0]); validCommand.MatchString(name) {
-			e.Command = w.target.clean(strings.ToUpper(name), maxRedisText)
-		}
+	if len(entry.Args) > 0 && validCommand.MatchString(entry.Args[0]) {
+		e.Command = w.target.clean(strings.ToUpper(entry.Args[0]), maxText)
 	}
-	if len(words) > 1 && keyedCommands[e.Command] {
-		e.Key = w.target.clean(textOf(words[1]), maxRedisKey)
-	}
-	if len(fields) > 4 {
-		e.Client = w.target.clean(textOf(fields[4]), maxRedisText)
+	if len(entry.Args) > 1 && keyedCommands[e.Command] {
+		e.Key = w.target.clean(entry.Args[1], maxKey)
 	}
 	return e
-}
-
-func textOf(reply any) string {
-	b, _ := reply.([]byte)
-	return string(b)
 }
 
 // clean makes untrusted text safe to store and show: truncated, without control

@@ -1,8 +1,8 @@
 package redis
 
 import (
+	"cmp"
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -13,18 +13,11 @@ import (
 type Target struct {
 	name     string // name of the connection, in every event
 	addr     string // host:port
-	host     string // host name for the certificate
 	tls      bool
 	username string // "" for the default user of Redis
 	password string // "" for none
 	db       int
 }
-
-// embedded is the reserved connection name of the program's own counters.
-const embedded = "embedded"
-
-// maxDB is the maximum database number; servers have 16 databases by default.
-const maxDB = 1<<16 - 1
 
 var validName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
@@ -38,9 +31,6 @@ func ParseTargets(texts []string) ([]Target, error) {
 		name, address, ok := strings.Cut(text, "=")
 		if !ok || !validName.MatchString(name) {
 			return nil, fmt.Errorf("entry %d must be like name=redis://host:6379, with a name of 1 to 32 lower-case letters, digits, - and _", i+1)
-		}
-		if name == embedded {
-			return nil, fmt.Errorf("entry %d: the name %s is reserved", i+1, name)
 		}
 		if seen[name] {
 			return nil, fmt.Errorf("entry %d: the name %s is used twice", i+1, name)
@@ -62,30 +52,21 @@ func parseTarget(text string) (t Target, wrong string) {
 	if err != nil {
 		return t, "the address cannot be read; special characters in a user or password are written like %2F"
 	}
-	if u.Scheme != "redis" && u.Scheme != "rediss" || u.Opaque != "" {
-		return t, "the address must begin with redis:// or rediss://"
+	port, portErr := strconv.ParseUint(u.Port(), 10, 16)
+	db, dbErr := strconv.ParseUint(cmp.Or(strings.TrimPrefix(u.Path, "/"), "0"), 10, 16)
+	t = Target{addr: u.Host, tls: u.Scheme == "rediss", username: u.User.Username(), db: int(db)}
+	t.password, _ = u.User.Password()
+	switch {
+	case u.Scheme != "redis" && !t.tls || u.Opaque != "":
+		wrong = "the address must begin with redis:// or rediss://"
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(text, "#"):
+		wrong = "the address must end with the database; ? and # in a user or password are written %3F and %23"
+	case portErr != nil || port == 0 || u.Hostname() == "":
+		wrong = "the address must have a host and a port, like redis://host:6379"
+	case dbErr != nil:
+		wrong = "the database must be a number from 0 to 65535, like redis://host:6379/0"
+	case u.User != nil && t.password == "":
+		wrong = "a user needs a password, like redis://user:password@host:6379; a password alone is written redis://:password@host:6379"
 	}
-	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(text, "#") {
-		return t, "the address must end with the database; ? and # in a user or password are written %3F and %23"
-	}
-	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	if err != nil || port == 0 || u.Hostname() == "" {
-		return t, "the address must have a host and a port, like redis://host:6379"
-	}
-	if db := strings.TrimPrefix(u.Path, "/"); db != "" {
-		n, err := strconv.ParseUint(db, 10, 64)
-		if err != nil || n > maxDB {
-			return t, fmt.Sprintf("the database must be a number from 0 to %d, like redis://host:6379/0", maxDB)
-		}
-		t.db = int(n)
-	}
-	if u.User != nil {
-		t.username = u.User.Username()
-		t.password, _ = u.User.Password()
-		if t.password == "" {
-			return t, "a user needs a password, like redis://user:password@host:6379; a password alone is written redis://:password@host:6379"
-		}
-	}
-	t.host, t.addr, t.tls = u.Hostname(), net.JoinHostPort(u.Hostname(), strconv.FormatUint(port, 10)), u.Scheme == "rediss"
-	return t, ""
+	return t, wrong
 }

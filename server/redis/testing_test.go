@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/rs/zerolog"
 )
 
 const testPassword = "canary-of-the-target"
@@ -116,7 +115,7 @@ func newTestPoller(t *testing.T, texts ...string) *Poller {
 	t.Helper()
 	targets, err := ParseTargets(texts)
 	must(t, err)
-	return NewPoller(targets, zerolog.Nop())
+	return NewPoller(targets)
 }
 
 // steppedWatch is a watcher whose polls are run by the test.
@@ -130,8 +129,7 @@ func newStepped(t *testing.T, url string) *steppedWatch {
 	t.Helper()
 	p := newTestPoller(t, "it="+url)
 	s := &steppedWatch{t: t}
-	s.watcher = &watcher{Poller: p, target: &p.targets[0], emit: func(e Event) { s.events = append(s.events, e) }}
-	t.Cleanup(s.disconnect)
+	s.watcher = p.watch(&p.targets[0], func(e Event) { s.events = append(s.events, e) })
 	return s
 }
 
@@ -139,12 +137,7 @@ func newStepped(t *testing.T, url string) *steppedWatch {
 func (s *steppedWatch) polled() []Event {
 	s.t.Helper()
 	s.events = nil
-	r, err := s.poll(s.t.Context())
-	if err != nil {
-		s.failed(err)
-	} else {
-		s.worked(r)
-	}
+	s.poll(s.t.Context())
 	return s.events
 }
 
@@ -222,7 +215,7 @@ func (r *runningPoller) end() {
 	buffer := make([]byte, 1<<20)
 	for late := time.Now().Add(patience); ; runtime.Gosched() {
 		stacks := string(buffer[:runtime.Stack(buffer, true)])
-		if !strings.Contains(stacks, "(*redisWatch)") && !strings.Contains(stacks, "gomodule/redigo") {
+		if !strings.Contains(stacks, "(*watcher)") && !strings.Contains(stacks, "gomodule/redigo") {
 			return
 		}
 		if time.Now().After(late) {

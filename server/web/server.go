@@ -34,7 +34,6 @@ import (
 
 	"reeve/auth"
 	"reeve/server/monitor"
-	"reeve/server/redis"
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
@@ -110,12 +109,6 @@ type Server struct {
 	Cookies  CookieMarks
 	idHead   string // random first half of every request ID
 	idTail   atomic.Uint64
-}
-
-// CheckRedis returns the fault of RedisTargets. The error contains no password.
-func (c *Config) CheckRedis() error {
-	_, err := redis.ParseTargets(c.RedisTargets)
-	return err
 }
 
 func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprouter.Router {

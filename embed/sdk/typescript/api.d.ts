@@ -2480,9 +2480,9 @@ export type RedisRecord = {
   calls?: number
   /** Address of the client, of type slowlog */
   client?: string
-  /** Name of the command, in capitals, of types command and slowlog; with its subcommand for command. For the connection embedded, the whole command equivalent to the operation */
+  /** Name of the command, in capitals, of types command and slowlog; with its subcommand for command. */
   command?: string
-  /** Name of the target in the configuration; embedded in events of older versions */
+  /** Name of the target in the configuration */
   connection: string
   /** Duration in milliseconds, of type slowlog */
   duration_ms?: number

@@ -151,8 +151,6 @@ export const monitor = {
   'redis.targets': 'Redis servers',
   'redis.up': 'up',
   'redis.down': 'down',
-  'redis.embedded': 'embedded',
-  'redis.embedded.text': 'Built-in memory store, used in place of Redis.',
   'redis.none': 'No Redis servers configured.',
   'redis.info': '{ops} operations/s, {memory}, {clients} clients',
   'redis.what': 'Event',

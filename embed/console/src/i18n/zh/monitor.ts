@@ -153,8 +153,6 @@ export const monitor: Record<keyof typeof en, string> = {
   'redis.targets': 'Redis 服务器',
   'redis.up': '在线',
   'redis.down': '离线',
-  'redis.embedded': '内置',
-  'redis.embedded.text': '内置内存存储，代替 Redis。',
   'redis.none': '未配置 Redis 服务器。',
   'redis.info': '每秒 {ops} 次操作，内存 {memory}，{clients} 个客户端',
   'redis.what': '事件',

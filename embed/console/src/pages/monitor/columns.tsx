@@ -199,7 +199,7 @@ function redis(): Columns<RedisRecord> {
       dataIndex: 'connection',
       width: 132,
       ...cut,
-      render: (name: string) => (name === 'embedded' ? <Tag title={t('redis.embedded.text')}>{t('redis.embedded')}</Tag> : <bdi>{name}</bdi>),
+      render: (name: string) => <bdi>{name}</bdi>,
     },
     { title: t('monitor.filter.type'), dataIndex: 'type', width: 120, render: (type: string) => word('type', type) },
     { title: t('redis.what'), key: 'what', width: 320, ...cut, render: (_, row) => redisSays(row) },
