@@ -145,7 +145,7 @@ func TestBasePath_Entrances(t *testing.T) {
 	}
 	for _, found := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page, -1) {
 		r := httptest.NewRequest("GET", found[1], nil)
-		r.Header.Set("Accept-Encoding", "br")
+		r.Header.Set("Accept-Encoding", "zstd")
 		if w := in.at(r); !strings.HasPrefix(found[1], testBase+"/console/assets/") || w.Code != 200 {
 			t.Errorf("%s: %d", found[1], w.Code)
 		}

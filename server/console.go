@@ -3,21 +3,19 @@ package server
 import (
 	"crypto/rand"
 	"io/fs"
-	"mime"
 	"net/http"
 	"net/url"
-	"path"
 	"strconv"
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
+	"reeve/server/assets"
 	"reeve/server/web"
 )
 
 // The console consists of compiled-in files: index.html, which gets a new nonce for
-// each response, and assets with a hash in their names, each stored compressed with
-// brotli and with gzip only. They are not operations, so they are not in the route
-// table, and monitoring does not record them.
+// each response, and assets with a hash in their names. They are not operations, so they
+// are not in the route table, and monitoring does not record them.
 
 // console adds the console's paths to a router whose NotFound is set. Without a console
 // it does nothing.
@@ -26,10 +24,11 @@ func console(s *web.Server, router *httprouter.Router) {
 		return
 	}
 	missing := router.NotFound
+	files := assets.New(s.Config.Console, assets.Limit)
 	open := func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		web.DocumentHeaders(w.Header())
 		if name, ok := strings.CutPrefix(params.ByName("path"), "/assets/"); ok {
-			if !sendAsset(s, w, r, name) {
+			if !files.Send(w, r, "assets/"+name) {
 				missing.ServeHTTP(w, r)
 			}
 		} else if !sendPage(s, w, r) {
@@ -82,29 +81,6 @@ func atBase(s *web.Server, page string) string {
 	}
 	page = strings.ReplaceAll(page, `"/console/`, `"`+base+`/console/`)
 	return strings.Replace(page, "<html ", `<html data-base="`+base+`" `, 1)
-}
-
-// sendAsset sends an asset in the best encoding that the client accepts. It reports
-// false if there is none.
-func sendAsset(s *web.Server, w http.ResponseWriter, r *http.Request, name string) bool {
-	accepted := r.Header.Get("Accept-Encoding")
-	for _, e := range web.Encodings {
-		if !web.Accepts(accepted, e.Name) {
-			continue
-		}
-		body, err := fs.ReadFile(s.Config.Console, "assets/"+name+e.Suffix)
-		if err != nil {
-			break
-		}
-		h := w.Header()
-		h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-		h.Set("Content-Encoding", e.Name)
-		h.Add("Vary", "Accept-Encoding")
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		sendWhole(w, body)
-		return true
-	}
-	return false
 }
 
 // sendWhole sends a complete body with its Content-Length.

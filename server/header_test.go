@@ -178,7 +178,7 @@ func TestSecurityHeaders_Console(t *testing.T) {
 		"/console/": "script-src 'self'", "/console/assets/none.js": "default-src 'none'; frame-ancestors 'none'",
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			w := in.ask(method, url, "br")
+			w := in.ask(method, url, "zstd")
 			h := w.Header()
 			if got := h.Get("Content-Security-Policy"); !strings.Contains(got, policy) || !strings.Contains(got, "frame-ancestors 'none'") {
 				t.Errorf("%s %s: %d with the policy %q", method, url, w.Code, got)

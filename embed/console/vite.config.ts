@@ -1,37 +1,8 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig } from 'vite'
 import { packages } from './scripts/packages.ts'
 import { replace, replacements } from './scripts/replacements.ts'
-
-// Every file but the page is shipped compressed alone: the server unpacks nothing,
-// and whoever accepts neither br nor gzip does not exist among browsers.
-function compressed(): Plugin {
-  let outDir = ''
-  return {
-    name: 'compressed',
-    apply: 'build',
-    configResolved(config) {
-      outDir = resolve(config.root, config.build.outDir)
-    },
-    writeBundle() {
-      rmSync(join(outDir, 'importmap.json')) // it is in the page
-      const dir = join(outDir, 'assets')
-      for (const name of readdirSync(dir)) {
-        const path = join(dir, name)
-        const bytes = readFileSync(path)
-        writeFileSync(
-          `${path}.br`,
-          brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: statSync(path).size } }),
-        )
-        writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }))
-        rmSync(path)
-      }
-    },
-  }
-}
+import { source } from './scripts/source.ts'
 
 const { inBuild, inServer } = replace(replacements)
 
@@ -41,7 +12,7 @@ export default defineConfig({
   // server changes the URLs in the page.
   experimental: { renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }) },
   html: { cspNonce: '__NONCE__' }, // which the server replaces in each page
-  plugins: [inBuild, react(), packages(), compressed()],
+  plugins: [inBuild, react(), packages(), source()],
   optimizeDeps: { rolldownOptions: { plugins: [inServer] } },
   build: {
     // Files import one another by names that do not change with their content; a map in the
@@ -57,6 +28,13 @@ export default defineConfig({
     // another: many small ones take longer and compress worse.
     rolldownOptions: {
       output: {
+        // The hash comes first: git compares files whose names end alike, so a new version of a
+        // file takes only its differences in history. Letters and digits, since the go command
+        // doesn't embed names that begin with an underscore.
+        hashCharacters: 'base36',
+        entryFileNames: 'assets/[hash]-[name].js',
+        chunkFileNames: 'assets/[hash]-[name].js',
+        assetFileNames: 'assets/[hash]-[name][extname]',
         codeSplitting: {
           groups: [
             { name: 'first', test: /src\/main\.tsx$/, priority: 2 },

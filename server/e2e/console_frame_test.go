@@ -311,7 +311,7 @@ func TestConsoleAssets_Missing(t *testing.T) {
 	block := func(patterns ...*network.BlockPattern) {
 		send(p, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: patterns})
 	}
-	block(&network.BlockPattern{URLPattern: "*://*:*/console/assets/frame-*.js", Block: true})
+	block(&network.BlockPattern{URLPattern: "*://*:*/console/assets/*-frame.js", Block: true})
 	p.expect(0, "/console/assets/")
 	p.open("/system/session")
 	p.see("Can’t reach the server.")

@@ -113,7 +113,7 @@ func writeShared(req *web.Request, doc *SharedJSON) {
 	tag := doc.etag
 	h.Set("Cache-Control", web.PrivateChecked[0])
 	h.Set("Vary", "Accept-Encoding, Authorization, Cookie")
-	if web.Accepts(req.HTTP.Header.Get("Accept-Encoding"), "gzip") {
+	if web.Coding(req.HTTP.Header, "gzip") != "" {
 		h.Set("Content-Encoding", "gzip")
 		body, tag = doc.zipped, "W/"+doc.etag // weak: the same data in other bytes
 	}

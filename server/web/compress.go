@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -39,7 +40,7 @@ func Compressed(r *http.Request, h http.Header, body []byte) (sent []byte, copie
 	if control := h.Get("Cache-Control"); control != "" && control != NoStore[0] { // otherwise no cache stores it
 		h.Add("Vary", "Accept-Encoding")
 	}
-	if accepted := r.Header["Accept-Encoding"]; len(accepted) == 0 || !Accepts(accepted[0], "gzip") {
+	if Coding(r.Header, "gzip") == "" {
 		return body, false
 	}
 	h.Set("Content-Encoding", "gzip")
@@ -62,17 +63,55 @@ func Zipped(body []byte) []byte {
 	return out
 }
 
-// Encodings lists how assets are stored, best first.
-var Encodings = []struct{ Name, Suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
+// leastWeight is the weight of an unchanged body, unless a client names another: below any that
+// can be written.
+const leastWeight = 0.0005
 
-// Accepts reports whether an Accept-Encoding header accepts an encoding, with a weight
-// above 0.
-func Accepts(header, encoding string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		name, q, _ := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
-		if strings.EqualFold(name, encoding) && q != "q=0" && q != "q=0.0" {
-			return true
+// Coding returns the content coding that a client prefers, by its headers, among those offered,
+// best first. It returns "" for the body as it is, also to a client that accepts neither
+// (RFC 9110, sections 12.4.1 and 12.5.3).
+func Coding(h http.Header, offered ...string) string {
+	accepted := h["Accept-Encoding"]
+	if len(accepted) == 0 {
+		return ""
+	}
+	best, most := "", max(weight(accepted, "identity"), leastWeight)
+	for i, coding := range offered {
+		if w := weight(accepted, coding); w > most || best == "" && w == most {
+			best, most = offered[i], w
 		}
 	}
-	return false
+	return best
+}
+
+// weight returns the weight that headers Accept-Encoding give to a coding, 0 for one that is not
+// accepted. An asterisk stands for the codings that are not named, but not for the body as it is.
+func weight(accepted []string, coding string) float64 {
+	others := 0.0
+	for _, header := range accepted {
+		for part := range strings.SplitSeq(header, ",") {
+			name, params, _ := strings.Cut(part, ";")
+			name = strings.TrimSpace(name)
+			if strings.EqualFold(name, coding) {
+				return quality(params)
+			}
+			if name == "*" && coding != "identity" {
+				others = quality(params)
+			}
+		}
+	}
+	return others
+}
+
+// quality returns the weight in the parameters of a coding: 1 without any, and 0 if it is invalid.
+func quality(params string) float64 {
+	name, value, _ := strings.Cut(params, "=")
+	if strings.TrimSpace(params) == "" {
+		return 1
+	}
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || !strings.EqualFold(strings.TrimSpace(name), "q") || !(q >= 0 && q <= 1) {
+		return 0
+	}
+	return q
 }

@@ -1,0 +1,1 @@
+var e={"activity.about":`What you did, and what administrators did while acting as you.`,"activity.empty":`Nothing yet.`,"activity.more":`Show more`,"activity.by":`by {name}`,"activity.as":`as {name}`,"activity.denied":`Denied`,"activity.read":`Read {route}`,"activity.reason":`Reason: {reason}`};export{e as activity};

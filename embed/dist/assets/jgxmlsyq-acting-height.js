@@ -1,0 +1,1 @@
+var e=()=>parseFloat(getComputedStyle(document.documentElement).getPropertyValue(`--acting`))||0;export{e as t};
