@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/servertest"
 	"reeve/server/web"
 )
 
@@ -32,14 +33,14 @@ func TestClientAddress_OfLogin(t *testing.T) {
 		{"an IPv6 proxy", "[::1]:4000", []string{"203.0.113.5"}, proxies, "203.0.113.5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := start(t, func(su *setup) { su.config.TrustedProxies = c.trusted })
-			r := in.request("POST", "/admin/login", `{"username":"admin","password":"`+ownerPassword+`"}`, "nobody")
+			in := servertest.Start(t, func(su *servertest.Setup) { su.Config.TrustedProxies = c.trusted })
+			r := in.Request("POST", "/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`"}`, "nobody")
 			r.RemoteAddr = c.peer
 			for _, line := range c.forwarded {
 				r.Header.Add("X-Forwarded-For", line)
 			}
-			in.send(r).brief(200)
-			in.ok("GET", "/admin/info", "", "owner").brief(200, `"login_ip":"`+c.want+`"`)
+			in.Send(r).Brief(200)
+			in.OK("GET", "/admin/info", "", "owner").Brief(200, `"login_ip":"`+c.want+`"`)
 		})
 	}
 }
@@ -60,18 +61,18 @@ func TestPlainHTTP_BeyondLoopbackIsDetected(t *testing.T) {
 }
 
 // run serves until the test ends or stop is called. stop waits for the end.
-func (in *instance) run() (base string, stop func()) {
-	in.t.Helper()
-	ctx, cancel := context.WithCancel(in.t.Context())
+func run(in *servertest.Instance) (base string, stop func()) {
+	in.T.Helper()
+	ctx, cancel := context.WithCancel(in.T.Context())
 	ready, done := make(chan net.Addr, 1), make(chan error, 1)
-	go func() { done <- in.server.Run(ctx, func(a net.Addr) { ready <- a }) }()
+	go func() { done <- in.Server.Run(ctx, func(a net.Addr) { ready <- a }) }()
 	stopped := false
 	stop = func() {
 		cancel()
 		if !stopped {
 			stopped = true
 			if err := <-done; err != nil {
-				in.t.Errorf("Run: %v", err)
+				in.T.Errorf("Run: %v", err)
 			}
 		}
 	}
@@ -79,29 +80,29 @@ func (in *instance) run() (base string, stop func()) {
 	case addr := <-ready:
 		return "http://" + addr.String(), stop
 	case err := <-done:
-		in.t.Fatal(err)
+		in.T.Fatal(err)
 		return "", nil
 	}
 }
 
 func TestServer_OverNetwork(t *testing.T) {
 	t.Parallel()
-	in := start(t, func(su *setup) { su.config.Listen = "127.0.0.1:0" })
-	base, stop := in.run()
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Listen = "127.0.0.1:0" })
+	base, stop := run(in)
 	defer stop()
 	client := &http.Client{}
 	defer client.CloseIdleConnections()
 	ask := func(method, path string, body io.Reader, status int) *http.Response {
 		t.Helper()
 		r, err := http.NewRequest(method, base+path, body)
-		must(t, err)
+		servertest.Must(t, err)
 		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer "+in.tokens["owner"])
+		r.Header.Set("Authorization", "Bearer "+in.Tokens["owner"])
 		answer, err := client.Do(r)
-		must(t, err)
+		servertest.Must(t, err)
 		text, err := io.ReadAll(answer.Body)
-		must(t, err)
-		must(t, answer.Body.Close())
+		servertest.Must(t, err)
+		servertest.Must(t, answer.Body.Close())
 		if answer.StatusCode != status || method != "HEAD" && !json.Valid(text) {
 			t.Errorf("%s %s: %d %.300s, want %d", method, path, answer.StatusCode, text, status)
 		}
@@ -125,18 +126,18 @@ func TestServer_OverNetwork(t *testing.T) {
 
 func TestListenAddress_Unusable(t *testing.T) {
 	t.Parallel()
-	in := start(t, func(su *setup) { su.config.Listen = "127.0.0.1:0" })
-	base, stop := in.run()
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Listen = "127.0.0.1:0" })
+	base, stop := run(in)
 	defer stop()
-	taken := start(t, func(su *setup) { su.config.Listen = strings.TrimPrefix(base, "http://") })
-	err := taken.server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") })
-	if err == nil || !strings.Contains(err.Error(), taken.server.Config.Listen) {
+	taken := servertest.Start(t, func(su *servertest.Setup) { su.Config.Listen = strings.TrimPrefix(base, "http://") })
+	err := taken.Server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") })
+	if err == nil || !strings.Contains(err.Error(), taken.Server.Config.Listen) {
 		t.Errorf("%v", err)
 	}
-	bad := start(t, func(su *setup) {
-		su.config.Listen, su.config.TLSCert, su.config.TLSKey = "127.0.0.1:0", "none.pem", "none.key"
+	bad := servertest.Start(t, func(su *servertest.Setup) {
+		su.Config.Listen, su.Config.TLSCert, su.Config.TLSKey = "127.0.0.1:0", "none.pem", "none.key"
 	})
-	if err := bad.server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") }); err == nil || !strings.Contains(err.Error(), "tls_cert") {
+	if err := bad.Server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") }); err == nil || !strings.Contains(err.Error(), "tls_cert") {
 		t.Errorf("%v", err)
 	}
 }

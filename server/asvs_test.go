@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/csv"
@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"reeve/server/servertest"
 )
 
 // asvsRequirements is the number of requirements of levels 1 and 2 in OWASP ASVS 5.0.0.
@@ -20,6 +22,7 @@ const asvsRequirements = 253
 
 // testPackages are the directories of the tests that the table names.
 var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../auth", "breached": "../auth/breached", "store": "../store",
+	"account": "account", "changes": "changes", "choices": "choices", "files": "files", "forward": "forward", "jobs": "jobs", "mails": "mails", "ops": "ops", "pages": "pages", "people": "people", "person": "person", "rights": "rights", "settings": "settings", "web": "web", "webhooks": "webhooks",
 	"redact": "redact", "redis": "redis", "webhook": "webhook", "picture": "picture", "disk": "../store/disk", "journal": "../store/journal", "kv": "../store/kv", "audit": "../store/audit"}
 
 // TestASVS_EveryRequirementHasTests checks that every requirement or chapter is a row
@@ -28,10 +31,10 @@ var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../au
 func TestASVS_EveryRequirementHasTests(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/asvs.csv")
-	must(t, err)
+	servertest.Must(t, err)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	must(t, err)
+	servertest.Must(t, err)
 	tests := allTests(t)
 	id, seen, total, unmet := regexp.MustCompile(`^V\d+(\.\d+){0,2}$`), map[string]bool{}, 0, []string{}
 	for _, row := range rows[1:] {
@@ -85,12 +88,12 @@ func allTests(t *testing.T) map[string]bool {
 func TestASVS_ChosenLevel3HasTests(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/asvs_level3.csv")
-	must(t, err)
+	servertest.Must(t, err)
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	must(t, err)
+	servertest.Must(t, err)
 	manual, err := os.ReadFile("../embed/manual/security.md")
-	must(t, err)
+	servertest.Must(t, err)
 	tests := allTests(t)
 	for _, row := range rows[1:] {
 		if !strings.Contains(string(manual), row[0]) || row[1] == "" || row[2] == "" {
@@ -107,10 +110,10 @@ func TestASVS_ChosenLevel3HasTests(t *testing.T) {
 // testsIn returns the names of the tests in a directory.
 func testsIn(t *testing.T, dir string) (names []string) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	must(t, err)
+	servertest.Must(t, err)
 	for _, path := range paths {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		must(t, err)
+		servertest.Must(t, err)
 		for _, decl := range file.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
 				names = append(names, fn.Name.Name)
@@ -123,7 +126,7 @@ func testsIn(t *testing.T, dir string) (names []string) {
 // unmetInManual returns the first column of the table in the manual's section.
 func unmetInManual(t *testing.T) (ids []string) {
 	text, err := os.ReadFile("../embed/manual/security.md")
-	must(t, err)
+	servertest.Must(t, err)
 	_, chapter, found := strings.Cut(string(text), "\n## Not met of OWASP ASVS 5.0, level 2\n")
 	if !found {
 		t.Fatal("the manual has no section of them")
@@ -147,7 +150,7 @@ func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 	t.Parallel()
 	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic", "crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512", "crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/argon2", "golang.org/x/crypto/bcrypt", "golang.org/x/crypto/scrypt"}
 	found := map[string]bool{}
-	must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	servertest.Must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -157,7 +160,7 @@ func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		must(t, err)
+		servertest.Must(t, err)
 		for _, spec := range file.Imports {
 			name := strings.Trim(spec.Path.Value, `"`)
 			if name == "crypto/sha1" && filepath.ToSlash(path) == "../auth/breached/breached.go" {
@@ -181,12 +184,12 @@ func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 func TestPasswordFields_MaskedAndPasteable(t *testing.T) {
 	t.Parallel()
 	fields := 0
-	must(t, filepath.WalkDir("../embed/console/src", func(path string, d fs.DirEntry, err error) error {
+	servertest.Must(t, filepath.WalkDir("../embed/console/src", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".tsx") {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		must(t, err)
+		servertest.Must(t, err)
 		within := false // the tag of a masked field
 		for line := range strings.Lines(string(text)) {
 			if strings.Contains(line, "function Secret({ label") && !strings.Contains(string(text), "[shown, setShown] = useState(false)\n") {

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"io"
@@ -6,22 +6,24 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server"
+	"reeve/server/servertest"
 	"reeve/server/web"
 )
 
 // Invalid bodies, each sent to an operation that accepts a valid one.
 
-func nested(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
-
 // The body itself is one level, and values another.
-func valuesNested(levels int) string { return `{"values":{"site.title":` + nested(levels-2) + `}}` }
+func valuesNested(levels int) string {
+	return `{"values":{"site.title":` + servertest.Nested(levels-2) + `}}`
+}
 
 func TestMalformedBodies(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	const url = "/admin/info"
 	malformed := `"errorCode":"malformed"`
-	runCases(t, in, []apiCase{
+	servertest.RunCases(t, in, []servertest.Case{
 		{"cut short", "PUT", url, `{"nickname":"x"`, "owner", 400, []string{malformed, "not valid JSON", "line 1"}, nil},
 		{"a stray comma on the third line", "PUT", url, "{\n\"nickname\":\n\"x\",}", "owner", 400, []string{malformed, "line 3"}, nil},
 		{"single quotes", "PUT", url, `{'nickname':'x'}`, "owner", 400, []string{malformed}, nil},
@@ -45,8 +47,8 @@ func TestMalformedBodies(t *testing.T) {
 		{"a key in another case", "PUT", url, `{"NickName":"x"}`, "owner", 400, []string{malformed, `"NickName":"unknown field; did you mean nickname?"`}, nil},
 		{"several keys that are not there, all named", "PUT", url, `{"a":1,"b":2,"c":3}`, "owner", 400, []string{malformed, `"a":`, `"b":`, `"c":`}, nil},
 		{"65 levels", "PUT", "/system/setting", valuesNested(65), "owner", 400, []string{malformed, "64 levels"}, nil},
-		{"ten thousand levels", "PUT", url, nested(10_000), "owner", 400, []string{malformed}, nil},
-		{"a hundred thousand levels", "PUT", url, nested(100_000), "owner", 400, []string{malformed}, nil},
+		{"ten thousand levels", "PUT", url, servertest.Nested(10_000), "owner", 400, []string{malformed}, nil},
+		{"a hundred thousand levels", "PUT", url, servertest.Nested(100_000), "owner", 400, []string{malformed}, nil},
 		{"64 levels, which is a matter of the field", "PUT", "/system/setting", valuesNested(64), "owner", 422, []string{`"values.site.title":`}, nil},
 		{"no body where something is required", "POST", "/admin/rule", "", "owner", 422, []string{`"key":`, `"name":`, `"type":`}, nil},
 		{"an empty object where something is required", "POST", "/admin/rule", "{}", "owner", 422, []string{`"key":`, `"name":`, `"type":`}, nil},
@@ -62,44 +64,44 @@ func TestMalformedBodies(t *testing.T) {
 
 func TestTooLargeBodies(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	before := in.dump()
+	in := servertest.Start(t)
+	before := in.Dump()
 	big := `{"nickname":"` + strings.Repeat("x", 2<<20) + `"}`
 	for name, length := range map[string]int64{"with its length": int64(len(big)), "in chunks": -1} {
-		r := in.request("PUT", "/admin/info", "{}", "owner")
+		r := in.Request("PUT", "/admin/info", "{}", "owner")
 		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(big)), length
-		a := in.send(r)
-		a.brief(413, `"errorCode":"too_large"`, `"showType":2`)
+		a := in.Send(r)
+		a.Brief(413, `"errorCode":"too_large"`, `"showType":2`)
 		if a.Header.Get("Connection") != "close" {
 			t.Errorf("%s: the connection stays open with the body half read", name)
 		}
 	}
 	for name, spaces := range map[string]int{"the last byte that fits": 1<<20 - 2, "the first that does not": 1<<20 - 1} {
-		r := in.request("PUT", "/admin/info", "{}"+strings.Repeat(" ", spaces), "owner")
+		r := in.Request("PUT", "/admin/info", "{}"+strings.Repeat(" ", spaces), "owner")
 		r.ContentLength = -1
-		if a, fits := in.send(r), spaces == 1<<20-2; (a.Code == 200) != fits || !fits && a.Code != 413 {
+		if a, fits := in.Send(r), spaces == 1<<20-2; (a.Code == 200) != fits || !fits && a.Code != 413 {
 			t.Errorf("%s: %d", name, a.Code)
 		}
 	}
-	in.unchanged(before)
+	in.Unchanged(before)
 }
 
 // TestUnauthorizedRequest_BodyIsNotRead: unauthorized clients cannot make the server read
 // a body.
 func TestUnauthorizedRequest_BodyIsNotRead(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.showPages()
-	for _, rt := range routes() {
+	in := servertest.Start(t)
+	in.ShowPages()
+	for _, rt := range server.Routes() {
 		if rt.Access == web.Public || rt.Access == web.AnyRealm {
 			continue
 		}
-		r := in.request(rt.Method, urlOf(&rt), "", "nobody")
+		r := in.Request(rt.Method, servertest.URLOf(&rt), "", "nobody")
 		if rt.Access == web.AnyRealm {
 			r.Header.Set("Authorization", "Bearer unknown")
 		}
 		r.Body, r.ContentLength = io.NopCloser(forbiddenReader{t, rt.Name()}), -1
-		in.send(r).brief(401)
+		in.Send(r).Brief(401)
 	}
 }
 
@@ -115,58 +117,54 @@ func (f forbiddenReader) Read([]byte) (int, error) {
 
 func TestAbortedBody(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	before := in.dump()
-	r := in.request("PUT", "/admin/info", "{}", "owner")
-	r.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"nickname":"x"}`), brokenReader{}))
+	in := servertest.Start(t)
+	before := in.Dump()
+	r := in.Request("PUT", "/admin/info", "{}", "owner")
+	r.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"nickname":"x"}`), servertest.BrokenReader{}))
 	r.ContentLength = 1000
-	in.send(r).brief(400, `"errorCode":"malformed"`)
-	in.unchanged(before)
+	in.Send(r).Brief(400, `"errorCode":"malformed"`)
+	in.Unchanged(before)
 }
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for media, status := range map[string]int{
 		"application/json": 200, "application/json; charset=utf-8": 200, "APPLICATION/JSON": 200, " application/json ": 200,
 		"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415, "multipart/form-data; boundary=x": 415,
 		"application/json-patch+json": 415, "application/xml": 415, "json": 415, "application/json; charset": 415,
 	} {
-		r := in.request("PUT", "/admin/info", `{"nickname":"`+media+`"}`, "owner")
+		r := in.Request("PUT", "/admin/info", `{"nickname":"`+media+`"}`, "owner")
 		r.Header.Set("Content-Type", media)
-		a := in.send(r)
-		if a.Code != status || status == 415 && a.envelope().ErrorCode != "unsupported_media_type" {
+		a := in.Send(r)
+		if a.Code != status || status == 415 && a.Envelope().ErrorCode != "unsupported_media_type" {
 			t.Errorf("%q: %d %s, want %d", media, a.Code, a.Body, status)
 		}
 	}
-	r := in.request("PUT", "/admin/info", "", "owner")
+	r := in.Request("PUT", "/admin/info", "", "owner")
 	r.Header.Set("Content-Type", "text/plain")
-	in.send(r).brief(200)
+	in.Send(r).Brief(200)
 }
 
 func TestAuthorizationScheme_IgnoresCase(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for _, scheme := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer  "} {
-		r := in.request("GET", "/admin/info", "", "nobody")
-		r.Header.Set("Authorization", scheme+in.tokens["owner"])
-		in.send(r).brief(200)
+		r := in.Request("GET", "/admin/info", "", "nobody")
+		r.Header.Set("Authorization", scheme+in.Tokens["owner"])
+		in.Send(r).Brief(200)
 	}
 }
 
 // TestCacheControl_NotCachedByProxies checks the headers of every kind of response.
 func TestCacheControl_NotCachedByProxies(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for url, want := range map[string]string{
 		"/admin/info": "no-store", "/system/setting": "no-store", "/nowhere": "no-store", "/system/setting/77": "no-store",
 		"/system/backup": "no-store", "/system/setting-value": "private, no-cache",
 	} {
-		h := in.call(http.MethodGet, url, "", "owner").Header
+		h := in.Call(http.MethodGet, url, "", "owner").Header
 		if h.Get("Cache-Control") != want || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", url, h)
 		}
@@ -176,11 +174,11 @@ func TestCacheControl_NotCachedByProxies(t *testing.T) {
 func TestMissingRecords(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
-	in.create("/system/dict/1/item", `{"label":"Red","value":"red"}`)
-	in.create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
-	var cases []apiCase
-	for _, rt := range routes() {
+	in.Create("/system/dict", `{"code":"colour","name":"Colour"}`)
+	in.Create("/system/dict/1/item", `{"label":"Red","value":"red"}`)
+	in.Create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
+	var cases []servertest.Case
+	for _, rt := range server.Routes() {
 		body := ""
 		switch {
 		case strings.HasSuffix(rt.Path, "/show"):
@@ -207,7 +205,7 @@ func TestMissingRecords(t *testing.T) {
 			cases = append(cases, notThere(&rt, name, body)...)
 		}
 	}
-	runCases(t, in, cases)
+	servertest.RunCases(t, in, cases)
 }
 
 // pathParams returns the names of the parameters in a route's path.
@@ -222,7 +220,7 @@ func pathParams(rt *web.Route) (names []string) {
 
 // notThere returns paths in which one parameter is an unknown or invalid ID, and the
 // others are 1.
-func notThere(rt *web.Route, name, body string) (cases []apiCase) {
+func notThere(rt *web.Route, name, body string) (cases []servertest.Case) {
 	url := func(id string) string {
 		segments := strings.Split(rt.Path, "/")
 		for i, s := range segments {
@@ -241,21 +239,21 @@ func notThere(rt *web.Route, name, body string) (cases []apiCase) {
 		return path
 	}
 	if name == "collection" {
-		return []apiCase{{rt.Name() + " " + name, rt.Method, url("none"), body, holder(rt), 400, []string{`"code":"one_of"`}, nil}}
+		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("none"), body, holder(rt), 400, []string{`"code":"one_of"`}, nil}}
 	}
 	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text is a valid key
-		return []apiCase{{rt.Name() + " " + name, rt.Method, url("999999"), body, holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}
+		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("999999"), body, holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}
 	}
 	for _, id := range []string{"999999", "9223372036854775807"} {
 		missing := id
 		if rt.Input != nil && rt.Input.Has("query", "ids") {
 			missing = "999999"
 		}
-		cases = append(cases, apiCase{rt.Name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 404,
+		cases = append(cases, servertest.Case{rt.Name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 404,
 			[]string{`"errorCode":"not_found"`, missing}, nil})
 	}
 	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
-		cases = append(cases, apiCase{rt.Name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 400,
+		cases = append(cases, servertest.Case{rt.Name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 400,
 			[]string{`"errorCode":"malformed"`, `"errors":{"` + name + `":"must be a positive integer"}`}, nil})
 	}
 	return cases

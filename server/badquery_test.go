@@ -1,19 +1,20 @@
-package server
+package server_test
 
 import (
 	"fmt"
 	"net/url"
 	"testing"
 
+	"reeve/server/servertest"
 	"reeve/store"
 )
 
 func TestMalformedQueries(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	var cases []apiCase
+	in := servertest.Start(t)
+	var cases []servertest.Case
 	add := func(name, query, field string) {
-		cases = append(cases, apiCase{name, "GET", "/system/setting?" + query, "", "owner", 400,
+		cases = append(cases, servertest.Case{name, "GET", "/system/setting?" + query, "", "owner", 400,
 			[]string{`"errorCode":"malformed"`, `"showType":1`, `"` + field + `":`}, nil})
 	}
 	q := func(name, value string) string { return name + "=" + url.QueryEscape(value) }
@@ -57,22 +58,22 @@ func TestMalformedQueries(t *testing.T) {
 	add("a range of a field without one", "sort[]=1&sort[]=2", "sort[]")
 	add("a parameter of another list", "public=1", "public")
 	add("a field that only sorts", "title=Title", "title")
-	runCases(t, in, cases)
-	in.call("GET", "/system/setting?"+q("sorter", "x")+"&page=0&pageSize=x&a=1&"+q("filter", "y")+"&group_id=z", "", "owner").
-		names(400, "sorter", "page", "pageSize", "a", "filter", "group_id")
+	servertest.RunCases(t, in, cases)
+	in.Call("GET", "/system/setting?"+q("sorter", "x")+"&page=0&pageSize=x&a=1&"+q("filter", "y")+"&group_id=z", "", "owner").
+		Names(400, "sorter", "page", "pageSize", "a", "filter", "group_id")
 }
 
 func TestQuery_NotUTF8(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.call("GET", "/system/setting?keywordSearch=%ff%fe", "", "owner").brief(400, `"errorCode":"malformed"`)
-	in.call("GET", "/system/setting?filter=%7B%22type%22%3A%5B%22%ff%22%5D%7D", "", "owner").brief(400, `"errorCode":"malformed"`)
-	in.call("GET", "/system/setting?%ff=1", "", "owner").brief(400, `"errorCode":"malformed"`)
+	in := servertest.Start(t)
+	in.Call("GET", "/system/setting?keywordSearch=%ff%fe", "", "owner").Brief(400, `"errorCode":"malformed"`)
+	in.Call("GET", "/system/setting?filter=%7B%22type%22%3A%5B%22%ff%22%5D%7D", "", "owner").Brief(400, `"errorCode":"malformed"`)
+	in.Call("GET", "/system/setting?%ff=1", "", "owner").Brief(400, `"errorCode":"malformed"`)
 }
 
 func TestPagination_Limits(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	total := fmt.Sprintf(`"total":%d,`, len(store.Builtins))
 	for query, want := range map[string]string{
 		"":                                total + `"pageSize":10,"current":1}`,
@@ -90,16 +91,16 @@ func TestPagination_Limits(t *testing.T) {
 		"page=2147483647&pageSize=1000":   `{"data":[],` + total + `"pageSize":1000,"current":2147483647}`,
 		"page=1000000000000&pageSize=100": `{"data":[],` + total + `"pageSize":100,`,
 	} {
-		in.ok("GET", "/system/setting?"+query, "", "owner").brief(200, want)
+		in.OK("GET", "/system/setting?"+query, "", "owner").Brief(200, want)
 	}
 }
 
 func TestPagination_PagesCoverList(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	group := in.create("/system/setting-group", `{"key":"many","title":"Many"}`)
+	in := servertest.Start(t)
+	group := in.Create("/system/setting-group", `{"key":"many","title":"Many"}`)
 	for i := range 25 {
-		in.create("/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":%d,"sort":%d}`, i, group, i%3))
+		in.Create("/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":%d,"sort":%d}`, i, group, i%3))
 	}
 	all := len(store.Builtins) + 25
 	for _, size := range []int{1, 7, 25, all, 1000} {
@@ -109,7 +110,7 @@ func TestPagination_PagesCoverList(t *testing.T) {
 				Data  []struct{ ID uint64 }
 				Total int
 			}
-			in.ok("GET", fmt.Sprintf("/system/setting?page=%d&pageSize=%d", number, size), "", "owner").data(&p)
+			in.OK("GET", fmt.Sprintf("/system/setting?page=%d&pageSize=%d", number, size), "", "owner").Data(&p)
 			if p.Total != all || len(p.Data) > size {
 				t.Fatalf("page %d of %d: %d records, total %d", number, size, len(p.Data), p.Total)
 			}

@@ -1,8 +1,7 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -11,32 +10,18 @@ import (
 	"strings"
 	"testing"
 
-	"reeve/embed"
 	"reeve/server/files"
 	"reeve/server/mails"
 	"reeve/server/pages"
 	"reeve/server/people"
 	"reeve/server/picture/picturetest"
+	"reeve/server/servertest"
 )
 
-const testBase = "/admin-tool"
-
-// belowBase returns an instance below a path, with the console.
-func belowBase(t *testing.T, options ...func(*setup)) *instance {
-	t.Helper()
-	files, err := fs.Sub(embed.Console, "dist")
-	must(t, err)
-	return start(t, append(options, func(su *setup) {
-		su.config.BasePath, su.config.Console = testBase, files
-		su.config.PublicURL += testBase
-		su.config.Forward.URL += testBase
-	})...)
-}
-
 // at sends a request as it is.
-func (in *instance) at(r *http.Request) *httptest.ResponseRecorder {
+func at(in *servertest.Instance, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	in.server.Handler().ServeHTTP(w, r)
+	in.Server.Handler().ServeHTTP(w, r)
 	return w
 }
 
@@ -63,20 +48,20 @@ func textsIn(v any, name string, fn func(name, text string)) {
 // answers are the same, and no URL in them lacks the base path.
 func TestBasePath_EveryRoute(t *testing.T) {
 	t.Parallel()
-	in := belowBase(t)
-	in.hosted()
+	in := servertest.BelowBase(t)
+	in.Hosted()
 	seen := 0
-	for _, rt := range in.server.Server.Routes {
+	for _, rt := range in.Server.Server.Routes {
 		path := regexp.MustCompile(`:\w+`).ReplaceAllString(rt.Path, "1")
 		for _, as := range []string{"nobody", "owner"} {
 			if rt.Method != "GET" && as != "nobody" || strings.HasPrefix(path, "/system/backup") {
 				continue
 			}
-			below, plain := in.at(in.request(rt.Method, testBase+path, "", as)), in.at(in.request(rt.Method, path, "", as))
+			below, plain := at(in, in.Request(rt.Method, servertest.TestBase+path, "", as)), at(in, in.Request(rt.Method, path, "", as))
 			if below.Code != plain.Code || strings.Contains(below.Body.String(), "unknown path") {
 				t.Errorf("%s %s as %s: %d %s; without the base path %d", rt.Method, path, as, below.Code, below.Body, plain.Code)
 			}
-			if to := below.Header().Get("Location"); to != "" && !strings.Contains(to, testBase+"/") {
+			if to := below.Header().Get("Location"); to != "" && !strings.Contains(to, servertest.TestBase+"/") {
 				t.Errorf("%s %s leads to %s", rt.Method, path, to)
 			}
 			var body any
@@ -87,7 +72,7 @@ func TestBasePath_EveryRoute(t *testing.T) {
 				if ownPaths.MatchString(text) && name != "path" {
 					t.Errorf("%s %s as %s: %s is %q", rt.Method, path, as, name, text)
 				}
-				if strings.HasPrefix(text, testBase+"/") {
+				if strings.HasPrefix(text, servertest.TestBase+"/") {
 					seen++
 				}
 			})
@@ -101,23 +86,23 @@ func TestBasePath_EveryRoute(t *testing.T) {
 // TestBasePath_URLs opens the URLs that records have, as a page of the host does.
 func TestBasePath_URLs(t *testing.T) {
 	t.Parallel()
-	in := belowBase(t)
+	in := servertest.BelowBase(t)
 	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))
-	shown, hidden := in.keeps("owner", fieldPart("public", "1"), filePart("a.png", picture))[0], in.keeps("owner", filePart("b.png", picture))[0]
+	shown, hidden := in.Keeps("owner", servertest.FieldPart("public", "1"), servertest.FilePart("a.png", picture))[0], in.Keeps("owner", servertest.FilePart("b.png", picture))[0]
 	var link files.LinkOut
-	in.ok("POST", "/file/list/"+hidden.ID.String()+"/link", `{}`, "owner").data(&link)
+	in.OK("POST", "/file/list/"+hidden.ID.String()+"/link", `{}`, "owner").Data(&link)
 	for _, c := range []struct{ url, as string }{
-		{shown.URL, "nobody"}, {hidden.URL, "owner"}, {link.URL, "nobody"}, {in.avatar("owner", picture).AvatarURL, "nobody"},
+		{shown.URL, "nobody"}, {hidden.URL, "owner"}, {link.URL, "nobody"}, {in.Avatar("owner", picture).AvatarURL, "nobody"},
 	} {
-		if w := in.at(in.request("GET", c.url, "", c.as)); !strings.HasPrefix(c.url, testBase+"/") || w.Code != 200 {
+		if w := at(in, in.Request("GET", c.url, "", c.as)); !strings.HasPrefix(c.url, servertest.TestBase+"/") || w.Code != 200 {
 			t.Errorf("%s: %d", c.url, w.Code)
 		}
 	}
-	logo := strings.TrimPrefix(shown.URL, testBase)
-	in.ok("PUT", "/system/setting", `{"values":{"site.logo":"`+logo+`"}}`, "owner")
-	in.ok("GET", "/api/home", "", "nobody").brief(200, `"logo":"`+shown.URL+`"`)
-	in.hosted()
-	if page := in.at(httptest.NewRequest("GET", testBase+pages.SignInPath, nil)).Body.String(); !strings.Contains(page, `<img src="`+shown.URL+`"`) {
+	logo := strings.TrimPrefix(shown.URL, servertest.TestBase)
+	in.OK("PUT", "/system/setting", `{"values":{"site.logo":"`+logo+`"}}`, "owner")
+	in.OK("GET", "/api/home", "", "nobody").Brief(200, `"logo":"`+shown.URL+`"`)
+	in.Hosted()
+	if page := at(in, httptest.NewRequest("GET", servertest.TestBase+pages.SignInPath, nil)).Body.String(); !strings.Contains(page, `<img src="`+shown.URL+`"`) {
 		t.Errorf("the sign-in page is %s", page)
 	}
 }
@@ -126,19 +111,19 @@ func TestBasePath_URLs(t *testing.T) {
 // console, whose page has only URLs below the path.
 func TestBasePath_Entrances(t *testing.T) {
 	t.Parallel()
-	in := belowBase(t)
-	for _, path := range []string{testBase, testBase + "/", testBase + "/console", "/", "/console"} {
-		w := in.at(httptest.NewRequest("GET", path+"?a=b", nil))
-		if to := w.Header().Get("Location"); w.Code != 302 || to != testBase+"/console/?a=b" {
+	in := servertest.BelowBase(t)
+	for _, path := range []string{servertest.TestBase, servertest.TestBase + "/", servertest.TestBase + "/console", "/", "/console"} {
+		w := at(in, httptest.NewRequest("GET", path+"?a=b", nil))
+		if to := w.Header().Get("Location"); w.Code != 302 || to != servertest.TestBase+"/console/?a=b" {
 			t.Errorf("%s: %d to %s", path, w.Code, to)
 		}
 	}
-	for _, path := range []string{testBase + "x/health", testBase + "//health", testBase + testBase + "/health"} {
-		if w := in.at(httptest.NewRequest("GET", path, nil)); w.Code != 404 {
+	for _, path := range []string{servertest.TestBase + "x/health", servertest.TestBase + "//health", servertest.TestBase + servertest.TestBase + "/health"} {
+		if w := at(in, httptest.NewRequest("GET", path, nil)); w.Code != 404 {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	w := in.at(httptest.NewRequest("GET", testBase+"/console/admin/list", nil))
+	w := at(in, httptest.NewRequest("GET", servertest.TestBase+"/console/admin/list", nil))
 	page := w.Body.String()
 	if !strings.Contains(page, `<html data-base="/admin-tool" lang=`) || strings.Contains(page, `"/console/`) {
 		t.Errorf("the page is %s", page)
@@ -146,7 +131,7 @@ func TestBasePath_Entrances(t *testing.T) {
 	for _, found := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page, -1) {
 		r := httptest.NewRequest("GET", found[1], nil)
 		r.Header.Set("Accept-Encoding", "zstd")
-		if w := in.at(r); !strings.HasPrefix(found[1], testBase+"/console/assets/") || w.Code != 200 {
+		if w := at(in, r); !strings.HasPrefix(found[1], servertest.TestBase+"/console/assets/") || w.Code != 200 {
 			t.Errorf("%s: %d", found[1], w.Code)
 		}
 	}
@@ -155,26 +140,26 @@ func TestBasePath_Entrances(t *testing.T) {
 // TestBasePath_Cookies: browsers send cookies to no other path of the host.
 func TestBasePath_Cookies(t *testing.T) {
 	t.Parallel()
-	in := belowBase(t, func(su *setup) {
-		su.config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
+	in := servertest.BelowBase(t, func(su *servertest.Setup) {
+		su.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
 	})
 	for path, body := range map[string]string{
-		"/admin/login": `{"username":"admin","password":"` + ownerPassword + `","cookie":1}`,
-		"/api/login":   `{"username":"ann","password":"` + ownerPassword + `","cookie":1}`,
+		"/admin/login": `{"username":"admin","password":"` + servertest.OwnerPassword + `","cookie":1}`,
+		"/api/login":   `{"username":"ann","password":"` + servertest.OwnerPassword + `","cookie":1}`,
 	} {
 		if path == "/api/login" {
-			in.appUser("ann")
+			in.AppUser("ann")
 		}
-		r := in.request("POST", testBase+path, body, "nobody")
+		r := in.Request("POST", servertest.TestBase+path, body, "nobody")
 		r.Header.Set("X-Forwarded-Proto", "https")
 		r.Header.Set("Origin", "https://"+r.Host)
-		w := in.at(r)
+		w := at(in, r)
 		cookies := w.Result().Cookies()
 		if w.Code != 200 || len(cookies) != 2 {
 			t.Fatalf("%s: %d %s with %v", path, w.Code, w.Body, cookies)
 		}
 		for _, c := range cookies {
-			if c.Path != testBase || !c.Secure || strings.HasPrefix(c.Name, "__Host-") {
+			if c.Path != servertest.TestBase || !c.Secure || strings.HasPrefix(c.Name, "__Host-") {
 				t.Errorf("%s: %s", path, c)
 			}
 		}
@@ -182,12 +167,12 @@ func TestBasePath_Cookies(t *testing.T) {
 			t.Errorf("%s: %v", path, cookies)
 		}
 	}
-	ended := in.request("GET", testBase+"/admin/info", "", "nobody")
+	ended := in.Request("GET", servertest.TestBase+"/admin/info", "", "nobody")
 	ended.Header.Set("X-Forwarded-Proto", "https")
-	ended.Header.Set("Cookie", in.server.SessionCookie(false, true)+"=rv_s_ended")
-	w := in.at(ended)
-	c := cookieNamed(w.Result().Cookies(), in.server.SessionCookie(false, true))
-	if w.Code != 401 || c == nil || c.MaxAge >= 0 || c.Path != testBase || !c.Secure {
+	ended.Header.Set("Cookie", in.Server.SessionCookie(false, true)+"=rv_s_ended")
+	w := at(in, ended)
+	c := servertest.CookieNamed(w.Result().Cookies(), in.Server.SessionCookie(false, true))
+	if w.Code != 401 || c == nil || c.MaxAge >= 0 || c.Path != servertest.TestBase || !c.Secure {
 		t.Errorf("the cookie of a session that has ended: %d with %v", w.Code, w.Header()["Set-Cookie"])
 	}
 }
@@ -195,11 +180,11 @@ func TestBasePath_Cookies(t *testing.T) {
 // TestBasePath_PublicURL: a request for the host of the public URL comes over HTTPS, also if no proxy is trusted.
 func TestBasePath_PublicURL(t *testing.T) {
 	t.Parallel()
-	in := belowBase(t)
-	r := in.request("POST", testBase+"/admin/login", `{"username":"admin","password":"`+ownerPassword+`","cookie":1}`, "nobody")
+	in := servertest.BelowBase(t)
+	r := in.Request("POST", servertest.TestBase+"/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`, "nobody")
 	r.Host = "reeve.example.org"
-	w := in.at(r)
-	if c := cookieNamed(w.Result().Cookies(), in.server.SessionCookie(false, true)); w.Code != 200 || c == nil || c.Path != testBase {
+	w := at(in, r)
+	if c := servertest.CookieNamed(w.Result().Cookies(), in.Server.SessionCookie(false, true)); w.Code != 200 || c == nil || c.Path != servertest.TestBase {
 		t.Errorf("%d %s with %v", w.Code, w.Body, w.Header()["Set-Cookie"])
 	}
 }
@@ -208,35 +193,35 @@ func TestBasePath_PublicURL(t *testing.T) {
 // redirects, the links of mails and forward authentication.
 func TestBasePath_Pages(t *testing.T) {
 	t.Parallel()
-	in := belowBase(t)
-	in.hosted(`"app.registration":1`)
-	in.tokens["ann"] = inCookie + in.appSignIn(in.appUser("ann").ID)
+	in := servertest.BelowBase(t)
+	in.Hosted(`"app.registration":1`)
+	in.Tokens["ann"] = servertest.InCookie + in.AppSignIn(in.AppUser("ann").ID)
 	for _, path := range []string{pages.AccountPath, pages.ProfilePath, pages.PasswordPath, pages.SessionsPath, pages.DeletionPath} {
-		page := in.at(in.request("GET", testBase+path, "", "ann")).Body.String()
+		page := at(in, in.Request("GET", servertest.TestBase+path, "", "ann")).Body.String()
 		if !strings.Contains(page, "</html>") {
 			t.Errorf("%s: %s", path, page)
 		}
 		for _, found := range regexp.MustCompile(`(?:href|action|src)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-			if !strings.HasPrefix(found[1], testBase+pages.AppPagesPath) {
+			if !strings.HasPrefix(found[1], servertest.TestBase+pages.AppPagesPath) {
 				t.Errorf("%s has %s", path, found[0])
 			}
 		}
 	}
 	var made struct{ Invitation *people.OneTimeLink }
-	in.ok("POST", "/admin/list", `{"username":"bob","invite":"link"}`, "owner").data(&made)
-	if made.Invitation == nil || !strings.HasPrefix(made.Invitation.URL, "https://reeve.example.org"+testBase+mails.LinkPath) {
+	in.OK("POST", "/admin/list", `{"username":"bob","invite":"link"}`, "owner").Data(&made)
+	if made.Invitation == nil || !strings.HasPrefix(made.Invitation.URL, "https://reeve.example.org"+servertest.TestBase+mails.LinkPath) {
 		t.Errorf("an invitation is %+v", made.Invitation)
 	}
 	r := httptest.NewRequest("GET", "/auth/verify", nil)
-	for name, value := range map[string]string{"Accept": "text/html", "X-Forwarded-Proto": "https", "X-Forwarded-Host": strings.TrimPrefix(appOrigin, "https://"), "X-Forwarded-Uri": "/"} {
+	for name, value := range map[string]string{"Accept": "text/html", "X-Forwarded-Proto": "https", "X-Forwarded-Host": strings.TrimPrefix(servertest.AppOrigin, "https://"), "X-Forwarded-Uri": "/"} {
 		r.Header.Set(name, value)
 	}
-	if to := in.at(r).Header().Get("Location"); !strings.HasPrefix(to, "https://reeve.example.org"+testBase+"/console/open?") {
+	if to := at(in, r).Header().Get("Location"); !strings.HasPrefix(to, "https://reeve.example.org"+servertest.TestBase+"/console/open?") {
 		t.Errorf("forward authentication leads to %s", to)
 	}
 	var doc struct{ Servers []struct{ URL string } }
-	must(t, json.Unmarshal(in.at(httptest.NewRequest("GET", testBase+"/openapi.json", nil)).Body.Bytes(), &doc))
-	if len(doc.Servers) != 1 || doc.Servers[0].URL != testBase {
+	servertest.Must(t, json.Unmarshal(at(in, httptest.NewRequest("GET", servertest.TestBase+"/openapi.json", nil)).Body.Bytes(), &doc))
+	if len(doc.Servers) != 1 || doc.Servers[0].URL != servertest.TestBase {
 		t.Errorf("the servers of the document are %v", doc.Servers)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"reeve/server"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -16,7 +18,7 @@ import (
 // one.
 func severalOf(rt *web.Route) *web.Route {
 	path := rt.Path[:strings.LastIndex(rt.Path, "/")]
-	for _, other := range routes() {
+	for _, other := range server.Routes() {
 		if other.Method == "DELETE" && other.Path == path {
 			return &other
 		}
@@ -31,16 +33,16 @@ func deletesOne(rt *web.Route) bool {
 func TestBulkDelete_ExistsForEveryDelete(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	eachRoute(t, in, deletesOne, func(in *instance, rt *web.Route) {
+	servertest.EachRoute(t, in, deletesOne, func(in *servertest.Instance, rt *web.Route) {
 		several := severalOf(rt)
 		if several == nil || several.Access != rt.Access || !several.Input.Has("query", "ids") {
-			in.t.Fatalf("%s has no counterpart for several", rt.Name())
+			in.T.Fatalf("%s has no counterpart for several", rt.Name())
 		}
-		url, as := urlOf(several), holder(rt)
+		url, as := servertest.URLOf(several), holder(rt)
 		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x", "?ids=" + manyIDs(store.MaxRecordsPerWrite+1)} {
-			in.call("DELETE", url+query, "", as).names(400, "ids")
+			in.Call("DELETE", url+query, "", as).Names(400, "ids")
 		}
-		in.call("DELETE", url+"?ids=999999", "", as).brief(404)
+		in.Call("DELETE", url+"?ids=999999", "", as).Brief(404)
 	})
 }
 
@@ -54,103 +56,88 @@ func manyIDs(n int) string {
 
 // deletable creates two records for each list whose records can be deleted together,
 // and returns the path of each list.
-var deletable = sync.OnceValue(func() map[string]func(*instance) []store.ID {
-	return withSimpleDeletions(map[string]func(*instance) []store.ID{
-		"/admin/account/passkey": func(in *instance) []store.ID {
-			a, _ := in.addPasskey(newAuthenticator(), "a", "owner")
-			b, _ := in.addPasskey(newAuthenticator(), "b", "owner")
+var deletable = sync.OnceValue(func() map[string]func(*servertest.Instance) []store.ID {
+	return withSimpleDeletions(map[string]func(*servertest.Instance) []store.ID{
+		"/admin/account/passkey": func(in *servertest.Instance) []store.ID {
+			a, _ := in.AddPasskey(servertest.NewAuthenticator(), "a", "owner")
+			b, _ := in.AddPasskey(servertest.NewAuthenticator(), "b", "owner")
 			return []store.ID{a, b}
 		},
-		"/admin/account/device": func(in *instance) []store.ID { return []store.ID{in.plantDevice("a"), in.plantDevice("b")} },
-		"/admin/list":           func(in *instance) []store.ID { return []store.ID{in.member("a", 0), in.member("b", 0)} },
-		"/user/list":            func(in *instance) []store.ID { return []store.ID{in.appUser("a").ID, in.appUser("b").ID} },
-		"/admin/role": func(in *instance) []store.ID {
-			a := in.role("A", nil)
-			return []store.ID{a, in.role("B", func(r *store.Role) { r.GrantRoleIDs = []store.ID{a} })}
+		"/admin/account/device": func(in *servertest.Instance) []store.ID {
+			return []store.ID{plantDevice(in, "a"), plantDevice(in, "b")}
 		},
-		"/admin/dept": func(in *instance) []store.ID {
-			top := in.dept("Top", 0)
-			return []store.ID{top, in.dept("Below", in.dept("Middle", top))}
+		"/admin/list": func(in *servertest.Instance) []store.ID { return []store.ID{in.Member("a", 0), in.Member("b", 0)} },
+		"/user/list":  func(in *servertest.Instance) []store.ID { return []store.ID{in.AppUser("a").ID, in.AppUser("b").ID} },
+		"/admin/role": func(in *servertest.Instance) []store.ID {
+			a := in.Role("A", nil)
+			return []store.ID{a, in.Role("B", func(r *store.Role) { r.GrantRoleIDs = []store.ID{a} })}
 		},
-		"/user/role": func(in *instance) []store.ID {
-			return []store.ID{in.made("/user/role", `{"name":"A"}`), in.made("/user/role", `{"name":"B"}`)}
+		"/admin/dept": func(in *servertest.Instance) []store.ID {
+			top := in.Dept("Top", 0)
+			return []store.ID{top, in.Dept("Below", in.Dept("Middle", top))}
 		},
-		"/user/rule": func(in *instance) []store.ID {
-			top := in.made("/user/rule", `{"key":"app.top","name":"Top"}`)
-			return []store.ID{top, in.made("/user/rule", fmt.Sprintf(`{"key":"app.top.page","name":"Page","parent_id":%d}`, top))}
+		"/user/role": func(in *servertest.Instance) []store.ID {
+			return []store.ID{in.Made("/user/role", `{"name":"A"}`), in.Made("/user/role", `{"name":"B"}`)}
 		},
-		"/admin/rule": func(in *instance) []store.ID {
-			top := in.made("/admin/rule", `{"type":0,"key":"top","name":"Top"}`)
-			return []store.ID{top, in.made("/admin/rule", fmt.Sprintf(`{"type":1,"key":"top.page","name":"Page","parent_id":%d}`, top))}
+		"/user/rule": func(in *servertest.Instance) []store.ID {
+			top := in.Made("/user/rule", `{"key":"app.top","name":"Top"}`)
+			return []store.ID{top, in.Made("/user/rule", fmt.Sprintf(`{"key":"app.top.page","name":"Page","parent_id":%d}`, top))}
 		},
-		"/system/setting": func(in *instance) []store.ID {
+		"/admin/rule": func(in *servertest.Instance) []store.ID {
+			top := in.Made("/admin/rule", `{"type":0,"key":"top","name":"Top"}`)
+			return []store.ID{top, in.Made("/admin/rule", fmt.Sprintf(`{"type":1,"key":"top.page","name":"Page","parent_id":%d}`, top))}
+		},
+		"/system/setting": func(in *servertest.Instance) []store.ID {
 			const body = `{"key":%q,"title":"T","type":"input","group_id":2}`
-			return []store.ID{in.made("/system/setting", fmt.Sprintf(body, "a")), in.made("/system/setting", fmt.Sprintf(body, "b"))}
+			return []store.ID{in.Made("/system/setting", fmt.Sprintf(body, "a")), in.Made("/system/setting", fmt.Sprintf(body, "b"))}
 		},
-		"/system/setting-group": func(in *instance) []store.ID {
-			return []store.ID{in.made("/system/setting-group", `{"key":"a","title":"A"}`), in.made("/system/setting-group", `{"key":"b","title":"B"}`)}
+		"/system/setting-group": func(in *servertest.Instance) []store.ID {
+			return []store.ID{in.Made("/system/setting-group", `{"key":"a","title":"A"}`), in.Made("/system/setting-group", `{"key":"b","title":"B"}`)}
 		},
-		"/system/dict/:id/item": func(in *instance) []store.ID {
-			in.create("/system/dict", `{"code":"d","name":"D"}`)
-			return []store.ID{in.made("/system/dict/1/item", `{"label":"A","value":"a"}`), in.made("/system/dict/1/item", `{"label":"B","value":"b"}`)}
+		"/system/dict/:id/item": func(in *servertest.Instance) []store.ID {
+			in.Create("/system/dict", `{"code":"d","name":"D"}`)
+			return []store.ID{in.Made("/system/dict/1/item", `{"label":"A","value":"a"}`), in.Made("/system/dict/1/item", `{"label":"B","value":"b"}`)}
 		},
-		"/file/list": func(in *instance) []store.ID {
-			return []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
+		"/file/list": func(in *servertest.Instance) []store.ID {
+			return []store.ID{in.Keep("owner", "a.txt", "a").ID, in.Keep("owner", "b.txt", "b").ID}
 		},
-		"/file/trash": func(in *instance) []store.ID {
-			ids := []store.ID{in.keep("owner", "a.txt", "a").ID, in.keep("owner", "b.txt", "b").ID}
-			in.ok("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
+		"/file/trash": func(in *servertest.Instance) []store.ID {
+			ids := []store.ID{in.Keep("owner", "a.txt", "a").ID, in.Keep("owner", "b.txt", "b").ID}
+			in.OK("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
 			return ids
 		},
 		"/admin/invite": invitedTwo(false), "/user/invite": invitedTwo(true), "/system/mail": queuedTwo,
-		"/admin/session": func(in *instance) []store.ID {
-			in.signIn(1)
-			in.signIn(1)
-			return in.sessionsOf(1)[1:]
+		"/admin/session": func(in *servertest.Instance) []store.ID {
+			in.SignIn(1)
+			in.SignIn(1)
+			return in.SessionsOf(1)[1:]
 		},
-		"/api/session": func(in *instance) (ids []store.ID) {
-			user := in.appUser("customer").ID
-			in.appSignIn(user)
-			in.appSignIn(user)
-			in.view(func(tx *store.Tx) (err error) {
+		"/api/session": func(in *servertest.Instance) (ids []store.ID) {
+			user := in.AppUser("customer").ID
+			in.AppSignIn(user)
+			in.AppSignIn(user)
+			in.View(func(tx *store.Tx) (err error) {
 				ids, err = store.SessionByAppUser.IDs(tx, user)
 				return err
 			})
 			return ids[1:] // not the session that asks
 		},
-		"/system/session": func(in *instance) []store.ID {
-			user := in.member("a", 0)
-			in.signIn(user)
-			return in.sessionsOf(user)
+		"/system/session": func(in *servertest.Instance) []store.ID {
+			user := in.Member("a", 0)
+			in.SignIn(user)
+			return in.SessionsOf(user)
 		},
-		"/system/monitor/trace": func(in *instance) []store.ID {
-			return []store.ID{in.made("/system/monitor/trace", `{"user_id":1}`), in.made("/system/monitor/trace", `{"ip":"192.0.2.9"}`)}
+		"/system/monitor/trace": func(in *servertest.Instance) []store.ID {
+			return []store.ID{in.Made("/system/monitor/trace", `{"user_id":1}`), in.Made("/system/monitor/trace", `{"ip":"192.0.2.9"}`)}
 		},
 	})
 })
-
-// made creates a record and returns its ID.
-func (in *instance) made(url, body string) store.ID {
-	in.t.Helper()
-	var head store.Ident
-	in.ok("POST", url, body, "owner").data(&head)
-	return head.ID
-}
-
-func (in *instance) sessionsOf(user store.ID) (ids []store.ID) {
-	in.t.Helper()
-	in.view(func(tx *store.Tx) (err error) {
-		ids, err = store.SessionByUser.IDs(tx, user)
-		return err
-	})
-	return ids
-}
 
 // TestBulkDelete_AllOrNothing also checks that parents are deleted after their
 // children, whatever the order of the IDs.
 func TestBulkDelete_AllOrNothing(t *testing.T) {
 	t.Parallel()
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if !deletesOne(&rt) {
 			continue
 		}
@@ -160,22 +147,22 @@ func TestBulkDelete_AllOrNothing(t *testing.T) {
 			if !known {
 				t.Fatal("add a function that creates two records to deletable in server/batch_test.go, or the resource to simpleResources in server/simple_test.go")
 			}
-			in := start(t)
+			in := servertest.Start(t)
 			ids := make(in)
 			url := strings.Replace(path, ":id", "1", 1) + "?ids="
 			if path == "/admin/dept" { // the department between them is not in the request yet
-				in.call("DELETE", fmt.Sprintf("%s%d,%d", url, ids[0], ids[1]), "", "owner").brief(409, "in_use")
+				in.Call("DELETE", fmt.Sprintf("%s%d,%d", url, ids[0], ids[1]), "", "owner").Brief(409, "in_use")
 				ids = slices.Insert(ids, 1, ids[1]-1)
 			}
 			named := strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]")
-			before, listed := in.dump(), in.entries(path)
-			in.call("DELETE", url+named+",999999", "", userOfURL(path)).brief(404, "999999")
-			in.unchanged(before)
-			if now := in.entries(path); now != listed {
+			before, listed := in.Dump(), entries(in, path)
+			in.Call("DELETE", url+named+",999999", "", userOfURL(path)).Brief(404, "999999")
+			in.Unchanged(before)
+			if now := entries(in, path); now != listed {
 				t.Errorf("%d are listed, %d before", now, listed)
 			}
-			in.ok("DELETE", url+named+","+ids[0].String(), "", userOfURL(path)).brief(200, `"data":{}`)
-			if now := in.entries(path); now != listed-len(ids) {
+			in.OK("DELETE", url+named+","+ids[0].String(), "", userOfURL(path)).Brief(200, `"data":{}`)
+			if now := entries(in, path); now != listed-len(ids) {
 				t.Errorf("%d are listed, %d before", now, listed)
 			}
 		})
@@ -184,13 +171,13 @@ func TestBulkDelete_AllOrNothing(t *testing.T) {
 
 // entries returns the number of records in a list or tree; for traces, of the running
 // ones.
-func (in *instance) entries(path string) int {
-	in.t.Helper()
+func entries(in *servertest.Instance, path string) int {
+	in.T.Helper()
 	url := strings.Replace(path, ":id", "1", 1)
 	if path == "/system/setting" {
 		url += "?pageSize=100"
 	}
-	body := in.ok("GET", url, "", userOfURL(path)).Body
+	body := in.OK("GET", url, "", userOfURL(path)).Body
 	if path == "/system/monitor/trace" {
 		return strings.Count(body, `"ended_at":null`)
 	}
@@ -199,32 +186,32 @@ func (in *instance) entries(path string) int {
 
 func TestBulkDelete_ChecksEach(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.create("/system/dict", `{"code":"one","name":"One"}`)
-	in.create("/system/dict", `{"code":"two","name":"Two"}`)
-	in.create("/system/dict/1/item", `{"label":"A","value":"a"}`)
-	in.create("/system/dict/2/item", `{"label":"B","value":"b"}`)
-	sales := in.dept("Sales", 0)
-	narrow := in.role("Narrow", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.session.delete", "admin.dept.delete", "admin.role.delete", "admin.list.delete")
-	mine := in.made("/admin/role", `{"name":"Mine"}`)
-	wide := in.role("Wide", nil, "system.backup")
-	clerk, other := in.member("clerk", sales, narrow), in.member("other", in.dept("Other", 0), narrow)
-	colleague := in.member("colleague", sales, narrow)
-	theirs, shared := in.sessionsOf(other)[0], in.sessionsOf(colleague)[0]
-	free := in.dept("Free", 0)
-	spare := in.made("/admin/rule", `{"type":1,"key":"spare","name":"Spare"}`)
-	own := in.made("/system/setting", `{"key":"own","title":"T","type":"input","group_id":2}`)
-	runCases(t, in, []apiCase{
+	in := servertest.Start(t)
+	in.Create("/system/dict", `{"code":"one","name":"One"}`)
+	in.Create("/system/dict", `{"code":"two","name":"Two"}`)
+	in.Create("/system/dict/1/item", `{"label":"A","value":"a"}`)
+	in.Create("/system/dict/2/item", `{"label":"B","value":"b"}`)
+	sales := in.Dept("Sales", 0)
+	narrow := in.Role("Narrow", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.session.delete", "admin.dept.delete", "admin.role.delete", "admin.list.delete")
+	mine := in.Made("/admin/role", `{"name":"Mine"}`)
+	wide := in.Role("Wide", nil, "system.backup")
+	clerk, other := in.Member("clerk", sales, narrow), in.Member("other", in.Dept("Other", 0), narrow)
+	colleague := in.Member("colleague", sales, narrow)
+	theirs, shared := in.SessionsOf(other)[0], in.SessionsOf(colleague)[0]
+	free := in.Dept("Free", 0)
+	spare := in.Made("/admin/rule", `{"type":1,"key":"spare","name":"Spare"}`)
+	own := in.Made("/system/setting", `{"key":"own","title":"T","type":"input","group_id":2}`)
+	servertest.RunCases(t, in, []servertest.Case{
 		{"an item of another dictionary", "DELETE", "/system/dict/1/item?ids=1,2", "", "owner", 404, []string{"dictionary item 2"}, nil},
 		{"a dictionary with items", "DELETE", "/system/dict?ids=2", "", "owner", 409, []string{"in_use"}, nil},
 		{"a session out of the data scope", "DELETE", fmt.Sprintf("/system/session?ids=%d,%d", shared, theirs), "", "clerk", 404, nil, nil},
-		{"a session of somebody else", "DELETE", fmt.Sprintf("/admin/session?ids=%d,%d", in.sessionsOf(clerk)[0], shared), "", "clerk", 404, nil, nil},
+		{"a session of somebody else", "DELETE", fmt.Sprintf("/admin/session?ids=%d,%d", in.SessionsOf(clerk)[0], shared), "", "clerk", 404, nil, nil},
 		{"a department out of the data scope", "DELETE", fmt.Sprintf("/admin/dept?ids=%d", free), "", "clerk", 404, nil, nil},
 		{"a role beyond the caller's rights", "DELETE", fmt.Sprintf("/admin/role?ids=%d,%d", mine, wide), "", "clerk", 403, []string{"beyond_ceiling"}, nil},
 		{"the owner role", "DELETE", fmt.Sprintf("/admin/role?ids=%d,1", mine), "", "owner", 409, nil, nil},
 		{"a role that is held", "DELETE", fmt.Sprintf("/admin/role?ids=%d,%d", mine, narrow), "", "owner", 409, []string{"in_use"}, nil},
-		{"a permission of the program", "DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", spare, in.permission("admin.rule.query")), "", "owner", 409, []string{"in_use"}, nil},
-		{"a setting of the program", "DELETE", fmt.Sprintf("/system/setting?ids=%d,%d", own, in.setting("site.title")), "", "owner", 409, nil, nil},
+		{"a permission of the program", "DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", spare, in.Permission("admin.rule.query")), "", "owner", 409, []string{"in_use"}, nil},
+		{"a setting of the program", "DELETE", fmt.Sprintf("/system/setting?ids=%d,%d", own, in.Setting("site.title")), "", "owner", 409, nil, nil},
 		{"a setting group with settings", "DELETE", "/system/setting-group?ids=2", "", "owner", 409, nil, nil},
 	})
 }
@@ -234,17 +221,17 @@ func TestBulkDelete_ChecksEach(t *testing.T) {
 // depend on it.
 func TestBulkDelete_CountsDependentRecords(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	var users, sessions []store.ID // each user with 22 records: a hash, and 10 sessions with their tokens
 	for i := range 11 {
-		user := in.member(fmt.Sprint("user", i), 0)
+		user := in.Member(fmt.Sprint("user", i), 0)
 		for range 9 {
-			in.signIn(user)
+			in.SignIn(user)
 		}
-		users, sessions = append(users, user), append(sessions, in.sessionsOf(user)...)
+		users, sessions = append(users, user), append(sessions, in.SessionsOf(user)...)
 	}
-	granted := in.made("/admin/rule", `{"type":1,"key":"granted","name":"Granted"}`)
-	in.update(func(tx *store.Tx) error {
+	granted := in.Made("/admin/rule", `{"type":1,"key":"granted","name":"Granted"}`)
+	in.Update(func(tx *store.Tx) error {
 		for i := range store.MaxRecordsPerWrite {
 			if err := store.Roles.Create(tx, &store.Role{Name: fmt.Sprint(i), DataScope: store.ScopeSelf, RuleIDs: []store.ID{granted}}); err != nil {
 				return err
@@ -252,12 +239,12 @@ func TestBulkDelete_CountsDependentRecords(t *testing.T) {
 		}
 		return nil
 	})
-	before := in.dump()
-	a := in.call("DELETE", "/system/session?ids="+manyOf(sessions), "", "owner")
-	a.names(http.StatusBadRequest, "ids")
-	a.brief(400, "at most 200 records")
-	in.unchanged(before)
-	in.ok("DELETE", "/system/session?ids="+manyOf(sessions[:90]), "", "owner")
-	in.ok("DELETE", "/admin/list?ids="+manyOf(users), "", "owner")
-	in.ok("DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", granted, granted), "", "owner")
+	before := in.Dump()
+	a := in.Call("DELETE", "/system/session?ids="+servertest.ManyOf(sessions), "", "owner")
+	a.Names(http.StatusBadRequest, "ids")
+	a.Brief(400, "at most 200 records")
+	in.Unchanged(before)
+	in.OK("DELETE", "/system/session?ids="+servertest.ManyOf(sessions[:90]), "", "owner")
+	in.OK("DELETE", "/admin/list?ids="+servertest.ManyOf(users), "", "owner")
+	in.OK("DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", granted, granted), "", "owner")
 }

@@ -1,43 +1,30 @@
-package server
+package server_test
 
 import (
 	"fmt"
 	"net/http"
 	"testing"
 
+	"reeve/server/servertest"
 	"reeve/store"
 )
-
-// discard is a minimal ResponseWriter.
-type discard struct {
-	header http.Header
-	code   int
-	bytes  int
-}
-
-func (d *discard) Header() http.Header  { return d.header }
-func (d *discard) WriteHeader(code int) { d.code = code }
-func (d *discard) Write(b []byte) (int, error) {
-	d.bytes += len(b)
-	return len(b), nil
-}
 
 // benchmark sends one request repeatedly through the handler, including authentication
 // and the permission check of a user who is not an owner.
 func benchmark(b *testing.B, url, permission string) {
-	in := start(b)
-	in.clerk("clerk", permission)
-	handler, r := in.server.Handler(), in.request("GET", url, "", "clerk")
-	w := &discard{header: http.Header{}}
+	in := servertest.Start(b)
+	in.Clerk("clerk", permission)
+	handler, r := in.Server.Handler(), in.Request("GET", url, "", "clerk")
+	w := &servertest.Discard{Head: http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {
-		clear(w.header)
+		clear(w.Head)
 		handler.ServeHTTP(w, r)
 	}
-	if w.code != http.StatusOK || w.bytes == 0 {
-		b.Fatalf("%d with %d bytes", w.code, w.bytes)
+	if w.Code != http.StatusOK || w.Bytes == 0 {
+		b.Fatalf("%d with %d bytes", w.Code, w.Bytes)
 	}
-	b.SetBytes(int64(w.bytes / b.N))
+	b.SetBytes(int64(w.Bytes / b.N))
 }
 
 func BenchmarkParentTree(b *testing.B) { benchmark(b, "/admin/rule/parent", "admin.rule.query") }
@@ -51,18 +38,18 @@ func BenchmarkCreate(b *testing.B) {
 		for what, url := range map[string]string{"dept": "/admin/dept", "permission": "/admin/rule"} {
 			for _, who := range []string{"owner", "clerk"} {
 				b.Run(fmt.Sprintf("%s by %s beside %d", what, who, there), func(b *testing.B) {
-					in := start(b)
-					in.clerk("clerk", "admin.dept.create", "admin.rule.create")
-					in.update(func(tx *store.Tx) error { return crowd(tx, there) })
-					handler, w, n := in.server.Handler(), &discard{header: http.Header{}}, 0
+					in := servertest.Start(b)
+					in.Clerk("clerk", "admin.dept.create", "admin.rule.create")
+					in.Update(func(tx *store.Tx) error { return crowd(tx, there) })
+					handler, w, n := in.Server.Handler(), &servertest.Discard{Head: http.Header{}}, 0
 					for b.Loop() {
 						n++
 						body := fmt.Sprintf(`{"name":"One more","parent_id":1%s}`, map[string]string{"permission": fmt.Sprintf(`,"type":1,"key":"more.p%d"`, n)}[what])
-						clear(w.header)
-						handler.ServeHTTP(w, in.request("POST", url, body, who))
+						clear(w.Head)
+						handler.ServeHTTP(w, in.Request("POST", url, body, who))
 					}
-					if w.code != http.StatusOK {
-						b.Fatal(w.code)
+					if w.Code != http.StatusOK {
+						b.Fatal(w.Code)
 					}
 				})
 			}
@@ -97,18 +84,18 @@ func BenchmarkSave(b *testing.B) {
 		"dictionary item": {"/system/dict/1/item/1", `{"label":"%d"}`},
 	} {
 		b.Run(what, func(b *testing.B) {
-			in := start(b)
-			in.create("/system/dict", `{"code":"d","name":"D"}`)
-			in.create("/system/dict/1/item", `{"label":"L","value":"v"}`)
-			handler, w, n := in.server.Handler(), &discard{header: http.Header{}}, 0
+			in := servertest.Start(b)
+			in.Create("/system/dict", `{"code":"d","name":"D"}`)
+			in.Create("/system/dict/1/item", `{"label":"L","value":"v"}`)
+			handler, w, n := in.Server.Handler(), &servertest.Discard{Head: http.Header{}}, 0
 			b.ReportAllocs()
 			for b.Loop() {
 				n++
-				clear(w.header)
-				handler.ServeHTTP(w, in.request("PUT", c.url, fmt.Sprintf(c.body, n), "owner"))
+				clear(w.Head)
+				handler.ServeHTTP(w, in.Request("PUT", c.url, fmt.Sprintf(c.body, n), "owner"))
 			}
-			if w.code != http.StatusOK {
-				b.Fatal(w.code)
+			if w.Code != http.StatusOK {
+				b.Fatal(w.Code)
 			}
 		})
 	}
@@ -116,24 +103,24 @@ func BenchmarkSave(b *testing.B) {
 
 // BenchmarkFlag compares the evaluation of a flag by an API key with a small GET by the same key.
 func BenchmarkFlag(b *testing.B) {
-	in := start(b)
-	in.flag(in.flagGroup("open", true), "checkout", onFor(`"attributes":{"country":["CH"]}`))
-	role := in.role("All", nil, "admin.dept.query")
-	in.newKey("key", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
-	handler, w := in.server.Handler(), &discard{header: http.Header{}}
+	in := servertest.Start(b)
+	in.Flag(in.FlagGroup("open", true), "checkout", servertest.OnFor(`"attributes":{"country":["CH"]}`))
+	role := in.Role("All", nil, "admin.dept.query")
+	in.NewKey("key", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
+	handler, w := in.Server.Handler(), &servertest.Discard{Head: http.Header{}}
 	for name, request := range map[string]func() *http.Request{
 		"evaluate": func() *http.Request {
-			return in.request("POST", oneFlag+"open.checkout", `{"context":{"targetingKey":"user:1","country":"CH"}}`, "key")
+			return in.Request("POST", servertest.OneFlag+"open.checkout", `{"context":{"targetingKey":"user:1","country":"CH"}}`, "key")
 		},
-		"get": func() *http.Request { return in.request("GET", "/admin/dept", "", "key") },
+		"get": func() *http.Request { return in.Request("GET", "/admin/dept", "", "key") },
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				clear(w.header)
+				clear(w.Head)
 				handler.ServeHTTP(w, request())
 			}
-			if w.code != http.StatusOK {
-				b.Fatal(w.code)
+			if w.Code != http.StatusOK {
+				b.Fatal(w.Code)
 			}
 		})
 	}
@@ -141,24 +128,24 @@ func BenchmarkFlag(b *testing.B) {
 
 // BenchmarkCheck compares the check of a permission with a small read, both by an API key.
 func BenchmarkCheck(b *testing.B) {
-	in := start(b)
-	in.clerk("clerk", "admin.dept.query")
-	role := in.role("All", nil, "admin.dept.query", "auth.check")
-	in.newKey("key", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
-	body := fmt.Sprintf(`{"token":%q,"permissions":["admin.dept.query"]}`, in.tokens["clerk"])
-	handler, w := in.server.Handler(), &discard{header: http.Header{}}
+	in := servertest.Start(b)
+	in.Clerk("clerk", "admin.dept.query")
+	role := in.Role("All", nil, "admin.dept.query", "auth.check")
+	in.NewKey("key", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
+	body := fmt.Sprintf(`{"token":%q,"permissions":["admin.dept.query"]}`, in.Tokens["clerk"])
+	handler, w := in.Server.Handler(), &servertest.Discard{Head: http.Header{}}
 	for name, request := range map[string]func() *http.Request{
-		"check": func() *http.Request { return in.request("POST", "/auth/check", body, "key") },
-		"get":   func() *http.Request { return in.request("GET", "/admin/dept", "", "key") },
+		"check": func() *http.Request { return in.Request("POST", "/auth/check", body, "key") },
+		"get":   func() *http.Request { return in.Request("GET", "/admin/dept", "", "key") },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				clear(w.header)
+				clear(w.Head)
 				handler.ServeHTTP(w, request())
 			}
-			if w.code != http.StatusOK {
-				b.Fatal(w.code)
+			if w.Code != http.StatusOK {
+				b.Fatal(w.Code)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"io/fs"
@@ -8,20 +8,21 @@ import (
 	"testing"
 
 	"reeve/embed"
+	"reeve/server/servertest"
 )
 
-func withConsole(t *testing.T) *instance {
+func withConsole(t *testing.T) *servertest.Instance {
 	files, err := fs.Sub(embed.Console, "dist")
-	must(t, err)
-	return start(t, func(su *setup) { su.config.Console = files })
+	servertest.Must(t, err)
+	return servertest.Start(t, func(su *servertest.Setup) { su.Config.Console = files })
 }
 
 // ask sends a request like a browser.
-func (in *instance) ask(method, url, accepted string) *httptest.ResponseRecorder {
+func ask(in *servertest.Instance, method, url, accepted string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, url, nil)
 	r.Header.Set("Accept-Encoding", accepted)
 	w := httptest.NewRecorder()
-	in.server.Handler().ServeHTTP(w, r)
+	in.Server.Handler().ServeHTTP(w, r)
 	return w
 }
 
@@ -30,7 +31,7 @@ func TestConsolePage_NewNonce(t *testing.T) {
 	in := withConsole(t)
 	nonces := map[string]bool{}
 	for _, url := range []string{"/console/", "/console/admin/list?page=2", "/console/no/such/page"} {
-		w := in.ask("GET", url, "zstd") // the page is compressed with gzip only
+		w := ask(in, "GET", url, "zstd") // the page is compressed with gzip only
 		policy := w.Header().Get("Content-Security-Policy")
 		nonce := regexp.MustCompile(`'nonce-([A-Z2-7]{26})'`).FindStringSubmatch(policy)
 		if w.Code != 200 || nonce == nil || !strings.Contains(w.Body.String(), nonce[1]) || strings.Contains(w.Body.String(), "__NONCE__") {
@@ -46,9 +47,9 @@ func TestConsolePage_NewNonce(t *testing.T) {
 func TestConsoleAssets(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
-	asset := regexp.MustCompile(`src="(/console/assets/[^"]+\.js)"`).FindStringSubmatch(in.ask("GET", "/console/", "").Body.String())[1]
+	asset := regexp.MustCompile(`src="(/console/assets/[^"]+\.js)"`).FindStringSubmatch(ask(in, "GET", "/console/", "").Body.String())[1]
 	for accepted, want := range map[string]string{"gzip, deflate, br, zstd": "zstd", "gzip, deflate": "gzip", "zstd;q=0, gzip": "gzip", "identity": "", "br": ""} {
-		w := in.ask("GET", asset, accepted)
+		w := ask(in, "GET", asset, accepted)
 		h := w.Header()
 		if w.Code != 200 || h.Get("Content-Encoding") != want || !strings.Contains(h.Get("Cache-Control"), "immutable") ||
 			!strings.HasPrefix(h.Get("Content-Type"), "text/javascript") || h.Get("Vary") != "Accept-Encoding" || w.Body.Len() == 0 {
@@ -56,7 +57,7 @@ func TestConsoleAssets(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"/console/assets/none.js", "/console/assets/../index.html", "/console/assets/../source", "/console/assets/"} {
-		if w := in.ask("GET", url, "zstd"); w.Code != 404 || !strings.Contains(w.Body.String(), `"errorCode":"not_found"`) {
+		if w := ask(in, "GET", url, "zstd"); w.Code != 404 || !strings.Contains(w.Body.String(), `"errorCode":"not_found"`) {
 			t.Errorf("%s: %d %s", url, w.Code, w.Body)
 		}
 	}
@@ -66,18 +67,18 @@ func TestRoot_RedirectsToConsole(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
 	for url, to := range map[string]string{"/": "/console/", "/console": "/console/", "/console?span=7d&x=%2F": "/console/?span=7d&x=%2F"} {
-		if w := in.ask("GET", url, ""); w.Code != 302 || w.Header().Get("Location") != to {
+		if w := ask(in, "GET", url, ""); w.Code != 302 || w.Header().Get("Location") != to {
 			t.Errorf("%s: %d %v", url, w.Code, w.Header())
 		}
 	}
-	start(t).call("GET", "/", "", "nobody").brief(404) // without a console
+	servertest.Start(t).Call("GET", "/", "", "nobody").Brief(404) // without a console
 }
 
 // TestConsoleAssets_Size: it adds less than 3 MiB to the program.
 func TestConsoleAssets_Size(t *testing.T) {
 	t.Parallel()
 	var bytes int64
-	must(t, fs.WalkDir(embed.Console, ".", func(_ string, entry fs.DirEntry, err error) error {
+	servertest.Must(t, fs.WalkDir(embed.Console, ".", func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}

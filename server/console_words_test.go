@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -72,7 +74,7 @@ func wordsOf(source string) (map[string]string, error) {
 func consoleWords(t *testing.T, language string) map[string]map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(consoleSource, "i18n", language, "*.ts"))
-	must(t, err)
+	servertest.Must(t, err)
 	areas := map[string]map[string]string{}
 	for _, path := range paths {
 		area := strings.TrimSuffix(filepath.Base(path), ".ts")
@@ -80,7 +82,7 @@ func consoleWords(t *testing.T, language string) map[string]map[string]string {
 			continue
 		}
 		source, err := os.ReadFile(path)
-		must(t, err)
+		servertest.Must(t, err)
 		words, err := wordsOf(string(source))
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
@@ -185,13 +187,13 @@ func errorCodes(t *testing.T) []string {
 			return
 		}
 		code, err := strconv.Unquote(lit.Value)
-		must(t, err)
+		servertest.Must(t, err)
 		codes[code] = true
 	}
 	files := token.NewFileSet()
 	for _, path := range goSources(t) {
 		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
-		must(t, err)
+		servertest.Must(t, err)
 		inErrs := filepath.ToSlash(path) == "../store/errs/errs.go"
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -226,11 +228,11 @@ func errorCodes(t *testing.T) []string {
 // goSources are the files that the program is built from.
 func goSources(t *testing.T) (paths []string) {
 	t.Helper()
-	must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	servertest.Must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "node_modules" || name == "console" || path != ".." && strings.HasPrefix(name, ".")) {
+		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "servertest" || name == "node_modules" || name == "console" || path != ".." && strings.HasPrefix(name, ".")) {
 			return fs.SkipDir
 		}
 		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
@@ -257,10 +259,10 @@ func menuWords(t *testing.T) (keys []string) {
 // TestConsoleWords_EveryPartOfHealth names each part that the server reports, and says what it does.
 func TestConsoleWords_EveryPartOfHealth(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	words := all(t, consoleWords(t, "en"))
 	var health struct{ Parts []struct{ Name string } }
-	must(t, json.Unmarshal([]byte(in.ok("GET", "/system/health", "", "owner").Body), &struct{ Data any }{&health}))
+	servertest.Must(t, json.Unmarshal([]byte(in.OK("GET", "/system/health", "", "owner").Body), &struct{ Data any }{&health}))
 	if len(health.Parts) == 0 {
 		t.Fatal("no parts")
 	}
@@ -290,10 +292,10 @@ func TestConsoleWords_EveryMenu(t *testing.T) {
 // TestSeed_PagesExistInConsole: a page that the console does not know is in no menu.
 func TestSeed_PagesExistInConsole(t *testing.T) {
 	pages, err := os.ReadFile(filepath.Join(consoleSource, "app", "pages.ts"))
-	must(t, err)
+	servertest.Must(t, err)
 	icons, err := os.ReadFile(filepath.Join(consoleSource, "ui", "icon-set.ts"))
-	must(t, err)
-	var places []menuPlace
+	servertest.Must(t, err)
+	var places []server.MenuPlace
 	seedFile(t, "permissions.json", &places)
 	for _, place := range places {
 		if place.Type == store.PagePermission && !strings.Contains(string(pages), "'"+place.Path+"':") {
@@ -312,13 +314,13 @@ var givenTexts = map[string]func(*testing.T) map[string]bool{"actions": operatio
 // actionNames are those of the permissions that routes make.
 func actionNames(t *testing.T) map[string]bool {
 	t.Helper()
-	var places []menuPlace
+	var places []server.MenuPlace
 	seedFile(t, "permissions.json", &places)
 	known, texts := map[string]bool{}, map[string]bool{}
 	for _, place := range places {
 		known[place.Key] = true
 	}
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if !rt.Open() && !known[rt.Access] {
 			known[rt.Access], texts[rt.Title] = true, true
 		}
@@ -334,7 +336,7 @@ func actionNames(t *testing.T) map[string]bool {
 func operationTexts(t *testing.T) map[string]bool {
 	t.Helper()
 	texts := actionNames(t)
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		ofApps := rt.Access == web.AppOnly || strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/app/")
 		if (rt.Method != "GET" || rt.LoggedAs != "") && !rt.ReadOnly && !ofApps {
 			texts[rt.Title] = true
@@ -346,7 +348,7 @@ func operationTexts(t *testing.T) map[string]bool {
 // builtinTexts are those of the settings and of the role that every installation has.
 func builtinTexts(t *testing.T) map[string]bool {
 	t.Helper()
-	var words names
+	var words server.Names
 	seedFile(t, "names.json", &words)
 	texts := map[string]bool{words.OwnerRole.Description: true}
 	for _, group := range words.Groups {
@@ -368,8 +370,8 @@ func builtinTexts(t *testing.T) map[string]bool {
 func seedFile(t *testing.T, name string, into any) {
 	t.Helper()
 	data, err := os.ReadFile("../embed/seed/" + name)
-	must(t, err)
-	must(t, json.Unmarshal(data, into))
+	servertest.Must(t, err)
+	servertest.Must(t, json.Unmarshal(data, into))
 }
 
 // formerTexts named permissions, settings and operations in older versions, and still do in their
@@ -429,9 +431,9 @@ func TestConsoleWords_GivenTextsInChinese(t *testing.T) {
 	t.Parallel()
 	for area, texts := range givenTexts {
 		source, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "zh", area+".ts"))
-		must(t, err)
+		servertest.Must(t, err)
 		words, err := wordsOf(string(source))
-		must(t, err)
+		servertest.Must(t, err)
 		wanted := texts(t)
 		if len(wanted) == 0 {
 			t.Errorf("%s: the seed has no such texts", area)
@@ -481,7 +483,7 @@ func TestConsoleWords_NoneUnused(t *testing.T) {
 		sources.Write(source)
 		return nil
 	})
-	must(t, err)
+	servertest.Must(t, err)
 	used := sources.String()
 	var patterns []*regexp.Regexp
 	for _, m := range made.FindAllStringSubmatch(used, -1) {
@@ -517,9 +519,9 @@ var elsewhere = map[string][]string{
 func TestConsoleWords_LoadedWhereUsed(t *testing.T) {
 	t.Parallel()
 	index, err := os.ReadFile(filepath.Join(consoleSource, "i18n", "en", "index.ts"))
-	must(t, err)
+	servertest.Must(t, err)
 	pages, err := os.ReadFile(filepath.Join(consoleSource, "app", "pages.ts"))
-	must(t, err)
+	servertest.Must(t, err)
 	late := 0
 	for area, words := range consoleWords(t, "en") {
 		if strings.Contains(string(index), "'./"+area+"'") {
@@ -532,7 +534,7 @@ func TestConsoleWords_LoadedWhereUsed(t *testing.T) {
 			}
 		}
 		may := append(elsewhere[area], "pages/"+area+"/", "i18n/")
-		must(t, filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
+		servertest.Must(t, filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
 			name, _ := filepath.Rel(consoleSource, path)
 			name = filepath.ToSlash(name)
 			if err != nil || entry.IsDir() || slices.ContainsFunc(may, func(place string) bool { return strings.HasPrefix(name, place) }) {

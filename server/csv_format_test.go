@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 
 	"golang.org/x/text/encoding/unicode"
 	"reeve/server/people"
+	"reeve/server/servertest"
 )
 
 // TestImport_EveryCharset imports a name in each character encoding, with characters beyond ASCII.
 func TestImport_EveryCharset(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for i, c := range people.Charsets {
 		nickname, file := "", []byte(nil)
 		for _, name := range []string{"王小明", "山田花子", "김철수", "Иван", "Łukasz", "José", "Γιώργος", "ישראל", "محمد", "สมชาย", "Āķis", "Ġorġ", "Ŵyn"} {
@@ -33,18 +34,18 @@ func TestImport_EveryCharset(t *testing.T) {
 			continue
 		}
 		for _, name := range append(c.Other, c.Name) {
-			a := in.sendForm("/admin/list-import?dry_run=1&charset="+strings.ToUpper(name), filePart("a.csv", string(file)))
-			a.brief(200, `"failed":0`, `"charset":"`+c.Name+`"`)
+			a := sendForm(in, "/admin/list-import?dry_run=1&charset="+strings.ToUpper(name), servertest.FilePart("a.csv", string(file)))
+			a.Brief(200, `"failed":0`, `"charset":"`+c.Name+`"`)
 		}
-		in.sendForm("/admin/list-import?charset="+c.Name, filePart("a.csv", string(file))).brief(200, `"created":1`, `"charset":"`+c.Name+`"`)
-		in.lists(fmt.Sprintf("/admin/list?keywordSearch=new%d&pageSize=1&sorter=%s", i, url.QueryEscape(`{"id":"descend"}`)), "nickname", "owner", nickname)
+		sendForm(in, "/admin/list-import?charset="+c.Name, servertest.FilePart("a.csv", string(file))).Brief(200, `"created":1`, `"charset":"`+c.Name+`"`)
+		in.Lists(fmt.Sprintf("/admin/list?keywordSearch=new%d&pageSize=1&sorter=%s", i, url.QueryEscape(`{"id":"descend"}`)), "nickname", "owner", nickname)
 	}
 }
 
 // TestImport_Spreadsheets has tables as Excel, Numbers and older programs write them.
 func TestImport_Spreadsheets(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for name, c := range map[string]struct {
 		file    string
 		line    string // of ann
@@ -62,12 +63,12 @@ func TestImport_Spreadsheets(t *testing.T) {
 		"a row that is too short":          {"username,nickname\nann\n", "", "line 2: wrong number of cells"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := in.in(t).sendForm("/admin/list-import?dry_run=1", filePart("a.csv", c.file))
+			a := sendForm(in.In(t), "/admin/list-import?dry_run=1", servertest.FilePart("a.csv", c.file))
 			if c.refused != "" {
-				a.brief(422, c.refused)
+				a.Brief(422, c.refused)
 				return
 			}
-			a.brief(200, `{`+c.line+`"username":"ann","ok":true}`, `"username":"bert","ok":true`, `"failed":0`, `"charset":"utf-8"`)
+			a.Brief(200, `{`+c.line+`"username":"ann","ok":true}`, `"username":"bert","ok":true`, `"failed":0`, `"charset":"utf-8"`)
 			if n := strings.Count(a.Body, `"line":`); n != 2 {
 				t.Errorf("%d rows: %s", n, a.Body)
 			}
@@ -105,23 +106,23 @@ func TestCells_SafeForEverySeparator(t *testing.T) {
 // TestExport_Separator exports with each separator, and imports it again.
 func TestExport_Separator(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.create("/system/field", `{"realm":"app","key":"score","type":"number","title":"Score"}`)
-	in.create("/system/field", `{"realm":"app","key":"note","type":"input","title":"Note"}`)
+	in := servertest.Start(t)
+	in.Create("/system/field", `{"realm":"app","key":"score","type":"number","title":"Score"}`)
+	in.Create("/system/field", `{"realm":"app","key":"note","type":"input","title":"Note"}`)
 	const nickname, note = `a;=cmd|' /C calc'!A0;b`, `-1,"=2"`
 	body := fmt.Sprintf(`{"username":"mallory","nickname":%q,"fields":{"score":-5,"note":%q}}`, nickname, note)
-	in.create("/user/list", body)
+	in.Create("/user/list", body)
 	for name, comma := range map[string]string{"": ",", "comma": ",", "semicolon": ";", "%3B": ";", "tab": "\t"} {
-		file := in.ok("GET", "/user/list-export?separator="+name, "", "owner").Body
+		file := in.OK("GET", "/user/list-export?separator="+name, "", "owner").Body
 		header := strings.Join([]string{"username", "nickname", "email", "mobile", "roles", "status", "fields.score", "fields.note"}, comma)
 		if !strings.HasPrefix(file, people.ByteOrderMark+header+"\n") || !strings.Contains(file, comma+"-5"+comma) {
 			t.Errorf("%s: %q", name, file)
 		}
-		in.ok("DELETE", "/user/list?ids="+in.column("/user/list", "id", "owner")[0], "", "owner")
-		in.sendForm("/user/list-import", filePart("a.csv", file)).brief(200, `"created":1`)
-		in.lists("/user/list", "nickname", "owner", nickname)
-		in.ok("GET", "/user/list", "", "owner").brief(200, `"score":-5`, fmt.Sprintf(`"note":%q`, note))
+		in.OK("DELETE", "/user/list?ids="+in.Column("/user/list", "id", "owner")[0], "", "owner")
+		sendForm(in, "/user/list-import", servertest.FilePart("a.csv", file)).Brief(200, `"created":1`)
+		in.Lists("/user/list", "nickname", "owner", nickname)
+		in.OK("GET", "/user/list", "", "owner").Brief(200, `"score":-5`, fmt.Sprintf(`"note":%q`, note))
 	}
-	in.call("GET", "/user/list-export?separator=x", "", "owner").names(400, "separator")
-	in.call("GET", "/user/list?separator=comma", "", "owner").names(400, "separator")
+	in.Call("GET", "/user/list-export?separator=x", "", "owner").Names(400, "separator")
+	in.Call("GET", "/user/list?separator=comma", "", "owner").Names(400, "separator")
 }

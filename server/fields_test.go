@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"errors"
@@ -10,7 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"reeve/server"
 	"reeve/server/openapi"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -22,14 +24,14 @@ import (
 // field.
 var goodBodies = sync.OnceValue(func() map[string]goodBody {
 	return withSimpleBodies(map[string]goodBody{
-		"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
+		"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + servertest.OwnerPassword + `","device_token":"x","cookie":0}`},
 		"POST /admin/login/totp":          {"/admin/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
 		"PUT /admin/account/totp":         {"/admin/account/totp", `{"otp":"x"}`},
-		"POST /admin/reauth":              {"/admin/reauth", `{"password":"` + ownerPassword + `","otp":"","passkey":{}}`},
+		"POST /admin/reauth":              {"/admin/reauth", `{"password":"` + servertest.OwnerPassword + `","otp":"","passkey":{}}`},
 		"POST /admin/login/passkey":       {"/admin/login/passkey", `{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
 		"POST /admin/account/passkey":     {"/admin/account/passkey", `{"credential":{"made":"create"},"name":"Mine"}`},
 		"POST /api/login/totp":            {"/api/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
-		"POST /api/user/totp":             {"/api/user/totp", `{"password":"` + ownerPassword + `"}`},
+		"POST /api/user/totp":             {"/api/user/totp", `{"password":"` + servertest.OwnerPassword + `"}`},
 		"PUT /api/user/totp":              {"/api/user/totp", `{"otp":"x"}`},
 		"DELETE /api/user/totp":           {"/api/user/totp", `{"otp":"x"}`},
 		"POST /api/user/recovery":         {"/api/user/recovery", `{"otp":"x"}`},
@@ -37,13 +39,13 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 		"PUT /admin/account/device/:id":   {"/admin/account/device/1", `{"name":"Laptop"}`},
 		"PUT /admin/account/notice":       {"/admin/account/notice", `{"until":"2026-01-01T00:00:00Z"}`},
 		"PUT /admin/info":                 {"/admin/info", `{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
-		"PUT /admin/password":             {"/admin/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+		"PUT /admin/password":             {"/admin/password", `{"old_password":"` + servertest.OwnerPassword + `","new_password":"another password"}`},
 		"POST /admin/rule":                {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
 		"PUT /admin/rule/:id":             {"/admin/rule/4", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
 		"PUT /admin/rule/:id/show":        {"/admin/rule/2/show", `{"show":0}`},
 		"PUT /admin/rule/:id/status":      {"/admin/rule/2/status", `{"status":0}`},
 		"POST /system/setting":            {"/system/setting", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-		"PUT /system/setting/:id":         {ownSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+		"PUT /system/setting/:id":         {servertest.OwnSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
 		"PUT /system/setting":             {"/system/setting", `{"values":{"site.title":"x"}}`},
 		"POST /system/webhook":            {"/system/webhook", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
 		"PUT /system/webhook/:id":         {"/system/webhook/1", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"owner_id":1}`},
@@ -77,19 +79,19 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 		"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
 		"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},
 		"POST /api/register":              {"/api/register", `{"fields":{},"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0,"altcha":"x"}`},
-		"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + ownerPassword + `","device_token":"x","cookie":0}`},
-		"PUT /api/user":                   {"/api/user", `{"fields":{},"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + ownerPassword + `"}`},
-		"DELETE /api/user":                {"/api/user", `{"password":"` + ownerPassword + `"}`},
-		"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + ownerPassword + `","new_password":"another password"}`},
+		"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + servertest.OwnerPassword + `","device_token":"x","cookie":0}`},
+		"PUT /api/user":                   {"/api/user", `{"fields":{},"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + servertest.OwnerPassword + `"}`},
+		"DELETE /api/user":                {"/api/user", `{"password":"` + servertest.OwnerPassword + `"}`},
+		"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + servertest.OwnerPassword + `","new_password":"another password"}`},
 
 		"POST /admin/password/forgot":     {"/admin/password/forgot", `{"username":"clerk"}`},
-		"POST /admin/password/link":       {"/admin/password/link", `{"token":"` + goodLinks.password.token + `","password":"long enough it is"}`},
-		"POST /admin/verify":              {"/admin/verify", `{"token":"` + goodLinks.email.token + `"}`},
+		"POST /admin/password/link":       {"/admin/password/link", `{"token":"` + goodLinks.password.Token + `","password":"long enough it is"}`},
+		"POST /admin/verify":              {"/admin/verify", `{"token":"` + goodLinks.email.Token + `"}`},
 		"POST /admin/email":               {"/admin/email", `{"email":"new@example.org"}`},
 		"POST /api/password/forgot":       {"/api/password/forgot", `{"username":"customer"}`},
-		"POST /api/password/link":         {"/api/password/link", `{"token":"` + goodLinks.appPassword.token + `","password":"long enough it is"}`},
-		"POST /api/verify":                {"/api/verify", `{"token":"` + goodLinks.appEmail.token + `"}`},
-		"POST /api/user/email":            {"/api/user/email", `{"email":"new@example.org","password":"` + ownerPassword + `"}`},
+		"POST /api/password/link":         {"/api/password/link", `{"token":"` + goodLinks.appPassword.Token + `","password":"long enough it is"}`},
+		"POST /api/verify":                {"/api/verify", `{"token":"` + goodLinks.appEmail.Token + `"}`},
+		"POST /api/user/email":            {"/api/user/email", `{"email":"new@example.org","password":"` + servertest.OwnerPassword + `"}`},
 		"POST /admin/invite":              {"/admin/invite?ids=3", `{"send":0,"copy":1}`},
 		"POST /admin/list/:id/invite":     {"/admin/list/3/invite", `{"send":0}`},
 		"POST /admin/list/:id/reset-link": {"/admin/list/2/reset-link", `{"send":0}`},
@@ -104,7 +106,7 @@ var goodBodies = sync.OnceValue(func() map[string]goodBody {
 		"PUT /file/list":           {"/file/list?ids=1", `{"group_id":1,"public":1}`},
 		"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
 
-		"POST /auth/forward":                 {"/auth/forward", `{"origin":"` + appOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
+		"POST /auth/forward":                 {"/auth/forward", `{"origin":"` + servertest.AppOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
 		"POST /system/setting/flag-preview":  {"/system/setting/flag-preview", `{"key":"shop.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true},\"default\":\"on\"}","user_id":1,"at":"2026-01-01T00:00:00Z"}`},
 		"POST /auth/check":                   {"/auth/check", `{"token":"","user_id":2,"app_user_id":0,"permissions":["admin.list.query"],"explain":1}`},
 		"POST /admin/key/:id/rotate":         {"/admin/key/1/rotate", `{"overlap_hours":1}`},
@@ -124,58 +126,50 @@ func hasGoodBody(rt *web.Route) bool {
 
 // bodied returns the routes that have a good body.
 func bodied() []web.Route {
-	return slices.DeleteFunc(routes(), func(rt web.Route) bool { return !hasGoodBody(&rt) })
+	return slices.DeleteFunc(server.Routes(), func(rt web.Route) bool { return !hasGoodBody(&rt) })
 }
 
 // withGoodBodies returns an instance that accepts each of goodBodies once.
-func withGoodBodies(t testing.TB, options ...func(*setup)) *instance {
+func withGoodBodies(t testing.TB, options ...func(*servertest.Setup)) *servertest.Instance {
 	t.Helper()
-	return withBodies.clone(t, options...)
+	return withBodies.Clone(t, options...)
 }
 
-var withBodies = &fixture{prepare: prepareBodies}
+var withBodies = &servertest.Fixture{Prepare: prepareBodies}
 
-func prepareBodies(in *instance) {
-	in.showPages()
-	in.create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
-	in.create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":7}`)
-	in.clerk("clerk")
-	in.appUser("customer")
-	in.guest("guest", "")
-	in.appGuest("guest", "")
-	in.update(func(tx *store.Tx) error { // so that they have an address to verify
+func prepareBodies(in *servertest.Instance) {
+	in.ShowPages()
+	in.Create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
+	in.Create("/system/setting", `{"key":"mine","title":"Mine","type":"input","group_id":7}`)
+	in.Clerk("clerk")
+	in.AppUser("customer")
+	in.Guest("guest", "")
+	in.AppGuest("guest", "")
+	in.Update(func(tx *store.Tx) error { // so that they have an address to verify
 		_, err := store.Users.UpdateQuietly(tx, 1, func(u *store.User) error { u.Email = "owner@example.org"; return nil })
 		_, err2 := store.AppUsers.UpdateQuietly(tx, 1, func(u *store.AppUser) error { u.Email = "customer@example.org"; return nil })
 		return errors.Join(err, err2)
 	})
-	in.plantDevice("good")
-	in.plantGoodLinks()
-	in.turnMailOn()
-	in.create("/admin/dept", `{"name":"Top"}`)
-	in.create("/admin/dept", `{"name":"Other"}`)
-	in.createAppRole()
-	in.createSimple()
-	in.create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
-	in.upload("/file/list", "a text", "owner")
-	in.ok("PUT", "/system/setting", `{"values":{"app.registration":true,"app.second_factor":true}}`, "owner")
-}
-
-// with returns a valid body with one field replaced; value is JSON.
-func with(t testing.TB, body, field, value string) string {
-	t.Helper()
-	object := decodeObject(t, body)
-	object[field] = rawJSON(value)
-	return string(encodeJSON(t, object))
+	plantDevice(in, "good")
+	plantGoodLinks(in)
+	in.TurnMailOn()
+	in.Create("/admin/dept", `{"name":"Top"}`)
+	in.Create("/admin/dept", `{"name":"Other"}`)
+	in.CreateAppRole()
+	createSimple(in)
+	in.Create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
+	in.Upload("/file/list", "a text", "owner")
+	in.OK("PUT", "/system/setting", `{"values":{"app.registration":true,"app.second_factor":true}}`, "owner")
 }
 
 // withCode replaces the code in a good body by one that is accepted now, and the token of the sign-in that it is for.
-func (in *instance) withCode(rt *web.Route, body string) string {
-	in.t.Helper()
+func withCode(in *servertest.Instance, rt *web.Route, body string) string {
+	in.T.Helper()
 	if rt.Name() == "PUT /admin/account/passkey/:id" {
-		in.newCredential(false)
+		newCredential(in, false)
 	}
 	if strings.Contains(body, `"made":`) {
-		return with(in.t, body, "credential", in.newCredential(strings.Contains(body, "create")))
+		return servertest.With(in.T, body, "credential", newCredential(in, strings.Contains(body, "create")))
 	}
 	if rt.Name() == "POST /admin/reauth" && !strings.Contains(body, `"otp":""`) { // with null, too, the password is enough
 		return body
@@ -187,26 +181,26 @@ func (in *instance) withCode(rt *web.Route, body string) string {
 	app := strings.HasPrefix(rt.Path, "/api/")
 	switch {
 	case rt.Name() == "PUT /admin/account/totp":
-		code = in.beginFactor("owner").code()
+		code = in.BeginFactor("owner").Code()
 	case rt.Name() == "PUT /api/user/totp":
-		code = in.appOf(in.ok("POST", "/api/user/totp", `{"password":"`+ownerPassword+`"}`, "customer")).code()
+		code = in.AppOf(in.OK("POST", "/api/user/totp", `{"password":"`+servertest.OwnerPassword+`"}`, "customer")).Code()
 	case app:
-		made, _ := in.setUpAppFactor("customer")
-		code = made.code()
+		made, _ := in.SetUpAppFactor("customer")
+		code = made.Code()
 	default:
-		made, _ := in.setUpFactor("owner")
-		code = made.code()
+		made, _ := in.SetUpFactor("owner")
+		code = made.Code()
 	}
-	body = with(in.t, body, "otp", `"`+code+`"`)
+	body = servertest.With(in.T, body, "otp", `"`+code+`"`)
 	if strings.Contains(body, "login_token") {
-		device, _ := decodeObject(in.t, body)["device_token"].(string)
+		device, _ := servertest.DecodeObject(in.T, body)["device_token"].(string)
 		token := ""
 		if app {
-			token = in.appFirstStep("customer", device)
+			token = in.AppFirstStep("customer", device)
 		} else {
-			token = in.firstStep("admin", device)
+			token = in.FirstStep("admin", device)
 		}
-		body = with(in.t, body, "login_token", `"`+token+`"`)
+		body = servertest.With(in.T, body, "login_token", `"`+token+`"`)
 	}
 	return body
 }
@@ -214,7 +208,7 @@ func (in *instance) withCode(rt *web.Route, body string) string {
 func TestBody_ValidFields(t *testing.T) {
 	t.Parallel()
 	unused := maps.Clone(goodBodies())
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if !takesBody(&rt) {
 			continue
 		}
@@ -225,14 +219,14 @@ func TestBody_ValidFields(t *testing.T) {
 		}
 		delete(unused, rt.Name())
 		t.Run(rt.Name(), func(t *testing.T) {
-			object := decodeObject(t, good.body)
+			object := servertest.DecodeObject(t, good.body)
 			for _, f := range rt.Input.Fields {
 				if _, has := object[f.Name]; f.From == "json" && !has {
 					t.Errorf("add %s to its good body in server/fields_test.go or server/simple_test.go", f.Name)
 				}
 			}
 			in := withGoodBodies(t)
-			in.ok(rt.Method, good.url, in.withCode(&rt, good.body), holder(&rt))
+			in.OK(rt.Method, good.url, withCode(in, &rt, good.body), holder(&rt))
 		})
 	}
 	for name := range unused {
@@ -241,19 +235,19 @@ func TestBody_ValidFields(t *testing.T) {
 }
 
 // eachField runs a test for every field of every body.
-func eachField(t *testing.T, test func(in *instance, rt *web.Route, f *web.Field, body string, url string)) {
+func eachField(t *testing.T, test func(in *servertest.Instance, rt *web.Route, f *web.Field, body string, url string)) {
 	t.Helper()
 	in := withGoodBodies(t)
-	before := in.dump()
+	before := in.Dump()
 	for _, rt := range bodied() {
 		good := goodBodies()[rt.Name()]
 		for _, f := range rt.Input.Fields {
 			if f.From == "json" {
-				t.Run(rt.Name()+" "+f.Name, func(t *testing.T) { test(in.in(t), &rt, f, good.body, good.url) })
+				t.Run(rt.Name()+" "+f.Name, func(t *testing.T) { test(in.In(t), &rt, f, good.body, good.url) })
 			}
 		}
 	}
-	in.unchanged(before)
+	in.Unchanged(before)
 }
 
 // TestField_Null: null empties fields that can be empty, and is rejected for others.
@@ -264,7 +258,7 @@ func TestField_Null(t *testing.T) {
 		"POST /system/setting options", "PUT /system/setting/:id options", // required by the type of the setting in the valid body
 		"POST /auth/check user_id", // unless there is a token
 	}
-	doc := served(t, start(t))
+	doc := served(t, servertest.Start(t))
 	ops := operations(doc)
 	documented := func(rt *web.Route, f *web.Field) bool { // whether a generated client can send null
 		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
@@ -272,17 +266,17 @@ func TestField_Null(t *testing.T) {
 		types, several := schema["type"].([]any)
 		return several && slices.Contains(types, any("null")) || schema["type"] == nil && schema["$ref"] == nil
 	}
-	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
-		body = with(in.t, body, f.Name, "null")
+	eachField(t, func(in *servertest.Instance, rt *web.Route, f *web.Field, body, url string) {
+		body = servertest.With(in.T, body, f.Name, "null")
 		if !documented(rt, f) || slices.Contains(needed, rt.Name()+" "+f.Name) {
-			in.call(rt.Method, url, body, holder(rt)).names(422, f.Name)
+			in.Call(rt.Method, url, body, holder(rt)).Names(422, f.Name)
 			return
 		}
 		var data map[string]any
-		other := withGoodBodies(in.t)
-		other.ok(rt.Method, url, other.withCode(rt, body), holder(rt)).data(&data)
+		other := withGoodBodies(in.T)
+		other.OK(rt.Method, url, withCode(other, rt, body), holder(rt)).Data(&data)
 		if got, sent := data[f.Name]; sent && f.Name != "device_token" && got != "" && got != 0.0 && !reflect.DeepEqual(got, []any{}) {
-			in.t.Errorf("%v, want it to be empty", got)
+			in.T.Errorf("%v, want it to be empty", got)
 		}
 	})
 }
@@ -298,11 +292,11 @@ func TestDescription_IsAnotherNameOfDescribe(t *testing.T) {
 		ran++
 		t.Run(rt.Name(), func(t *testing.T) {
 			in, good := withGoodBodies(t), goodBodies()[rt.Name()]
-			body := with(t, good.body, "description", `"other words"`)
-			in.call(rt.Method, good.url, body, holder(&rt)).names(400, "description")
-			object := decodeObject(t, body)
+			body := servertest.With(t, good.body, "description", `"other words"`)
+			in.Call(rt.Method, good.url, body, holder(&rt)).Names(400, "description")
+			object := servertest.DecodeObject(t, body)
 			delete(object, "describe")
-			in.ok(rt.Method, good.url, string(encodeJSON(t, object)), holder(&rt)).brief(200, `"describe":"other words"`)
+			in.OK(rt.Method, good.url, string(servertest.EncodeJSON(t, object)), holder(&rt)).Brief(200, `"describe":"other words"`)
 		})
 	}
 	if ran == 0 {
@@ -315,7 +309,7 @@ func TestField_NumericStrings(t *testing.T) {
 	t.Parallel()
 	for _, rt := range bodied() {
 		good := goodBodies()[rt.Name()]
-		object, want := decodeObject(t, good.body), map[string]any{}
+		object, want := servertest.DecodeObject(t, good.body), map[string]any{}
 		for _, f := range rt.Input.Fields {
 			sent := object[f.Name]
 			switch v := sent.(type) {
@@ -346,7 +340,7 @@ func TestField_NumericStrings(t *testing.T) {
 		t.Run(rt.Name(), func(t *testing.T) {
 			var data map[string]any
 			in := withGoodBodies(t)
-			in.ok(rt.Method, good.url, in.withCode(&rt, string(encodeJSON(t, object))), holder(&rt)).data(&data)
+			in.OK(rt.Method, good.url, withCode(in, &rt, string(servertest.EncodeJSON(t, object))), holder(&rt)).Data(&data)
 			for name, value := range want {
 				if got, sent := data[name]; sent && !reflect.DeepEqual(got, value) {
 					t.Errorf("%s is %v, want %v", name, got, value)
@@ -372,17 +366,17 @@ func TestField_WrongType(t *testing.T) {
 			reflect.String: {"text"}, reflect.Int64: {"number"}, reflect.Slice: {"array"}, reflect.Map: {"object"},
 		}[f.Typ.Kind()]
 	}
-	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
+	eachField(t, func(in *servertest.Instance, rt *web.Route, f *web.Field, body, url string) {
 		good := fits(f)
 		if f.Typ == reflect.TypeFor[any]() {
 			return // of which another field says what fits: see TestSetting_FormsOfValues
 		}
 		if len(good) == 0 {
-			in.t.Fatalf("the test does not know %s", f.Typ)
+			in.T.Fatalf("the test does not know %s", f.Typ)
 		}
 		for name, value := range all {
 			if !slices.Contains(good, name) {
-				in.call(rt.Method, url, with(t, body, f.Name, value), holder(rt)).names(422, f.Name)
+				in.Call(rt.Method, url, servertest.With(t, body, f.Name, value), holder(rt)).Names(422, f.Name)
 			}
 		}
 	})
@@ -390,7 +384,7 @@ func TestField_WrongType(t *testing.T) {
 
 func TestField_Bounds(t *testing.T) {
 	t.Parallel()
-	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
+	eachField(t, func(in *servertest.Instance, rt *web.Route, f *web.Field, body, url string) {
 		var values []string
 		switch {
 		case f.Typ.Kind() == reflect.String && f.Enum == nil:
@@ -405,9 +399,9 @@ func TestField_Bounds(t *testing.T) {
 			values = []string{"-1", "18446744073709551616", "9223372036854775808", "999999"}
 		}
 		for _, value := range values {
-			a := in.call(rt.Method, url, with(t, body, f.Name, value), holder(rt))
-			if a.Code != 422 || a.envelope().Errors[f.Name] == "" {
-				in.t.Errorf("%.40s: %d %.300s", value, a.Code, a.Body)
+			a := in.Call(rt.Method, url, servertest.With(t, body, f.Name, value), holder(rt))
+			if a.Code != 422 || a.Envelope().Errors[f.Name] == "" {
+				in.T.Errorf("%.40s: %d %.300s", value, a.Code, a.Body)
 			}
 		}
 	})
@@ -419,23 +413,23 @@ func TestName_RejectsDeceptiveCharacters(t *testing.T) {
 		"NUL": "a\x00b", "bell": "a\ab", "escape": "a\x1bb", "delete": "a\x7fb", "next line": "a\u0085b", "line separator": "a\u2028b",
 		"right to left override": "a\u202eb", "left to right mark": "a\u200eb", "Arabic mark": "a\u061cb", "isolate": "a\u2066b",
 	}
-	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
+	eachField(t, func(in *servertest.Instance, rt *web.Route, f *web.Field, body, url string) {
 		if f.Typ.Kind() != reflect.String || f.Raw {
 			return
 		}
 		for name, text := range deceiving {
-			a := in.call(rt.Method, url, with(t, body, f.Name, string(encodeJSON(t, text))), holder(rt))
-			if a.Code != 422 || a.envelope().Errors[f.Name] == "" {
-				in.t.Errorf("%s: %d %s", name, a.Code, a.Body)
+			a := in.Call(rt.Method, url, servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))), holder(rt))
+			if a.Code != 422 || a.Envelope().Errors[f.Name] == "" {
+				in.T.Errorf("%s: %d %s", name, a.Code, a.Body)
 			}
 		}
 		if f.Text {
 			return // line breaks are allowed there
 		}
 		for _, text := range []string{"a\nb", "a\rb", "a\tb"} {
-			a := in.call(rt.Method, url, with(t, body, f.Name, string(encodeJSON(t, text))), holder(rt))
-			if a.Code != 422 || a.envelope().Errors[f.Name] == "" {
-				in.t.Errorf("%q: %d %s", text, a.Code, a.Body)
+			a := in.Call(rt.Method, url, servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))), holder(rt))
+			if a.Code != 422 || a.Envelope().Errors[f.Name] == "" {
+				in.T.Errorf("%q: %d %s", text, a.Code, a.Body)
 			}
 		}
 	})
@@ -447,7 +441,7 @@ func TestName_RejectsInvisibleCharacters(t *testing.T) {
 	exempt := []string{"icon", "local", "url", "event"}
 	checked := map[string]bool{}
 	var mu sync.Mutex
-	eachField(t, func(in *instance, rt *web.Route, f *web.Field, body, url string) {
+	eachField(t, func(in *servertest.Instance, rt *web.Route, f *web.Field, body, url string) {
 		if f.Typ.Kind() != reflect.String || f.Raw || f.Text || f.Enum != nil || !web.IsRecord(rt.Output) || slices.Contains(exempt, f.Name) || strings.Contains(rt.Path, "passkey") { // needs a browser
 			return
 		}
@@ -455,9 +449,9 @@ func TestName_RejectsInvisibleCharacters(t *testing.T) {
 		checked[f.Name] = true
 		mu.Unlock()
 		for _, text := range []string{"a\u200bb@x.example", "a\u00adb", "a\u3164b", "a\u034fb", "a\u200db"} {
-			a := in.call(rt.Method, url, with(t, body, f.Name, string(encodeJSON(t, text))), holder(rt))
-			if a.Code != 422 || a.envelope().Errors[f.Name] == "" {
-				in.t.Errorf("%q: %d %s", text, a.Code, a.Body)
+			a := in.Call(rt.Method, url, servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))), holder(rt))
+			if a.Code != 422 || a.Envelope().Errors[f.Name] == "" {
+				in.T.Errorf("%q: %d %s", text, a.Code, a.Body)
 			}
 		}
 	})
@@ -473,7 +467,7 @@ func TestName_RejectsInvisibleCharacters(t *testing.T) {
 func TestField_AllMissingReported(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
-	before := in.dump()
+	before := in.Dump()
 	for _, rt := range bodied() {
 		var required []string
 		for _, f := range rt.Input.Fields {
@@ -482,8 +476,8 @@ func TestField_AllMissingReported(t *testing.T) {
 			}
 		}
 		if len(required) > 0 {
-			in.call(rt.Method, goodBodies()[rt.Name()].url, "{}", holder(&rt)).names(422, required...)
+			in.Call(rt.Method, goodBodies()[rt.Name()].url, "{}", holder(&rt)).Names(422, required...)
 		}
 	}
-	in.unchanged(before)
+	in.Unchanged(before)
 }

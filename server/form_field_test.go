@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -8,18 +8,19 @@ import (
 
 	"reeve/server/openapi"
 	"reeve/server/people"
+	"reeve/server/servertest"
 	"reeve/server/web"
 )
 
 func takesForm(rt *web.Route) bool { return rt.Input != nil && rt.Input.Upload }
 
 // goodForms has a file that each multipart route accepts.
-func goodForms(t *testing.T) map[string]formPart {
-	return map[string]formPart{
-		"POST /file/list":         filePart("a.txt", "text"),
-		"POST /admin/avatar":      filePart("a.gif", onePixel),
-		"POST /admin/list-import": filePart("a.csv", "username\nnew\n"),
-		"POST /user/list-import":  filePart("a.csv", "username\nnew\n"),
+func goodForms(t *testing.T) map[string]servertest.FormPart {
+	return map[string]servertest.FormPart{
+		"POST /file/list":         servertest.FilePart("a.txt", "text"),
+		"POST /admin/avatar":      servertest.FilePart("a.gif", onePixel),
+		"POST /admin/list-import": servertest.FilePart("a.csv", "username\nnew\n"),
+		"POST /user/list-import":  servertest.FilePart("a.csv", "username\nnew\n"),
 	}
 }
 
@@ -27,33 +28,33 @@ func goodForms(t *testing.T) map[string]formPart {
 var goodFormFields = map[string]string{"group_id": "0", "public": "1", "dry_run": "1", "charset": "utf-8"}
 
 // sendForm sends a form to a route.
-func (in *instance) sendForm(url string, parts ...formPart) *reply {
-	in.t.Helper()
-	return in.send(in.multipart(url, strings.NewReader(multipartBody(parts...)), "owner"))
+func sendForm(in *servertest.Instance, url string, parts ...servertest.FormPart) *servertest.Reply {
+	in.T.Helper()
+	return in.Send(in.Multipart(url, strings.NewReader(servertest.MultipartBody(parts...)), "owner"))
 }
 
 // TestForm_RejectsUnknownFields sends unknown fields before and after the file, and checks that
 // each form accepts its own fields in both places.
 func TestForm_RejectsUnknownFields(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	eachRoute(t, in, takesForm, func(in *instance, rt *web.Route) {
+	in := servertest.Start(t)
+	servertest.EachRoute(t, in, takesForm, func(in *servertest.Instance, rt *web.Route) {
 		file, known := goodForms(t)[rt.Name()]
 		if !known {
 			t.Fatalf("add a file that %s accepts to goodForms in server/form_field_test.go", rt.Name())
 		}
-		before := in.dump()
+		before := in.Dump()
 		for _, name := range []string{"nonsense", "Dry_run", "dry_run[]", "file[]", "uploader_id", "__proto__", "id"} {
-			in.sendForm(rt.Path, file, fieldPart(name, "1")).names(400, name)
-			in.sendForm(rt.Path, fieldPart(name, ""), file).names(400, name)
+			sendForm(in, rt.Path, file, servertest.FieldPart(name, "1")).Names(400, name)
+			sendForm(in, rt.Path, servertest.FieldPart(name, ""), file).Names(400, name)
 		}
 		for _, name := range []string{"nonsense", "Dry_run", "file", "dry_run[]"} {
-			in.sendForm(rt.Path+"?"+name+"=1", file).names(400, name)
+			sendForm(in, rt.Path+"?"+name+"=1", file).Names(400, name)
 		}
 		if !rt.Input.Several {
-			in.sendForm(rt.Path, file, file).names(400, "file")
+			sendForm(in, rt.Path, file, file).Names(400, "file")
 		}
-		in.sendForm(rt.Path, file, fieldPart("file", "x")).names(400, "file")
+		sendForm(in, rt.Path, file, servertest.FieldPart("file", "x")).Names(400, "file")
 		properties := documented(t, rt)
 		for _, f := range rt.Input.Fields {
 			if f.From != "form" {
@@ -62,26 +63,26 @@ func TestForm_RejectsUnknownFields(t *testing.T) {
 			if properties[f.Name] == nil {
 				t.Errorf("%s is not documented", f.Name)
 			}
-			in.sendForm(rt.Path, file, fieldPart(f.Name, "nonsense")).names(400, f.Name)
-			in.sendForm(rt.Path, fieldPart(f.Name, "nonsense"), file).names(400, f.Name)
-			in.sendForm(rt.Path, file, fieldPart(f.Name, goodFormFields[f.Name]), fieldPart(f.Name, goodFormFields[f.Name])).names(400, f.Name)
+			sendForm(in, rt.Path, file, servertest.FieldPart(f.Name, "nonsense")).Names(400, f.Name)
+			sendForm(in, rt.Path, servertest.FieldPart(f.Name, "nonsense"), file).Names(400, f.Name)
+			sendForm(in, rt.Path, file, servertest.FieldPart(f.Name, goodFormFields[f.Name]), servertest.FieldPart(f.Name, goodFormFields[f.Name])).Names(400, f.Name)
 		}
-		in.unchanged(before)
-		fields := []formPart{}
+		in.Unchanged(before)
+		fields := []servertest.FormPart{}
 		for _, f := range rt.Input.Fields {
 			if f.From == "form" {
-				fields = append(fields, fieldPart(f.Name, goodFormFields[f.Name]))
+				fields = append(fields, servertest.FieldPart(f.Name, goodFormFields[f.Name]))
 			}
 		}
-		in.sendForm(rt.Path, append(slices.Clone(fields), file)...).brief(200)
-		in.sendForm(rt.Path, append([]formPart{file}, fields...)...).brief(200)
+		sendForm(in, rt.Path, append(slices.Clone(fields), file)...).Brief(200)
+		sendForm(in, rt.Path, append([]servertest.FormPart{file}, fields...)...).Brief(200)
 	})
 }
 
 // documented returns the properties of a route's form in the document.
 func documented(t *testing.T, rt *web.Route) openapi.Object {
-	_, op := findOperation(rt.Method, rt.Path)
-	schema := bodySchema(documentSchemas().doc, op)
+	_, op := servertest.FindOperation(rt.Method, rt.Path)
+	schema := bodySchema(servertest.DocumentSchemas().Doc, op)
 	if schema["additionalProperties"] != false {
 		t.Errorf("%s: the form is open", rt.Name())
 	}
@@ -92,39 +93,39 @@ func documented(t *testing.T, rt *web.Route) openapi.Object {
 // change anything.
 func TestImport_DryRunChangesNothing(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	file := filePart("a.csv", "username\nnew\n")
-	dry := func(value string) formPart { return fieldPart("dry_run", value) }
-	before := in.dump()
+	in := servertest.Start(t)
+	file := servertest.FilePart("a.csv", "username\nnew\n")
+	dry := func(value string) servertest.FormPart { return servertest.FieldPart("dry_run", value) }
+	before := in.Dump()
 	for name, c := range map[string]struct {
 		query string
-		parts []formPart
+		parts []servertest.FormPart
 	}{
-		"in the query":               {"?dry_run=1", []formPart{file}},
-		"in the query as true":       {"?dry_run=true", []formPart{file}},
-		"in the form, before":        {"", []formPart{dry("1"), file}},
-		"in the form, after":         {"", []formPart{file, dry("1")}},
-		"in the form as true, after": {"", []formPart{file, dry("true")}},
-		"in both":                    {"?dry_run=1", []formPart{file, dry("1")}},
-		"in the query, empty":        {"?dry_run=1", []formPart{file, dry("")}},
+		"in the query":               {"?dry_run=1", []servertest.FormPart{file}},
+		"in the query as true":       {"?dry_run=true", []servertest.FormPart{file}},
+		"in the form, before":        {"", []servertest.FormPart{dry("1"), file}},
+		"in the form, after":         {"", []servertest.FormPart{file, dry("1")}},
+		"in the form as true, after": {"", []servertest.FormPart{file, dry("true")}},
+		"in both":                    {"?dry_run=1", []servertest.FormPart{file, dry("1")}},
+		"in the query, empty":        {"?dry_run=1", []servertest.FormPart{file, dry("")}},
 	} {
-		if a := in.sendForm("/admin/list-import"+c.query, c.parts...); a.Code != 200 || !strings.Contains(a.Body, `"dry_run":1,"created":0`) {
+		if a := sendForm(in, "/admin/list-import"+c.query, c.parts...); a.Code != 200 || !strings.Contains(a.Body, `"dry_run":1,"created":0`) {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
-		in.unchanged(before)
+		in.Unchanged(before)
 	}
-	in.sendForm("/admin/list-import?dry_run=0", file, dry("1")).names(400, "dry_run")
-	in.sendForm("/admin/list-import?dry_run=1", file, dry("0")).names(400, "dry_run")
-	in.sendForm("/admin/list-import", file, dry("yes")).names(400, "dry_run")
-	in.sendForm("/admin/list-import?charset=utf-8", file, fieldPart("charset", "gbk")).names(400, "charset")
-	in.unchanged(before)
-	in.sendForm("/admin/list-import?dry_run=0", file, dry("false")).brief(200, `"created":1`)
+	sendForm(in, "/admin/list-import?dry_run=0", file, dry("1")).Names(400, "dry_run")
+	sendForm(in, "/admin/list-import?dry_run=1", file, dry("0")).Names(400, "dry_run")
+	sendForm(in, "/admin/list-import", file, dry("yes")).Names(400, "dry_run")
+	sendForm(in, "/admin/list-import?charset=utf-8", file, servertest.FieldPart("charset", "gbk")).Names(400, "charset")
+	in.Unchanged(before)
+	sendForm(in, "/admin/list-import?dry_run=0", file, dry("false")).Brief(200, `"created":1`)
 }
 
 // TestSpreadsheetFormats, in every charset and with every separator.
 func TestSpreadsheetFormats(t *testing.T) {
 	t.Parallel()
-	in := withOffice(t, nil)
+	in := servertest.WithOffice(t, nil)
 	const western, chinese, easy = "Jürgen Groß", "张三丰", "José, Zoë"
 	gbk := map[string]string{chinese: "\xd5\xc5\xc8\xfd\xb7\xe1", "朱镕基": "\xd6\xec\xe9\x46\xbb\xf9", "€": "\x80", "𠀀": "\x95\x32\x82\x36"}
 	latin := func(s string) string {
@@ -168,19 +169,19 @@ func TestSpreadsheetFormats(t *testing.T) {
 		"GB18030 with a mark":                 {"\x84\x31\x95\x33" + table(",", gbk["朱镕基"]), "", "朱镕基"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := in.in(t)
-			a := in.sendForm("/admin/list-import", filePart("a.csv", c.file), fieldPart("charset", c.charset))
-			a.brief(200, `"created":1`)
+			in := in.In(t)
+			a := sendForm(in, "/admin/list-import", servertest.FilePart("a.csv", c.file), servertest.FieldPart("charset", c.charset))
+			a.Brief(200, `"created":1`)
 			if a.Code != 200 {
 				return
 			}
-			in.lists("/admin/list?keywordSearch=new", "nickname", "owner", c.want)
-			id := in.column("/admin/list?keywordSearch=new", "id", "owner")[0]
-			in.ok("GET", "/admin/list/"+id, "", "owner").brief(200, `"role_names":["Plain","Back\\slash"]`)
-			in.ok("DELETE", "/admin/list/"+id, "", "owner")
+			in.Lists("/admin/list?keywordSearch=new", "nickname", "owner", c.want)
+			id := in.Column("/admin/list?keywordSearch=new", "id", "owner")[0]
+			in.OK("GET", "/admin/list/"+id, "", "owner").Brief(200, `"role_names":["Plain","Back\\slash"]`)
+			in.OK("DELETE", "/admin/list/"+id, "", "owner")
 		})
 	}
-	before := in.dump()
+	before := in.Dump()
 	for name, c := range map[string]struct {
 		file, charset string
 		status        int
@@ -202,12 +203,12 @@ func TestSpreadsheetFormats(t *testing.T) {
 		"an unknown charset":         {"username\nnew\n", "ebcdic", 400, "charset", "must be one of utf-8, "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := in.in(t)
-			a := in.sendForm("/admin/list-import?charset="+c.charset, filePart("a.csv", c.file))
-			if a.Code != c.status || !strings.HasPrefix(a.envelope().Errors[c.field], c.text) {
+			in := in.In(t)
+			a := sendForm(in, "/admin/list-import?charset="+c.charset, servertest.FilePart("a.csv", c.file))
+			if a.Code != c.status || !strings.HasPrefix(a.Envelope().Errors[c.field], c.text) {
 				t.Errorf("%d %s", a.Code, a.Body)
 			}
-			in.unchanged(before)
+			in.Unchanged(before)
 		})
 	}
 }
@@ -216,15 +217,15 @@ func TestSpreadsheetFormats(t *testing.T) {
 // by another user.
 func TestImport_DuplicateNameInFile(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	file := "username;email\nann;a@example.org\nbert;b@example.org\ncleo;B@example.org\n\"BERT\";c@example.org\nadmin;\nAdmin;\n"
-	before := in.dump()
+	before := in.Dump()
 	for _, query := range []string{"?dry_run=1", ""} {
-		a := in.upload("/admin/list-import"+query, file, "owner")
-		got := a.envelope().Errors
+		a := in.Upload("/admin/list-import"+query, file, "owner")
+		got := a.Envelope().Errors
 		if query != "" {
 			var out people.ImportOut
-			a.data(&out)
+			a.Data(&out)
 			got = map[string]string{}
 			for _, v := range out.Rows {
 				for column, text := range v.Errors {
@@ -243,6 +244,6 @@ func TestImport_DuplicateNameInFile(t *testing.T) {
 		if len(got) != 4 {
 			t.Errorf("%q", got)
 		}
-		in.unchanged(before)
+		in.Unchanged(before)
 	}
 }

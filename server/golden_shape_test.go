@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"reeve/server/servertest"
 )
 
 // An example of an answer shows its form. Its IDs, counts of stored records and long lists of
@@ -36,7 +38,7 @@ func shortened(t *testing.T, value json.RawMessage) (text, form string) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(value))
 	open, err := d.Token()
-	must(t, err)
+	servertest.Must(t, err)
 	if open != json.Delim('{') && open != json.Delim('[') {
 		return string(bytes.TrimSpace(value)), ""
 	}
@@ -46,13 +48,13 @@ func shortened(t *testing.T, value json.RawMessage) (text, form string) {
 		name := ""
 		if open == json.Delim('{') {
 			token, err := d.Token()
-			must(t, err)
+			servertest.Must(t, err)
 			quoted, err := json.Marshal(token)
-			must(t, err)
+			servertest.Must(t, err)
 			name = string(quoted) + ":"
 		}
 		var inner json.RawMessage
-		must(t, d.Decode(&inner))
+		servertest.Must(t, d.Decode(&inner))
 		text, form := shortened(t, inner)
 		texts, forms = append(texts, name+text), append(forms, name+form)
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +16,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"reeve/server"
 	"reeve/server/account"
 	"reeve/server/openapi"
+	"reeve/server/servertest"
 	"reeve/server/webhook"
 	"reeve/store"
 )
@@ -30,15 +31,15 @@ var updateGolden = flag.Bool("update", false, "write the golden files anew")
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	var b bytes.Buffer
-	must(t, json.Indent(&b, []byte(strings.TrimSpace(text)), "", "  "))
+	servertest.Must(t, json.Indent(&b, []byte(strings.TrimSpace(text)), "", "  "))
 	b.WriteByte('\n')
 	path := filepath.Join("testdata", name+".json")
 	if *updateGolden {
-		must(t, os.WriteFile(path, b.Bytes(), 0o644))
+		servertest.Must(t, os.WriteFile(path, b.Bytes(), 0o644))
 		return
 	}
 	want, err := os.ReadFile(path)
-	must(t, err)
+	servertest.Must(t, err)
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
 		t.Errorf("%s (- file, + now; go test -update writes it anew):\n%s", path, diff)
 	}
@@ -46,57 +47,7 @@ func golden(t *testing.T, name, text string) {
 
 func TestOpenAPIDocument_Golden(t *testing.T) {
 	t.Parallel()
-	golden(t, "openapi", start(t).ok("GET", "/openapi.json", "", "nobody").Body)
-}
-
-// Patterns of values that differ from run to run, with their replacements.
-var volatile = []struct {
-	is     *regexp.Regexp
-	stands string
-}{
-	{moment, someMoment},
-	{regexp.MustCompile(`"rv_[A-Za-z0-9_-]{49}"`), `"rv_…"`},
-	{regexp.MustCompile(`"rv_k_[A-Za-z0-9_-]{49}"`), `"rv_k_…"`},
-	{regexp.MustCompile(`rv_c_[A-Za-z0-9_-]{49}`), `rv_c_…`},
-	{regexp.MustCompile(`"hint":"rv_k_[A-Za-z0-9_-]{4}"`), `"hint":"rv_k_…"`},
-	{regexp.MustCompile(`"whsec_[A-Za-z0-9+/=]{44}"`), `"whsec_…"`},
-	{regexp.MustCompile(`"test-[0-9a-f]{12}-[0-9a-z]+"`), `"test-…"`},
-	{regexp.MustCompile(`timestamp\\":\\"[^\\]+`), `timestamp\":\"…`},
-	{regexp.MustCompile(`"requestId":"[0-9a-f]{12}-[0-9a-z]+"`), `"requestId":"…"`},
-	{regexp.MustCompile(`"event_id":"[a-z0-9]{10}-`), `"event_id":"…-`},
-	{regexp.MustCompile(`/media/[A-Z2-7]{26}`), `/media/…`},
-	{regexp.MustCompile(`key":"[A-Z2-7]{26}"`), `key":"…"`},
-	{regexp.MustCompile(`expires=[0-9]+(.{1,6})session=1.{1,6}signature=[A-Za-z0-9_-]{43}`), `expires=…${1}session=1${1}signature=…`},
-	{regexp.MustCompile(`"id":[0-9]{16}`), `"id":1795000000000000`},
-	{regexp.MustCompile(`"request_id":"[0-9a-f]{12}-[0-9a-z]+"`), `"request_id":"…"`},
-	{regexp.MustCompile(`_ms":[0-9.]+`), `_ms":0`},
-	{regexp.MustCompile(`"bytes_out":[0-9]+`), `"bytes_out":0`},
-	{regexp.MustCompile(`"host_name":"[^"]*"`), `"host_name":"…"`},
-	{regexp.MustCompile(`"caller":"([^"]*):[0-9]+"`), `"caller":"$1:0"`},
-	{regexp.MustCompile(`"took_ms":[0-9.]+`), `"took_ms":0`},
-	{regexp.MustCompile(`"(\w+_bytes|\w+_seconds|queued_requests|moved_ms|cpus|goroutines)":-?[0-9]+`), `"$1":0`},
-	{regexp.MustCompile(`"(go|platform)":"[^"]+"`), `"$1":"…"`},
-	{regexp.MustCompile(`[0-9-]{10}T[0-9:.]+Z( 被更改|; reload)`), `…$1`},
-	{regexp.MustCompile(`"change_log":\{[^}]*\}`), `"change_log":{}`},
-	{regexp.MustCompile(`tgz","size":[0-9]+,"sha256":"[0-9a-f]{64}"`), `tgz","size":0,"sha256":"…"`},
-	{regexp.MustCompile(`/link/rv_l_[A-Za-z0-9_-]{49}`), `/link/…`},
-	{regexp.MustCompile(`[0-9]{1,2} [A-Z][a-z]+ [0-9]{4}, [0-9:]{5} UTC`), `… UTC`},
-	{regexp.MustCompile(`"free_mib":[0-9]+`), `"free_mib":0`},
-	{regexp.MustCompile(`"(challenge|signature)":"[0-9a-f]{64}"`), `"$1":"…"`},
-	{regexp.MustCompile(`"salt":"[0-9a-f]{32}\?expires=[0-9]{10}(&|\\u0026)"`), `"salt":"…?expires=1795000000&"`},
-	{regexp.MustCompile(`"[a-z2-7]{4}(-[a-z2-7]{4}){3}"`), `"…"`},
-	{regexp.MustCompile(`"(credential_id|public_key)":"[A-Za-z0-9_+/=-]+"`), `"$1":"…"`},
-	{regexp.MustCompile(`"hashes":\["[0-9a-f",]+\]`), `"hashes":[]`},
-	{regexp.MustCompile(`"challenge":"[A-Za-z0-9_-]{75}"`), `"challenge":"…"`},
-	{regexp.MustCompile(`(secret=|"secret":")[A-Z2-7]{32}`), `${1}…`},
-	{regexp.MustCompile(`[0-9]+ MiB are free`), `… MiB are free`},
-}
-
-func steady(body string) string {
-	for _, v := range volatile {
-		body = v.is.ReplaceAllString(body, v.stands)
-	}
-	return body
+	golden(t, "openapi", servertest.Start(t).OK("GET", "/openapi.json", "", "nobody").Body)
 }
 
 // byKind orders the events of a request by kind, since the order of two in the same
@@ -112,13 +63,13 @@ func byKind(t *testing.T, body string) string {
 		Msg      string `json:"msg"`
 		ShowType int    `json:"showType"`
 	}
-	must(t, json.Unmarshal([]byte(body), &a))
+	servertest.Must(t, json.Unmarshal([]byte(body), &a))
 	slices.SortStableFunc(a.Data.Events, func(a, b json.RawMessage) int {
 		kind := func(event json.RawMessage) string { k, _, _ := strings.Cut(string(event), ","); return k }
 		return strings.Compare(kind(a), kind(b))
 	})
 	sorted, err := json.Marshal(a)
-	must(t, err)
+	servertest.Must(t, err)
 	return string(sorted)
 }
 
@@ -126,7 +77,7 @@ func byKind(t *testing.T, body string) string {
 // new database.
 var goldenAnswers = []struct{ file, method, url, body string }{
 	{"health", "GET", "/health", ""},
-	{"login", "POST", "/admin/login", `{"username":"admin","password":"` + ownerPassword + `"}`},
+	{"login", "POST", "/admin/login", `{"username":"admin","password":"` + servertest.OwnerPassword + `"}`},
 	{"info", "GET", "/admin/info", ""},
 	{"user", "PUT", "/admin/info", `{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1}`},
 	{"permission", "POST", "/admin/rule", `{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
@@ -136,7 +87,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"api_key", "POST", "/admin/account/key", `{"name":"laptop","expires_at":"` + store.TimeOf(time.Now().Add(time.Hour)).String() + `"}`},
 	{"api_key_one", "GET", "/admin/account/key/1", ""},
 	{"check", "POST", "/auth/check", `{"user_id":1,"permissions":["system.info","shop.refund"],"explain":1}`},
-	{"forward", "POST", "/auth/forward", `{"origin":"` + appOrigin + `","to":"/orders","state":"` + strings.Repeat("0", 64) + `"}`},
+	{"forward", "POST", "/auth/forward", `{"origin":"` + servertest.AppOrigin + `","to":"/orders","state":"` + strings.Repeat("0", 64) + `"}`},
 	{"introspection", "POST", "/auth/introspect", "token=unknown"},
 	{"setting_group", "POST", "/system/setting-group", `{"key":"look","title":"Look","remark":"one\ntwo","public":true}`},
 	{"setting_group_list", "GET", "/system/setting-group", ""},
@@ -224,7 +175,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"flag_preview", "POST", "/system/setting/flag-preview", `{"key":"look.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\"}","user_id":1}`},
 	{"flags", "POST", "/ofrep/v1/evaluate/flags", `{"context":{"targetingKey":"ignored"}}`},
 	{"flag", "POST", "/ofrep/v1/evaluate/flags/look.checkout", `{}`},
-	{"mail_settings", "PUT", "/system/setting", mailSettings},
+	{"mail_settings", "PUT", "/system/setting", servertest.MailSettings},
 	{"registration_settings", "PUT", "/system/setting", `{"values":{"app.registration":1,"app.registration_domains":"example.org"}}`},
 	{"registration", "POST", "/api/register", `{"username":"newcomer","password":"long enough it is","email":"newcomer@example.org"}`},
 	{"challenge_settings", "PUT", "/system/setting", `{"values":{"app.registration_challenge":1}}`},
@@ -239,7 +190,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"mail_test", "POST", "/system/mail-test", `{"email":"boss@example.org"}`},
 	{"mail_templates", "GET", "/system/mail-template", ""},
 	{"mail_queued", "POST", "/admin/email", `{}`},
-	{"link_used", "POST", "/api/password/link", `{"token":"` + goldenLink.token + `","password":"a good password"}`},
+	{"link_used", "POST", "/api/password/link", `{"token":"` + goldenLink.Token + `","password":"a good password"}`},
 	{"passkey_sign_in", "GET", "/admin/login/passkey", ""},
 	{"passkey_options", "GET", "/admin/account/passkey-options", ""},
 	{"passkey_added", "POST", "/admin/account/passkey", `{"name":"Laptop","credential":{passkey}}`},
@@ -252,7 +203,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"device", "PUT", "/admin/account/device/1", `{"name":"Laptop"}`},
 	{"reauth", "GET", "/admin/reauth", ""},
 	{"api_key_deleted", "DELETE", "/admin/account/key/1", ""},
-	{"reauth_done", "POST", "/admin/reauth", `{"password":"` + ownerPassword + `"}`},
+	{"reauth_done", "POST", "/admin/reauth", `{"password":"` + servertest.OwnerPassword + `"}`},
 	{"totp_begun", "POST", "/admin/account/totp", ""},
 	{"totp_recovery_codes", "PUT", "/admin/account/totp", `{"otp":"{code}"}`},
 	{"totp", "GET", "/admin/account/totp", ""},
@@ -261,7 +212,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 }
 
 // goldenLink is used in goldenAnswers.
-var goldenLink = newTestLink(store.PasswordReset, true, 1)
+var goldenLink = servertest.NewTestLink(store.PasswordReset, true, 1)
 
 // onePixel is a GIF.
 const onePixel = "GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;"
@@ -270,11 +221,11 @@ func TestGoldenAnswers(t *testing.T) {
 	// Not parallel: others beside it would make writes slow, which the answers show.
 	files := fstest.MapFS{"topic.md": {Data: []byte("# A topic\n\nSome [text](other.md).\n")}}
 	local, err := webhook.ParseAllow([]string{"127.0.0.1"})
-	must(t, err)
-	in := start(t, func(su *setup) { su.config.Manual, su.config.WebhookAllow = files, local })
+	servertest.Must(t, err)
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Manual, su.Config.WebhookAllow = files, local })
 	seen := map[reflect.Type]bool{}
 	refresh := "" // the request_id of that response
-	var app *authenticator
+	var app *servertest.Authenticator
 	for _, g := range goldenAnswers {
 		as := "owner"
 		switch g.file {
@@ -282,39 +233,39 @@ func TestGoldenAnswers(t *testing.T) {
 			as = "nobody"
 		case "own_app_user":
 			as = "shopper"
-			in.appUser(as)
+			in.AppUser(as)
 		case "app_totp":
 			as = "shopper"
 		}
-		var a *reply
+		var a *servertest.Reply
 		if g.file == "link_used" {
-			in.plant(goldenLink, "")
+			in.Plant(goldenLink, "")
 		}
 		if strings.HasPrefix(g.file, "monitor_") {
-			in.flush()
+			in.Flush()
 			g.url = strings.ReplaceAll(g.url, "{refresh}", refresh)
 		}
 		if strings.Contains(g.body, "{passkey}") {
-			g.body = strings.ReplaceAll(g.body, "{passkey}", in.newCredential(true))
+			g.body = strings.ReplaceAll(g.body, "{passkey}", newCredential(in, true))
 		}
 		if strings.Contains(g.body, "{code}") {
-			g.body = strings.ReplaceAll(g.body, "{code}", app.code())
+			g.body = strings.ReplaceAll(g.body, "{code}", app.Code())
 		}
-		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.db.LogHead().Seq, 10))
+		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.Db.LogHead().Seq, 10))
 		if slices.Contains([]string{"import", "import_run", "file_upload", "avatar"}, g.file) {
-			a = in.upload(g.url, g.body, as)
+			a = in.Upload(g.url, g.body, as)
 		} else if g.file == "introspection" {
-			a = in.introspect(g.body, as)
+			a = in.Introspect(g.body, as)
 		} else {
-			a = in.call(g.method, g.url, g.body, as)
+			a = in.Call(g.method, g.url, g.body, as)
 		}
 		if g.file == "reauth_done" {
 			var out account.ReauthDone
-			a.data(&out)
-			in.tokens["owner"] = out.Token
+			a.Data(&out)
+			in.Tokens["owner"] = out.Token
 		}
 		if g.file == "totp_begun" {
-			app = in.appOf(a)
+			app = in.AppOf(a)
 		}
 		if failing := strings.HasPrefix(g.file, "failure"); failing == (a.Code == http.StatusOK) {
 			t.Errorf("%s: %d %s", g.file, a.Code, a.Body)
@@ -327,29 +278,29 @@ func TestGoldenAnswers(t *testing.T) {
 		if g.file == "monitor_story" {
 			body = byKind(t, body)
 		}
-		golden(t, "answers/"+g.file, shapeOf(t, steady(body)))
-		path, _ := findOperation(g.method, strings.Split(g.url, "?")[0])
-		for _, rt := range routes() {
+		golden(t, "answers/"+g.file, shapeOf(t, servertest.Steady(body)))
+		path, _ := servertest.FindOperation(g.method, strings.Split(g.url, "?")[0])
+		for _, rt := range server.Routes() {
 			if rt.Method == g.method && openapi.DocumentPath(rt.Path) == path && a.Code == http.StatusOK {
 				seen[rt.Output] = true
 			}
 		}
 	}
 	for _, r := range simpleResources {
-		for _, rt := range slices.Backward(routes()) { // the list has what was created
+		for _, rt := range slices.Backward(server.Routes()) { // the list has what was created
 			name := "answers/" + strings.ReplaceAll(r.path[1:], "/", "_")
 			switch {
 			case seen[rt.Output] || rt.Path != r.path:
 			case rt.Method == "POST":
-				golden(t, name, shapeOf(t, steady(in.ok("POST", r.path, r.nth(3), "owner").Body)))
+				golden(t, name, shapeOf(t, servertest.Steady(in.OK("POST", r.path, r.nth(3), "owner").Body)))
 				seen[rt.Output] = true
 			case rt.Method == "GET":
-				golden(t, name+"_list", shapeOf(t, steady(in.ok("GET", r.path, "", "owner").Body)))
+				golden(t, name+"_list", shapeOf(t, servertest.Steady(in.OK("GET", r.path, "", "owner").Body)))
 				seen[rt.Output] = true
 			}
 		}
 	}
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if rt.Binary == "" && !seen[rt.Output] {
 			t.Errorf("%s answers %s: add a request for it to goldenAnswers in server/golden_test.go, then run go test -run GoldenAnswers -update", rt.Name(), rt.Output)
 		}

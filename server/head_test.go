@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server"
+	"reeve/server/servertest"
 	"reeve/server/web"
 )
 
@@ -21,36 +23,36 @@ var nonce = regexp.MustCompile("nonce-[A-Z0-9]+")
 func TestHEAD_EveryGET(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
-	in.tokens["metrics"] = metricsSecret
-	base := in.live()
+	in.Tokens["metrics"] = servertest.MetricsSecret
+	base := in.Live()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	ask := func(t *testing.T, method, url, as string) (int, http.Header, string) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, method, base+url, nil)
-		must(t, err)
-		if token := in.tokens[as]; token != "" {
+		servertest.Must(t, err)
+		if token := in.Tokens[as]; token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
 		a, err := client.Do(r)
-		must(t, err)
+		servertest.Must(t, err)
 		defer a.Body.Close()
 		body := ""
 		if method == "HEAD" {
 			b, err := io.ReadAll(a.Body)
-			must(t, err)
+			servertest.Must(t, err)
 			body = string(b)
 		}
 		return a.StatusCode, a.Header, body
 	}
 	succeeded := 0
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if rt.Method != "GET" {
 			continue
 		}
 		t.Run(rt.Path, func(t *testing.T) {
 			url := strings.NewReplacer(":item_id", "1", ":id", "1", ":seq", "1").Replace(rt.Path)
-			url = urlOf(&web.Route{Path: url})
+			url = servertest.URLOf(&web.Route{Path: url})
 			code, header, _ := ask(t, "GET", url, holder(&rt))
 			headCode, head, body := ask(t, "HEAD", url, holder(&rt))
 			if code == 200 {
@@ -86,13 +88,13 @@ func TestHEAD_EveryGET(t *testing.T) {
 // A stream and a download end at the headers; no use of them is logged.
 func TestHEAD_ChangesNothing(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	before := in.ok("GET", "/system/audit", "", "owner").Body
+	in := servertest.Start(t)
+	before := in.OK("GET", "/system/audit", "", "owner").Body
 	for _, url := range []string{"/system/backup", "/admin/list-export", "/system/event", "/system/audit-export"} {
-		in.call("HEAD", url, "", "owner").brief(200)
+		in.Call("HEAD", url, "", "owner").Brief(200)
 	}
 	for _, text := range []string{"backup", "export"} {
-		if after := in.ok("GET", "/system/audit", "", "owner").Body; strings.Count(after, text) != strings.Count(before, text) {
+		if after := in.OK("GET", "/system/audit", "", "owner").Body; strings.Count(after, text) != strings.Count(before, text) {
 			t.Errorf("%s was logged: %s", text, after)
 		}
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"go/parser"
@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"reeve/server/servertest"
 )
 
 // mayImport lists the packages of the module that each package may import. One that is
@@ -116,7 +118,7 @@ var onlyIn = map[string]string{
 	"github.com/wneessen":    "reeve/server/mail",
 }
 
-// imports returns the imports of every file of the module except tests.
+// imports returns the imports of every file of the module except tests and what only they use.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
@@ -126,7 +128,7 @@ func imports(t *testing.T) map[string][]string {
 		}
 		name := entry.Name()
 		if entry.IsDir() {
-			if name == "testdata" || path != ".." && strings.HasPrefix(name, ".") || name == "node_modules" {
+			if name == "testdata" || name == "servertest" || path != ".." && strings.HasPrefix(name, ".") || name == "node_modules" {
 				return fs.SkipDir
 			}
 			return nil
@@ -156,7 +158,7 @@ func imports(t *testing.T) map[string][]string {
 		}
 		return nil
 	})
-	must(t, err)
+	servertest.Must(t, err)
 	return all
 }
 

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server"
 	"reeve/server/openapi"
+	"reeve/server/servertest"
 )
 
 // TestSecret_NeitherLoggedNorReturned sends a password, a token and a secret to
@@ -15,17 +17,17 @@ import (
 func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	in := start(t, func(su *setup) { su.log = &log })
-	in.clerk("none")
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
+	in.Clerk("none")
 	const password, token = "Pa55word-in-the-clear", "rv_Token-in-the-clear-0123456789"
-	in.tokens["junk"] = token
+	in.Tokens["junk"] = token
 	secrets := []string{password, token}
-	for _, t := range in.tokens {
+	for _, t := range in.Tokens {
 		if t != "" {
 			secrets = append(secrets, t)
 		}
 	}
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if rt.Path == "/admin/logout" {
 			continue
 		}
@@ -37,9 +39,9 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 					object[f.Name] = password
 				}
 			}
-			bodies = append(bodies, string(encodeJSON(t, object)))
+			bodies = append(bodies, string(servertest.EncodeJSON(t, object)))
 			if good, ok := goodBodies()[rt.Name()]; ok {
-				bodies = append(bodies, with(t, good.body, "password", `"`+password+`"`))
+				bodies = append(bodies, servertest.With(t, good.body, "password", `"`+password+`"`))
 			}
 		}
 		query := url.Values{"password": {password}, "token": {token}}.Encode()
@@ -49,7 +51,7 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 					if body == "" && q == "" && as == "owner" {
 						continue // a successful response; that of the sign-in has a token
 					}
-					a := in.call(rt.Method, urlOf(&rt)+q, body, as)
+					a := in.Call(rt.Method, servertest.URLOf(&rt)+q, body, as)
 					for _, secret := range secrets {
 						if strings.Contains(a.Body, secret) || strings.Contains(fmt.Sprint(a.Header), secret) {
 							t.Errorf("%s as %s, %s: sent back: %s", rt.Name(), as, body, a.Body)
@@ -59,21 +61,21 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 			}
 		}
 	}
-	a := in.login("admin", ownerPassword)
+	a := in.Login("admin", servertest.OwnerPassword)
 	var out struct{ Token string }
-	a.data(&out)
-	in.tokens["here"] = out.Token
-	r := in.request("PUT", "/admin/password", `{"old_password":"`+ownerPassword+`","new_password":"`+password+`"}`, "here")
+	a.Data(&out)
+	in.Tokens["here"] = out.Token
+	r := in.Request("PUT", "/admin/password", `{"old_password":"`+servertest.OwnerPassword+`","new_password":"`+password+`"}`, "here")
 	r.RemoteAddr = "192.0.2.9:1" // the wrong passwords above are limited by address
-	if a := in.handled(r); a.StatusCode != 200 {
+	if a := in.Handled(r); a.StatusCode != 200 {
 		t.Fatal(a.Status)
 	}
-	in.ok("POST", "/admin/logout", "", "here")
-	in.login("admin", password).brief(200)
+	in.OK("POST", "/admin/logout", "", "here")
+	in.Login("admin", password).Brief(200)
 	if !strings.Contains(log.String(), `"route":"/admin/login"`) {
 		t.Fatal("nothing was logged, so nothing could leak")
 	}
-	for _, secret := range append(secrets, out.Token, ownerPassword) {
+	for _, secret := range append(secrets, out.Token, servertest.OwnerPassword) {
 		if at := strings.Index(log.String(), secret); at >= 0 {
 			t.Errorf("logged: %.300s", log.String()[max(0, at-200):])
 		}
@@ -83,15 +85,15 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 // TestSecret_HashIsNeverReturned searches every response that a route sends to the owner.
 func TestSecret_HashIsNeverReturned(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.clerk("clerk", "system.setting.query")
-	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
-	for _, rt := range routes() {
+	in := servertest.Start(t)
+	in.Clerk("clerk", "system.setting.query")
+	in.Create("/system/dict", `{"code":"colour","name":"Colour"}`)
+	for _, rt := range server.Routes() {
 		if rt.Method != "GET" || rt.Binary != "" {
 			continue
 		}
 		path := strings.NewReplacer(":id", "1", ":seq", "2", ":collection", "user").Replace(rt.Path)
-		a := in.call(rt.Method, path, "", "owner")
+		a := in.Call(rt.Method, path, "", "owner")
 		for _, trace := range []string{"$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key"} {
 			if strings.Contains(a.Body, trace) {
 				t.Errorf("%s: %s in %s", rt.Name(), trace, a.Body)

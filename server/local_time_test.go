@@ -1,9 +1,10 @@
-package server
+package server_test
 
 import (
 	"testing"
 	"time"
 
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -34,10 +35,10 @@ func TestBound_ClockChanges(t *testing.T) {
 		{"", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z"},
 	} {
 		zone, err := web.ZoneOf(c.zone)
-		must(t, err)
+		servertest.Must(t, err)
 		for end, want := range map[bool]string{false: c.low, true: c.high} {
 			at, err := time.Parse(time.RFC3339Nano, want)
-			must(t, err)
+			servertest.Must(t, err)
 			got, err := web.Bound(c.text, end, zone)
 			if err != nil || got != store.TimeOf(at) {
 				t.Errorf("%s in %s, end %v: %s %v, not %s", c.text, c.zone, end, got, err, want)
@@ -52,7 +53,7 @@ func TestBound_DaysMeet(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"America/Santiago", "America/Havana", "Atlantic/Azores", "Africa/Cairo", "Asia/Beirut", "Africa/Casablanca", "Australia/Lord_Howe"} {
 		zone, err := web.ZoneOf(name)
-		must(t, err)
+		servertest.Must(t, err)
 		day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 		for range 3650 {
 			next := day.AddDate(0, 0, 1)

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -12,29 +12,30 @@ import (
 
 	"reeve/embed"
 	"reeve/server/ops"
+	"reeve/server/servertest"
 	"reeve/store"
 )
 
 func TestManual_HTML(t *testing.T) {
 	files, err := fs.Sub(embed.Manual, "manual")
-	must(t, err)
-	in := start(t, func(su *setup) { su.config.Manual = files })
-	answer := in.ok("GET", "/system/manual", "", "owner")
-	data := string(answer.envelope().Data)
+	servertest.Must(t, err)
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Manual = files })
+	answer := in.OK("GET", "/system/manual", "", "owner")
+	data := string(answer.Envelope().Data)
 	for _, want := range []string{`"key":"getting-started","title":"Getting started"`, `href=\"/console/help/concepts`} {
 		if !strings.Contains(data, want) {
 			t.Errorf("it lacks %s", want)
 		}
 	}
 	etag := answer.Header.Get("Etag")
-	if again := in.get("GET", "/system/manual", "owner", "If-None-Match", etag); etag == "" || again.Code != 304 {
+	if again := in.Get("GET", "/system/manual", "owner", "If-None-Match", etag); etag == "" || again.Code != 304 {
 		t.Errorf("with the tag %q again: %d", etag, again.Code)
 	}
 }
 
 func TestManual_NoTopicsIfAbsent(t *testing.T) {
-	in := start(t)
-	if got := string(in.ok("GET", "/system/manual", "", "owner").envelope().Data); got != `{"data":[]}` {
+	in := servertest.Start(t)
+	if got := string(in.OK("GET", "/system/manual", "", "owner").Envelope().Data); got != `{"data":[]}` {
 		t.Error(got)
 	}
 }
@@ -50,7 +51,7 @@ func TestManual_BadIsRefusedAtStart(t *testing.T) {
 func rowsOf(t *testing.T, page string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../embed/manual/" + page)
-	must(t, err)
+	servertest.Must(t, err)
 	rows := map[string][]string{}
 	for line := range strings.Lines(string(text)) {
 		if cells := strings.Split(strings.TrimSpace(line), " | "); strings.HasPrefix(line, "| `") {

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"reeve/server/ops"
+	"reeve/server/servertest"
 )
 
 // Requests that fail in the ways that people meet most, as somebody.
@@ -44,24 +45,24 @@ type messageGolden struct {
 }
 
 type parsedMessages struct {
-	parsed
+	servertest.Parsed
 	Reason, Details json.RawMessage
 }
 
 func TestGoldenMessages(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	var all []messageGolden
 	for _, f := range failingRequests {
 		var got [2]parsedMessages
 		var status int
 		for i, language := range []string{"en-US,en;q=0.9,zh;q=0.8", "zh-CN,zh;q=0.9,en;q=0.8"} {
-			r := in.request(f.method, f.url, f.body, f.as)
+			r := in.Request(f.method, f.url, f.body, f.as)
 			r.Header.Set("Accept-Language", language)
-			a := in.send(r)
-			must(t, json.Unmarshal([]byte(a.Body), &got[i]))
+			a := in.Send(r)
+			servertest.Must(t, json.Unmarshal([]byte(a.Body), &got[i]))
 			if want := []string{"en", "zh-CN"}[i]; a.Header.Get("Content-Language") != want || a.Header.Get("Vary") != "Accept-Language" {
-				t.Errorf("%s: Content-Language %q, Vary %q", a.sent, a.Header.Get("Content-Language"), a.Header.Get("Vary"))
+				t.Errorf("%s: Content-Language %q, Vary %q", a.Sent, a.Header.Get("Content-Language"), a.Header.Get("Vary"))
 			}
 			status = a.Code
 		}
@@ -79,27 +80,27 @@ func TestGoldenMessages(t *testing.T) {
 		all = append(all, g)
 	}
 	b, err := json.Marshal(all)
-	must(t, err)
-	golden(t, "messages", steady(string(b)))
+	servertest.Must(t, err)
+	golden(t, "messages", servertest.Steady(string(b)))
 }
 
 // Texts of health are in the language of the request, with a code for programs.
 func TestHealthTexts_RequestLanguage(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	if _, err := in.db.FilesOpened(); err != nil { // until then the text changes between the requests
+	in := servertest.Start(t)
+	if _, err := in.Db.FilesOpened(); err != nil { // until then the text changes between the requests
 		t.Fatal(err)
 	}
-	r := in.request("GET", "/system/health", "", "owner")
+	r := in.Request("GET", "/system/health", "", "owner")
 	r.Header.Set("Accept-Language", "zh")
 	var out ops.SystemHealthOut
-	a := in.send(r)
-	a.brief(200)
-	a.data(&out)
+	a := in.Send(r)
+	a.Brief(200)
+	a.Data(&out)
 	if a.Header.Get("Content-Language") != "zh-CN" || a.Header.Get("Vary") != "Accept-Language" {
 		t.Errorf("got the headers %v", a.Header)
 	}
-	_, parts := in.healthParts()
+	_, parts := in.HealthParts()
 	for _, p := range out.Parts {
 		if en := parts[p.Name]; p.Text == en.Text || p.Reason.Code == "" || p.Reason.Code != en.Reason.Code || !strings.ContainsFunc(p.Text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
 			t.Errorf("%s: %q in English, %q in Chinese, code %s", p.Name, en.Text, p.Text, p.Reason.Code)
@@ -113,11 +114,11 @@ func TestHealthTexts_RequestLanguage(t *testing.T) {
 // A response with no text that depends on the language names none in its header.
 func TestContentLanguage_AbsentForRecords(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	r := in.request("GET", "/admin/info", "", "owner")
+	in := servertest.Start(t)
+	r := in.Request("GET", "/admin/info", "", "owner")
 	r.Header.Set("Accept-Language", "zh")
-	a := in.send(r)
-	a.brief(200)
+	a := in.Send(r)
+	a.Brief(200)
 	if a.Header.Get("Content-Language") != "" || len(a.Header) > 8 {
 		t.Errorf("got the headers %v", a.Header)
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"go/ast"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/servertest"
 	"reeve/store/errs"
 )
 
@@ -28,7 +29,7 @@ func TestMessageCatalogue_Complete(t *testing.T) {
 			continue
 		}
 		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
-		must(t, err)
+		servertest.Must(t, err)
 		sources[path] = file
 		addConstants(constants, filepath.Dir(path), file)
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -18,22 +19,22 @@ import (
 var sampleLine = regexp.MustCompile(`^([a-z_][a-zA-Z0-9_]*)(\{\w+="[^"]*"(?:, ?\w+="[^"]*")*\})? (\S+)$`)
 
 // scrape returns every sample by name and labels.
-func (in *instance) scrape() map[string]float64 {
-	in.t.Helper()
+func scrape(in *servertest.Instance) map[string]float64 {
+	in.T.Helper()
 	all := map[string]float64{}
-	for line := range strings.Lines(in.ok("GET", "/metrics", "", "metrics").Body) {
+	for line := range strings.Lines(in.OK("GET", "/metrics", "", "metrics").Body) {
 		line = strings.TrimSuffix(line, "\n")
 		if strings.HasPrefix(line, "# ") {
 			continue
 		}
 		m := sampleLine.FindStringSubmatch(line)
 		if m == nil {
-			in.t.Fatalf("not a sample: %s", line)
+			in.T.Fatalf("not a sample: %s", line)
 		}
 		v, err := strconv.ParseFloat(m[3], 64)
-		must(in.t, err)
+		servertest.Must(in.T, err)
 		if _, twice := all[m[1]+m[2]]; twice {
-			in.t.Errorf("twice: %s", line)
+			in.T.Errorf("twice: %s", line)
 		}
 		all[m[1]+m[2]] = v
 	}
@@ -41,19 +42,19 @@ func (in *instance) scrape() map[string]float64 {
 }
 
 // moves runs fn and fails unless the samples have changed by these amounts.
-func (in *instance) moves(what string, want map[string]float64, fn func()) {
-	in.t.Helper()
-	for _, fault := range in.movement(want, fn) {
-		in.t.Errorf("%s: %s", what, fault)
+func moves(in *servertest.Instance, what string, want map[string]float64, fn func()) {
+	in.T.Helper()
+	for _, fault := range movement(in, want, fn) {
+		in.T.Errorf("%s: %s", what, fault)
 	}
 }
 
 // movement runs fn and returns the samples that have not changed by these amounts.
-func (in *instance) movement(want map[string]float64, fn func()) (faults []string) {
-	in.t.Helper()
-	before := in.scrape()
+func movement(in *servertest.Instance, want map[string]float64, fn func()) (faults []string) {
+	in.T.Helper()
+	before := scrape(in)
 	fn()
-	after := in.scrape()
+	after := scrape(in)
 	for name, by := range want {
 		if _, there := after[name]; !there || after[name]-before[name] != by {
 			faults = append(faults, fmt.Sprintf("%s went from %v to %v, want %v more", name, before[name], after[name], by))
@@ -63,15 +64,15 @@ func (in *instance) movement(want map[string]float64, fn func()) (faults []strin
 }
 
 // untilMoved repeats movement while something else moves the samples, too.
-func (in *instance) untilMoved(what string, want map[string]float64, fn func()) {
-	in.t.Helper()
+func untilMoved(in *servertest.Instance, what string, want map[string]float64, fn func()) {
+	in.T.Helper()
 	var faults []string
 	for range 5 {
-		if faults = in.movement(want, fn); faults == nil {
+		if faults = movement(in, want, fn); faults == nil {
 			return
 		}
 	}
-	in.t.Errorf("%s: %s", what, faults)
+	in.T.Errorf("%s: %s", what, faults)
 }
 
 func requestsOf(method, route, status string) string {
@@ -81,8 +82,8 @@ func requestsOf(method, route, status string) string {
 func TestMetrics_Requests(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	in.clerk("without")
-	in.moves("requests", map[string]float64{
+	in.Clerk("without")
+	moves(in, "requests", map[string]float64{
 		requestsOf("GET", "/admin/info", "2xx"):                                               3,
 		requestsOf("GET", "/admin/info", "4xx"):                                               1,
 		requestsOf("GET", "/admin/role/:id", "4xx"):                                           2,
@@ -97,36 +98,36 @@ func TestMetrics_Requests(t *testing.T) {
 		`reeve_request_duration_seconds_bucket{method="GET",route="/admin/role/:id",le="30"}`: 2,
 	}, func() {
 		for range 3 {
-			in.ok("GET", "/admin/info", "", "owner")
+			in.OK("GET", "/admin/info", "", "owner")
 		}
-		in.call("GET", "/admin/info", "", "nobody").brief(401)
-		in.call("GET", "/admin/role/77", "", "owner").brief(404)
-		in.call("GET", "/admin/role/1", "", "without").brief(403)
-		in.call("GET", "/media/nothing", "", "nobody").brief(404)
-		in.call("HEAD", "/media/nothing", "", "nobody")
+		in.Call("GET", "/admin/info", "", "nobody").Brief(401)
+		in.Call("GET", "/admin/role/77", "", "owner").Brief(404)
+		in.Call("GET", "/admin/role/1", "", "without").Brief(403)
+		in.Call("GET", "/media/nothing", "", "nobody").Brief(404)
+		in.Call("HEAD", "/media/nothing", "", "nobody")
 		for _, path := range []string{"/no/such", "/no/such/either", "/%22%7D%0A1"} {
-			in.call("GET", path, "", "nobody").brief(404)
+			in.Call("GET", path, "", "nobody").Brief(404)
 		}
-		in.call("BREW", "/admin/info", "", "nobody").brief(405)
-		in.create("/admin/role", `{"name":"Counted"}`)
+		in.Call("BREW", "/admin/info", "", "nobody").Brief(405)
+		in.Create("/admin/role", `{"name":"Counted"}`)
 	})
 }
 
 func TestMetrics_ServerError(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.ok("GET", "/metrics", "", "metrics")
-	must(t, in.server.Limits.Backups.Acquire(web.MaxBackups))
-	in.moves("a refused backup", map[string]float64{requestsOf("GET", "/system/backup", "5xx"): 1}, func() {
-		in.call("GET", "/system/backup", "", "owner").brief(503)
+	in := servertest.Start(t)
+	in.OK("GET", "/metrics", "", "metrics")
+	servertest.Must(t, in.Server.Limits.Backups.Acquire(web.MaxBackups))
+	moves(in, "a refused backup", map[string]float64{requestsOf("GET", "/system/backup", "5xx"): 1}, func() {
+		in.Call("GET", "/system/backup", "", "owner").Brief(503)
 	})
-	in.server.Limits.Backups.Release(web.MaxBackups)
+	in.Server.Limits.Backups.Release(web.MaxBackups)
 }
 
 func TestMetrics_Logins(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.moves("sign-ins", map[string]float64{
+	in := servertest.Start(t)
+	moves(in, "sign-ins", map[string]float64{
 		`reeve_logins_total{realm="admin",result="success"}`:   1,
 		`reeve_logins_total{realm="admin",result="failed"}`:    5,
 		`reeve_logins_total{realm="admin",result="throttled"}`: 2,
@@ -137,76 +138,76 @@ func TestMetrics_Logins(t *testing.T) {
 		`reeve_store_records{collection="session"}`:            1,
 		requestsOf("POST", "/admin/login", "4xx"):              7,
 	}, func() {
-		in.login("admin", ownerPassword).brief(200)
+		in.Login("admin", servertest.OwnerPassword).Brief(200)
 		for range 5 {
-			in.call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`, "nobody").brief(401)
+			in.Call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`, "nobody").Brief(401)
 		}
 		for range 2 {
-			in.call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`, "nobody").brief(429)
+			in.Call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`, "nobody").Brief(429)
 		}
-		in.call("POST", "/api/login", `{"username":"x","password":"wrong password"}`, "nobody").brief(401)
+		in.Call("POST", "/api/login", `{"username":"x","password":"wrong password"}`, "nobody").Brief(401)
 	})
 }
 
 func TestMetrics_SessionsInMemory(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	in.moves("sessions", map[string]float64{`reeve_sessions{realm="admin"}`: 1, `reeve_sessions{realm="app"}`: 1}, func() {
-		in.ok("GET", "/admin/info", "", "owner")
-		in.ok("GET", "/api/user", "", "customer")
+	moves(in, "sessions", map[string]float64{`reeve_sessions{realm="admin"}`: 1, `reeve_sessions{realm="app"}`: 1}, func() {
+		in.OK("GET", "/admin/info", "", "owner")
+		in.OK("GET", "/api/user", "", "customer")
 	})
 }
 
 func TestMetrics_Store(t *testing.T) {
 	t.Parallel()
-	in := start(t, func(su *setup) { su.config.Monitor.Off = true }) // which reads settings too
-	in.ok("GET", "/admin/info", "", "owner")
-	in.moves("a write", map[string]float64{
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Monitor.Off = true }) // which reads settings too
+	in.OK("GET", "/admin/info", "", "owner")
+	moves(in, "a write", map[string]float64{
 		"reeve_store_updates_total": 1, "reeve_store_commits_total": 1, "reeve_store_commit_failures_total": 0,
 		"reeve_store_commit_seconds_count": 1, "reeve_store_wait_seconds_count": 1,
 		"reeve_store_batch_size_count": 1, "reeve_store_batch_size_sum": 1, `reeve_store_batch_size_bucket{le="1"}`: 1,
 		`reeve_cache_generation{cache="settings"}`: 1, `reeve_cache_records{cache="settings"}`: 1,
 		`reeve_cache_generation{cache="dictionaries"}`: 0, `reeve_cache_generation{cache="rules"}`: 1, `reeve_store_records{collection="setting_group"}`: 1,
-	}, func() { in.create("/system/setting-group", `{"key":"counted","title":"Counted"}`) })
+	}, func() { in.Create("/system/setting-group", `{"key":"counted","title":"Counted"}`) })
 	// Each scrape is itself a view of the file, besides the one that authenticates it. At any
 	// time, the indexer may look for changes.
-	in.untilMoved("a view from memory", map[string]float64{"reeve_store_views_total": 4, "reeve_store_reads_total": 1}, func() {
-		in.ok("GET", "/admin/rule/parent", "", "owner")
-		in.ok("GET", "/admin/rule/parent", "", "owner")
+	untilMoved(in, "a view from memory", map[string]float64{"reeve_store_views_total": 4, "reeve_store_reads_total": 1}, func() {
+		in.OK("GET", "/admin/rule/parent", "", "owner")
+		in.OK("GET", "/admin/rule/parent", "", "owner")
 	})
-	in.untilMoved("a view of the file", map[string]float64{"reeve_store_views_total": 3, "reeve_store_reads_total": 2}, func() {
-		in.ok("GET", "/admin/list/1", "", "owner")
+	untilMoved(in, "a view of the file", map[string]float64{"reeve_store_views_total": 3, "reeve_store_reads_total": 2}, func() {
+		in.OK("GET", "/admin/list/1", "", "owner")
 	})
-	in.view(func(tx *store.Tx) error {
+	in.View(func(tx *store.Tx) error {
 		if _, err := store.Users.Count(tx); err != nil {
 			return err
 		}
-		if all := in.scrape(); all["reeve_store_open_reads"] < 1 || all["reeve_store_oldest_read_seconds"] <= 0 {
+		if all := scrape(in); all["reeve_store_open_reads"] < 1 || all["reeve_store_oldest_read_seconds"] <= 0 {
 			t.Errorf("%v reads are open, the oldest for %v s", all["reeve_store_open_reads"], all["reeve_store_oldest_read_seconds"])
 		}
 		return nil
 	})
-	if all := in.scrape(); all["reeve_store_open_reads"] != 0 || all["reeve_store_writable"] != 1 {
+	if all := scrape(in); all["reeve_store_open_reads"] != 0 || all["reeve_store_writable"] != 1 {
 		t.Errorf("%v reads are open, writable is %v", all["reeve_store_open_reads"], all["reeve_store_writable"])
 	}
 }
 
 func TestMetrics_Files(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.moves("an upload", map[string]float64{"reeve_files_stored_bytes": 12, "reeve_uploads_in_progress_bytes": 0}, func() {
-		in.upload("/file/list", "just a text\n", "owner").brief(200)
+	in := servertest.Start(t)
+	moves(in, "an upload", map[string]float64{"reeve_files_stored_bytes": 12, "reeve_uploads_in_progress_bytes": 0}, func() {
+		in.Upload("/file/list", "just a text\n", "owner").Brief(200)
 	})
-	all := in.scrape()
+	all := scrape(in)
 	for _, name := range []string{"data.db", "files.db"} {
-		info, err := os.Stat(filepath.Join(in.dir, name))
-		must(t, err)
+		info, err := os.Stat(filepath.Join(in.Dir, name))
+		servertest.Must(t, err)
 		size, free := all[`reeve_store_file_bytes{file="`+name+`"}`], all[`reeve_store_file_free_bytes{file="`+name+`"}`]
 		if size != float64(info.Size()) || free <= 0 || free >= size {
 			t.Errorf("%s: %v bytes, %v of them free; it has %d", name, size, free, info.Size())
 		}
 	}
-	if free, known, err := in.db.DiskFree(); err != nil || known != (all["reeve_disk_free_bytes"] > 0) || free < 0 {
+	if free, known, err := in.Db.DiskFree(); err != nil || known != (all["reeve_disk_free_bytes"] > 0) || free < 0 {
 		t.Errorf("%v bytes are free on the disk", all["reeve_disk_free_bytes"])
 	}
 }
@@ -214,14 +215,14 @@ func TestMetrics_Files(t *testing.T) {
 func TestMetrics_ListedInManual(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	in.scrape()
+	scrape(in)
 	page, err := os.ReadFile("../embed/manual/monitoring.md")
-	must(t, err)
+	servertest.Must(t, err)
 	var documented, written []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `(reeve_[a-z_]+)` \\|").FindAllStringSubmatch(string(page), -1) {
 		documented = append(documented, m[1])
 	}
-	body := in.ok("GET", "/metrics", "", "metrics").Body
+	body := in.OK("GET", "/metrics", "", "metrics").Body
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (reeve_\S+) (\S+)\n(\S*)`).FindAllStringSubmatch(body, -1) {
 		written = append(written, m[1])
 		if sample := m[3]; !strings.HasPrefix(sample, m[1]) {
@@ -237,7 +238,7 @@ func TestMetrics_ListedInManual(t *testing.T) {
 		t.Errorf("the manual has\n%q, written are\n%q", documented, written)
 	}
 	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "process_open_fds"} {
-		if _, there := in.scrape()[name]; !there {
+		if _, there := scrape(in)[name]; !there {
 			t.Errorf("%s is missing", name)
 		}
 	}
@@ -245,24 +246,24 @@ func TestMetrics_ListedInManual(t *testing.T) {
 
 func TestMetrics_LabelsBounded(t *testing.T) {
 	// Not parallel: others beside it would make writes slow, which adds samples.
-	in := start(t)
+	in := servertest.Start(t)
 	touch := func() {
 		for _, method := range []string{"GET", "BREW", "X"} {
 			for _, path := range []string{"/a", "/b/c", "/admin/list/12345", "/admin/list/abc?x=1", "/media/" + method} {
-				in.call(method, path, "", "nobody")
+				in.Call(method, path, "", "nobody")
 			}
 		}
 	}
-	if _, err := in.db.FilesOpened(); err != nil { // until then it has no samples
+	if _, err := in.Db.FilesOpened(); err != nil { // until then it has no samples
 		t.Fatal(err)
 	}
 	touch()
-	in.scrape()
-	before := in.scrape()
+	scrape(in)
+	before := scrape(in)
 	touch()
-	in.call("GET", "/quite/another", "", "nobody")
-	in.call("BREW2", "/admin/list/99", "", "nobody")
-	for name := range in.scrape() {
+	in.Call("GET", "/quite/another", "", "nobody")
+	in.Call("BREW2", "/admin/list/99", "", "nobody")
+	for name := range scrape(in) {
 		if _, known := before[name]; !known {
 			t.Errorf("there is a new sample: %s", name)
 		}
@@ -281,51 +282,51 @@ func TestMetrics_HistogramsCumulative(t *testing.T) {
 
 func TestMetrics_RegisteredGauges(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.server.Metrics.Gauge("reeve_waiting", "What waits.", func() float64 { return 7 })
-	if v := in.scrape()["reeve_waiting"]; v != 7 {
+	in := servertest.Start(t)
+	in.Server.Metrics.Gauge("reeve_waiting", "What waits.", func() float64 { return 7 })
+	if v := scrape(in)["reeve_waiting"]; v != 7 {
 		t.Errorf("it is %v", v)
 	}
 }
 
 func TestMetrics_OffWithoutToken(t *testing.T) {
 	t.Parallel()
-	in := start(t, func(su *setup) { su.config.MetricsToken = "" })
-	unknown := in.call("GET", "/no/such", "", "owner")
+	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.MetricsToken = "" })
+	unknown := in.Call("GET", "/no/such", "", "owner")
 	for _, method := range []string{"GET", "POST", "BREW"} {
-		for _, header := range []string{"", "Bearer", "Bearer ", "Bearer " + metricsSecret, "Bearer " + in.tokens["owner"]} {
-			r := in.request(method, "/metrics", "", "nobody")
+		for _, header := range []string{"", "Bearer", "Bearer ", "Bearer " + servertest.MetricsSecret, "Bearer " + in.Tokens["owner"]} {
+			r := in.Request(method, "/metrics", "", "nobody")
 			r.Header.Set("Authorization", header)
-			a := in.send(r)
-			a.brief(404)
-			if a.envelope().Msg != unknown.envelope().Msg || a.Header.Get("Www-Authenticate") != "" || a.Header.Get("Allow") != "" {
+			a := in.Send(r)
+			a.Brief(404)
+			if a.Envelope().Msg != unknown.Envelope().Msg || a.Header.Get("Www-Authenticate") != "" || a.Header.Get("Allow") != "" {
 				t.Errorf("%s with %q: %v %s, want %s", method, header, a.Header, a.Body, unknown.Body)
 			}
 		}
 	}
-	if err := in.server.AdmitMetrics(""); err == nil {
+	if err := in.Server.AdmitMetrics(""); err == nil {
 		t.Error("no token is let in where none is configured")
 	}
 }
 
 func TestMetrics_TokenRequired(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for name, header := range map[string]string{
 		"nothing": "", "no token": "Bearer", "an empty token": "Bearer ", "another": "Bearer another-token-of-the-metrics",
-		"a beginning": "Bearer " + metricsSecret[:10], "more": "Bearer " + metricsSecret + "x", "another case": "Bearer " + strings.ToUpper(metricsSecret),
-		"another scheme": "Basic " + metricsSecret, "the bare token": metricsSecret, "an owner": "Bearer " + in.tokens["owner"],
+		"a beginning": "Bearer " + servertest.MetricsSecret[:10], "more": "Bearer " + servertest.MetricsSecret + "x", "another case": "Bearer " + strings.ToUpper(servertest.MetricsSecret),
+		"another scheme": "Basic " + servertest.MetricsSecret, "the bare token": servertest.MetricsSecret, "an owner": "Bearer " + in.Tokens["owner"],
 	} {
-		r := in.request("GET", "/metrics", "", "nobody")
+		r := in.Request("GET", "/metrics", "", "nobody")
 		r.Header.Set("Authorization", header)
-		a := in.send(r)
-		a.brief(http.StatusUnauthorized, `"errorCode":"unauthenticated"`)
-		if strings.Contains(a.Body, metricsSecret) || strings.Contains(a.Body, "reeve_") {
+		a := in.Send(r)
+		a.Brief(http.StatusUnauthorized, `"errorCode":"unauthenticated"`)
+		if strings.Contains(a.Body, servertest.MetricsSecret) || strings.Contains(a.Body, "reeve_") {
 			t.Errorf("%s: it tells: %s", name, a.Body)
 		}
 	}
-	a := in.ok("GET", "/metrics", "", "metrics")
-	if strings.Contains(a.Body, metricsSecret) || a.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+	a := in.OK("GET", "/metrics", "", "metrics")
+	if strings.Contains(a.Body, servertest.MetricsSecret) || a.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Errorf("%v", a.Header)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -12,15 +12,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"reeve/server"
 	"reeve/server/changes"
 	"reeve/server/monitor"
 	"reeve/server/ops"
 	"reeve/server/redact"
+	"reeve/server/servertest"
 	"reeve/server/web"
 )
 
@@ -29,7 +30,7 @@ const leakMark = "Zq7Xk9Wv"
 
 // leaks sends secrets, and remembers those that the server has generated.
 type leaks struct {
-	*instance
+	*servertest.Instance
 	*rand.Rand
 	log  bytes.Buffer
 	real []string
@@ -47,10 +48,10 @@ func (l *leaks) value() string {
 
 // try sends a request with secrets in its headers and, if query is set, in its query.
 func (l *leaks) try(method, address, contentType, body, as string, query bool) int {
-	l.t.Helper()
+	l.T.Helper()
 	if query {
 		v := l.value()
-		nested := fmt.Sprintf(`{"password":[%s],"a":{"api_key":%[1]s}}`, encodeJSON(l.t, v))
+		nested := fmt.Sprintf(`{"password":[%s],"a":{"api_key":%[1]s}}`, servertest.EncodeJSON(l.T, v))
 		separator := "?"
 		if strings.Contains(address, "?") {
 			separator = "&"
@@ -63,7 +64,7 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 	} else {
 		r.Header.Set("Content-Type", contentType)
 	}
-	token, known := l.tokens[as]
+	token, known := l.Tokens[as]
 	if !known {
 		token = l.token()
 	}
@@ -78,9 +79,9 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 	r.Header.Set(l.pick("X-Api-Key", "X-Auth", "Proxy-Authorization", "X-Token", "X-Whatever"), l.token())
 	r.Header.Set("Referer", "https://u:"+l.token()+"@h/media/"+l.token()+"ABCDEFGHIJKLM?token="+l.token())
 	w := httptest.NewRecorder()
-	l.server.Handler().ServeHTTP(w, r)
+	l.Server.Handler().ServeHTTP(w, r)
 	if l.sent++; l.sent%200 == 0 {
-		l.flush()
+		l.Flush()
 	}
 	return w.Code
 }
@@ -88,7 +89,7 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 // body returns a valid body with secrets in secret fields and, if unknown is set, in unknown
 // fields at every depth.
 func (l *leaks) body(good string, unknown bool) string {
-	object := decodeObject(l.t, good)
+	object := servertest.DecodeObject(l.T, good)
 	for name, value := range object {
 		if _, text := value.(string); text && redact.IsSecret(name) && name != "key" {
 			object[name] = l.value()
@@ -96,17 +97,17 @@ func (l *leaks) body(good string, unknown bool) string {
 	}
 	if unknown {
 		v := l.value()
-		inner := string(encodeJSON(l.t, map[string]any{"Secret": v}))
+		inner := string(servertest.EncodeJSON(l.T, map[string]any{"Secret": v}))
 		object["password2"] = v
 		object["to"] = "/reset?token=" + url.QueryEscape(v)
 		object["any"] = map[string]any{"token": []any{l.value(), map[string]any{"deep": v}}, "list": []any{map[string]any{"pin": v}}, "text": inner}
 	}
-	return string(encodeJSON(l.t, object))
+	return string(servertest.EncodeJSON(l.T, object))
 }
 
 // everyRoute sends secrets to every route, as every kind of caller, in every form.
 func (l *leaks) everyRoute(statuses map[int]int) {
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		good, takes := goodBodies()[rt.Name()]
 		address := good.url
 		id := "1"
@@ -120,7 +121,7 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 			address = strings.NewReplacer(":key", l.token()+"ABCDEFGHIJ", ":id", id, ":item_id", id).Replace(rt.Path)
 		}
 		for _, as := range []string{"owner", "clerk", "customer", "nobody", "wrong", "basic"} {
-			if _, gone := l.tokens[as]; gone && (as == "owner" || as == "customer") {
+			if _, gone := l.Tokens[as]; gone && (as == "owner" || as == "customer") {
 				l.renew()
 			}
 			for _, query := range []bool{false, true} {
@@ -140,7 +141,7 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 			statuses[l.try(rt.Method, address, "application/json", `{"password":"`+l.token()+strings.Repeat(" ", web.MaxBody)+`"}`, "owner", false)]++
 		}
 		if rt.Input != nil && rt.Input.Upload {
-			parts := multipartBody(fieldPart("password", l.value()), fieldPart(l.token(), "x"), filePart(l.token()+".txt", l.token()))
+			parts := servertest.MultipartBody(servertest.FieldPart("password", l.value()), servertest.FieldPart(l.token(), "x"), servertest.FilePart(l.token()+".txt", l.token()))
 			for _, as := range []string{"owner", "nobody", "clerk"} {
 				statuses[l.try(rt.Method, address, "multipart/form-data; boundary=edge", parts, as, as != "owner")]++
 			}
@@ -150,8 +151,8 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 
 // renew signs in again the users that a request may have signed out.
 func (l *leaks) renew() {
-	l.tokens["owner"], l.tokens["customer"] = l.signIn(1), l.appSignIn(1)
-	l.real = append(l.real, l.tokens["owner"], l.tokens["customer"])
+	l.Tokens["owner"], l.Tokens["customer"] = l.SignIn(1), l.AppSignIn(1)
+	l.real = append(l.real, l.Tokens["owner"], l.Tokens["customer"])
 }
 
 // specials sends secrets that belong to a certain URL or field.
@@ -159,10 +160,10 @@ func (l *leaks) specials(statuses map[int]int) {
 	send := func(method, address, body, as string) {
 		statuses[l.try(method, address, "application/json", body, as, false)]++
 	}
-	f := l.keep("owner", "signed.txt", "signed for")
-	signed := l.link(f.ID, "", "owner").URL
+	f := l.Keep("owner", "signed.txt", "signed for")
+	signed := l.Link(f.ID, "", "owner").URL
 	parsedURL, err := url.Parse(signed)
-	must(l.t, err)
+	servertest.Must(l.T, err)
 	signatures := 0
 	for name, values := range parsedURL.Query() {
 		if redact.IsSecret(name) {
@@ -171,10 +172,10 @@ func (l *leaks) specials(statuses map[int]int) {
 		}
 	}
 	if signatures == 0 {
-		l.t.Errorf("no parameter of %s has the name of a secret", signed)
+		l.T.Errorf("no parameter of %s has the name of a secret", signed)
 	}
-	l.ok("PUT", fmt.Sprint("/file/list/", f.ID), `{"public":1}`, "owner")
-	public := l.publicURL(f.ID)
+	l.OK("PUT", fmt.Sprint("/file/list/", f.ID), `{"public":1}`, "owner")
+	public := l.PublicURL(f.ID)
 	l.real = append(l.real, strings.TrimPrefix(public, "/media/"))
 	for _, address := range []string{signed, signed + "0", public, public + "?x=1", public + "/x", "/medium" + public, public + "x"} {
 		for _, method := range []string{"GET", "HEAD", "POST", "DELETE"} {
@@ -183,28 +184,28 @@ func (l *leaks) specials(statuses map[int]int) {
 	}
 	for range 12 {
 		for _, realm := range []string{"/admin/login", "/api/login"} {
-			send("POST", realm, string(encodeJSON(l.t, map[string]string{"username": "admin", "password": l.value()})), "nobody")
+			send("POST", realm, string(servertest.EncodeJSON(l.T, map[string]string{"username": "admin", "password": l.value()})), "nobody")
 		}
 	}
-	id := l.create("/system/setting", string(encodeJSON(l.t, map[string]any{"key": "vault", "title": "V", "type": "secret", "values": l.token(), "group_id": 7})))
+	id := l.Create("/system/setting", string(servertest.EncodeJSON(l.T, map[string]any{"key": "vault", "title": "V", "type": "secret", "values": l.token(), "group_id": 7})))
 	for _, name := range []string{"mine.vault", "MINE.vault", "mine.vautl", "vault", "site.title2"} {
-		send("PUT", "/system/setting", string(encodeJSON(l.t, map[string]any{"values": map[string]any{name: l.value()}})), "owner")
-		send("PUT", "/system/setting", string(encodeJSON(l.t, map[string]any{"values": map[string]any{name: []string{l.value()}}})), "owner")
-		send("PUT", "/system/setting", string(encodeJSON(l.t, map[string]any{"values": map[string]any{name: l.value()}})), "clerk")
+		send("PUT", "/system/setting", string(servertest.EncodeJSON(l.T, map[string]any{"values": map[string]any{name: l.value()}})), "owner")
+		send("PUT", "/system/setting", string(servertest.EncodeJSON(l.T, map[string]any{"values": map[string]any{name: []string{l.value()}}})), "owner")
+		send("PUT", "/system/setting", string(servertest.EncodeJSON(l.T, map[string]any{"values": map[string]any{name: l.value()}})), "clerk")
 	}
 	for _, body := range []map[string]any{{"values": l.value()}, {"values": l.value(), "type": "number"}, {"values": l.value(), "updated_at": "2000-01-01T00:00:00.000000Z"}} {
-		send("PUT", fmt.Sprint("/system/setting/", id), string(encodeJSON(l.t, body)), "owner")
+		send("PUT", fmt.Sprint("/system/setting/", id), string(servertest.EncodeJSON(l.T, body)), "owner")
 	}
-	for _, rt := range routes() { // a credential under a name that the route does not know
+	for _, rt := range server.Routes() { // a credential under a name that the route does not know
 		if rt.KnownFields() == nil || rt.Method == "GET" && rt.Raw != nil && rt.Binary == changes.EventStream {
 			continue
 		}
 		address, body := goodRequest(&rt)
 		address = strings.NewReplacer(":key", "ABCDEFGHIJ", ":id", "1").Replace(address)
 		if body != "" {
-			object := decodeObject(l.t, body)
+			object := servertest.DecodeObject(l.T, body)
 			object["kod"], object["code"] = l.value(), map[string]any{"recovery": []string{l.value()}}
-			body = string(encodeJSON(l.t, object))
+			body = string(servertest.EncodeJSON(l.T, object))
 		}
 		send(rt.Method, address, body, "nobody")
 		separator := map[bool]string{false: "?", true: "&"}[strings.Contains(address, "?")]
@@ -214,42 +215,29 @@ func (l *leaks) specials(statuses map[int]int) {
 	send("POST", "/admin/role", `{"name":"Owner"}`, "owner")
 }
 
-var escapes = regexp.MustCompile(`(?i)\\+u00([0-9a-f]{2})|%(?:25)*([0-9a-f]{2})`)
-
-// plain removes escapes of letters and digits.
-func plain(text string) string {
-	return escapes.ReplaceAllStringFunc(text, func(s string) string {
-		b, err := hex.DecodeString(s[len(s)-2:])
-		if err != nil {
-			return s
-		}
-		return string(b)
-	})
-}
-
 // find reports every place where a text contains a secret, however it is escaped.
 func (l *leaks) find(where, text string) {
-	l.t.Helper()
+	l.T.Helper()
 	needles := []string{strings.ToLower(leakMark), hex.EncodeToString([]byte(leakMark))}
-	folded := strings.ToLower(plain(text))
+	folded := strings.ToLower(servertest.Plain(text))
 	for _, needle := range needles {
 		if i := strings.Index(folded, needle); i >= 0 {
-			l.t.Errorf("%s has a secret: …%q…", where, folded[max(0, i-300):min(len(folded), i+100)])
+			l.T.Errorf("%s has a secret: …%q…", where, folded[max(0, i-300):min(len(folded), i+100)])
 		}
 	}
 	for shift := range 3 {
 		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + leakMark))
 		if i := strings.Index(text, encoded[2*shift:len(encoded)-2]); i >= 0 {
-			l.t.Errorf("%s has a secret in base64: …%q…", where, text[max(0, i-300):min(len(text), i+100)])
+			l.T.Errorf("%s has a secret in base64: …%q…", where, text[max(0, i-300):min(len(text), i+100)])
 		}
 	}
 	// There are thousands of spellings: the text is read once for all, by their first bytes.
 	const head = 8
 	spellings := map[string][][2]string{}
-	for _, value := range append(l.real, metricsSecret, ownerPassword, "another password", "long enough it is") {
+	for _, value := range append(l.real, servertest.MetricsSecret, servertest.OwnerPassword, "another password", "long enough it is") {
 		for _, spelled := range redact.Spellings(value) {
 			if len(spelled) < head {
-				l.t.Fatalf("%q is too short to be looked for", spelled)
+				l.T.Fatalf("%q is too short to be looked for", spelled)
 			}
 			spellings[spelled[:head]] = append(spellings[spelled[:head]], [2]string{value, spelled})
 		}
@@ -257,7 +245,7 @@ func (l *leaks) find(where, text string) {
 	for i := range max(0, len(text)-head+1) {
 		for _, s := range spellings[text[i:i+head]] {
 			if strings.HasPrefix(text[i:], s[1]) {
-				l.t.Errorf("%s has the secret %q: …%q…", where, s[0], text[max(0, i-300):min(len(text), i+100)])
+				l.T.Errorf("%s has the secret %q: …%q…", where, s[0], text[max(0, i-300):min(len(text), i+100)])
 			}
 		}
 	}
@@ -267,40 +255,40 @@ func (l *leaks) find(where, text string) {
 // succeed and that fail in every way, and looks for them in everything that the server
 // writes and returns about these requests.
 func TestMonitoring_KeepsNoSecrets(t *testing.T) {
-	l := &leaks{Rand: rand.New(rand.NewPCG(7, uint64(size(1, 2, 3))))}
-	l.instance = withGoodBodies(t, func(s *setup) { s.log = &l.log })
+	l := &leaks{Rand: rand.New(rand.NewPCG(7, uint64(servertest.Size(1, 2, 3))))}
+	l.Instance = withGoodBodies(t, func(s *servertest.Setup) { s.Log = &l.log })
 	l.renew()
 	statuses := map[int]int{}
 	l.specials(statuses)
 	l.everyRoute(statuses)
-	l.flush()
+	l.Flush()
 	for _, status := range []int{200, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429} {
 		if statuses[status] == 0 {
 			t.Errorf("no request was answered %d: %v", status, statuses)
 		}
 	}
 	l.find("the log", l.log.String())
-	files, err := os.ReadDir(filepath.Join(l.dir, "monitor"))
-	must(t, err)
+	files, err := os.ReadDir(filepath.Join(l.Dir, "monitor"))
+	servertest.Must(t, err)
 	for _, f := range files {
-		b, err := os.ReadFile(filepath.Join(l.dir, "monitor", f.Name()))
-		must(t, err)
+		b, err := os.ReadFile(filepath.Join(l.Dir, "monitor", f.Name()))
+		servertest.Must(t, err)
 		l.find(f.Name(), string(b))
 	}
-	l.tokens["owner"] = l.signIn(1)
+	l.Tokens["owner"] = l.SignIn(1)
 	told := 0
 	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.CacheKind, monitor.RedisKind} {
 		for at, more := 1, true; more; at++ {
 			var events ops.MonitorPage[json.RawMessage]
-			a := l.ok("GET", fmt.Sprintf("/system/monitor/%s?pageSize=1000&page=%d", kind, at), "", "owner")
-			a.data(&events)
+			a := l.OK("GET", fmt.Sprintf("/system/monitor/%s?pageSize=1000&page=%d", kind, at), "", "owner")
+			a.Data(&events)
 			l.find("the list of "+kind, a.Body)
 			more = len(events.Data) == 1000
 			if told += len(events.Data); kind == monitor.RequestKind {
 				for n := 0; n < len(events.Data); n += 50 {
 					var head monitor.EventHead
-					must(t, json.Unmarshal(events.Data[n], &head))
-					l.find("a story", l.ok("GET", "/system/monitor/request/"+head.RequestID, "", "owner").Body)
+					servertest.Must(t, json.Unmarshal(events.Data[n], &head))
+					l.find("a story", l.OK("GET", "/system/monitor/request/"+head.RequestID, "", "owner").Body)
 				}
 			}
 		}
@@ -308,11 +296,11 @@ func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 	if told < l.sent {
 		t.Errorf("%d events are told of %d requests", told, l.sent)
 	}
-	l.ok("POST", "/system/monitor/trace", `{"user_id":1}`, "owner")
+	l.OK("POST", "/system/monitor/trace", `{"user_id":1}`, "owner")
 	for _, address := range []string{"/system/monitor/stats", "/system/monitor/trace", "/system/info", "/system/health"} {
-		l.find(address, l.ok("GET", address, "", "owner").Body)
+		l.find(address, l.OK("GET", address, "", "owner").Body)
 	}
-	l.find("/metrics", l.ok("GET", "/metrics", "", "metrics").Body)
+	l.find("/metrics", l.OK("GET", "/metrics", "", "metrics").Body)
 }
 
 // TestMonitoring_CanaryFoundInAnySpelling checks that the test above can fail.
@@ -321,10 +309,10 @@ func TestMonitoring_CanaryFoundInAnySpelling(t *testing.T) {
 	for name, text := range map[string]string{
 		"raw": secret, "in capitals": strings.ToUpper(secret), "as JSON": `\u005a` + secret[2:], "as URL": "%5a" + secret[2:], "as URL twice": "%255A" + secret[2:],
 		"in base64": base64.StdEncoding.EncodeToString([]byte(secret)), "in base64 elsewhere": base64.URLEncoding.EncodeToString([]byte("a:" + secret)),
-		"in base64 at the start": base64.StdEncoding.EncodeToString([]byte(secret[1:])), "in hex": hex.EncodeToString([]byte(secret)), "the server's": "a " + metricsSecret,
+		"in base64 at the start": base64.StdEncoding.EncodeToString([]byte(secret[1:])), "in hex": hex.EncodeToString([]byte(secret)), "the server's": "a " + servertest.MetricsSecret,
 	} {
-		l := &leaks{instance: &instance{t: &quietT{TB: t}}}
-		if l.find(name, "before "+text+" after"); !l.t.Failed() {
+		l := &leaks{Instance: &servertest.Instance{T: &quietT{TB: t}}}
+		if l.find(name, "before "+text+" after"); !l.T.Failed() {
 			t.Errorf("%s: it is not found in %s", name, text)
 		}
 	}

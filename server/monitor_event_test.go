@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"cmp"
@@ -11,30 +11,31 @@ import (
 
 	"reeve/server/monitor"
 	"reeve/server/ops"
+	"reeve/server/servertest"
 	"reeve/store"
 )
 
 // told returns a request's events, one per line, with their main fields.
-func (in *instance) told(a *reply) string {
-	in.t.Helper()
-	in.flush()
+func told(in *servertest.Instance, a *servertest.Reply) string {
+	in.T.Helper()
+	in.Flush()
 	var list ops.MonitorPage[monitor.RequestEvent]
-	in.ok("GET", "/system/monitor/request?request_id="+a.Header.Get("X-Request-Id"), "", "owner").data(&list)
+	in.OK("GET", "/system/monitor/request?request_id="+a.Header.Get("X-Request-Id"), "", "owner").Data(&list)
 	if list.Total != 1 {
-		in.t.Fatalf("%s: %d events of its request", a.sent, list.Total)
+		in.T.Fatalf("%s: %d events of its request", a.Sent, list.Total)
 	}
-	story := in.ok("GET", fmt.Sprint("/system/monitor/request/", list.Data[0].ID), "", "owner").Body
-	if again := in.ok("GET", "/system/monitor/request/"+a.Header.Get("X-Request-Id"), "", "owner").Body; again != story {
-		in.t.Errorf("%s: by its name it is %s\nby its number %s", a.sent, again, story)
+	story := in.OK("GET", fmt.Sprint("/system/monitor/request/", list.Data[0].ID), "", "owner").Body
+	if again := in.OK("GET", "/system/monitor/request/"+a.Header.Get("X-Request-Id"), "", "owner").Body; again != story {
+		in.T.Errorf("%s: by its name it is %s\nby its number %s", a.Sent, again, story)
 	}
 	var out ops.RequestStory
-	(&reply{t: in.t, Body: story}).data(&out)
+	(&servertest.Reply{T: in.T, Body: story}).Data(&out)
 	r := list.Data[0]
 	lines := []string{strings.TrimSpace(fmt.Sprintf("request %s %s %s %d %s %s", r.Method, r.Route, r.Handler, r.Status, r.Error, r.Payload))}
 	for _, part := range out.Events {
 		e := part.Event.(map[string]any)
 		if e["request_id"] != r.RequestID {
-			in.t.Errorf("%s: an event of %v is among its", a.sent, e["request_id"])
+			in.T.Errorf("%s: an event of %v is among its", a.Sent, e["request_id"])
 		}
 		columns := map[string][]string{
 			monitor.AuthKind: {"type", "username", "ability", "result", "reason", "matched_by"}, monitor.QueryKind: {"statement", "mode", "plan", "examined", "returned", "n_plus_one"},
@@ -48,12 +49,12 @@ func (in *instance) told(a *reply) string {
 		}
 		// In a write, the store itself reads the caller.
 		if caller := regexp.MustCompile(`^(auth|files|people|rights|settings|web)/[a-z_]+\.go:[0-9]+$|^store/actor\.go:`); part.Kind == monitor.QueryKind && !caller.MatchString(fmt.Sprint(e["caller"])) {
-			in.t.Errorf("%s: the caller of %s is %v", a.sent, line, e["caller"])
+			in.T.Errorf("%s: the caller of %s is %v", a.Sent, line, e["caller"])
 		}
 		lines = append(lines, line)
 	}
 	if int(r.Events) != len(out.Events) {
-		in.t.Errorf("%s: it says that it has %d events, and has %d", a.sent, r.Events, len(out.Events))
+		in.T.Errorf("%s: it says that it has %d events, and has %d", a.Sent, r.Events, len(out.Events))
 	}
 	slices.SortStableFunc(lines[1:], func(a, b string) int { return cmp.Compare(kindRank(a), kindRank(b)) }) // two can have the same microsecond
 	return strings.Join(lines, "\n")
@@ -68,18 +69,18 @@ func kindRank(line string) int {
 // TestMonitorEvents_Times checks the times of events within their request, and so their
 // order.
 func TestMonitorEvents_Times(t *testing.T) {
-	in := start(t)
-	in.clerk("clerk", "admin.dept.create")
-	in.ok("GET", "/admin/info", "", "clerk") // loads the session into memory; signing in evicts it
+	in := servertest.Start(t)
+	in.Clerk("clerk", "admin.dept.create")
+	in.OK("GET", "/admin/info", "", "clerk") // loads the session into memory; signing in evicts it
 	for _, c := range []struct {
 		url, body, as string
 		later         []string // events after the start of the first operation of the store
 	}{
-		{"/admin/login", `{"username":"clerk","password":"` + ownerPassword + `"}`, "nobody", []string{"auth login", "cache forget"}},
+		{"/admin/login", `{"username":"clerk","password":"` + servertest.OwnerPassword + `"}`, "nobody", []string{"auth login", "cache forget"}},
 		{"/admin/dept", `{"name":"New"}`, "clerk", []string{"cache set"}},
 	} {
-		a := in.ok("POST", c.url, c.body, c.as)
-		in.flush()
+		a := in.OK("POST", c.url, c.body, c.as)
+		in.Flush()
 		var story struct {
 			Request monitor.RequestEvent
 			Events  []struct {
@@ -90,7 +91,7 @@ func TestMonitorEvents_Times(t *testing.T) {
 				}
 			}
 		}
-		in.ok("GET", "/system/monitor/request/"+a.Header.Get("X-Request-Id"), "", "owner").data(&story)
+		in.OK("GET", "/system/monitor/request/"+a.Header.Get("X-Request-Id"), "", "owner").Data(&story)
 		begun := story.Request.RecordedAt
 		ended, last, first := begun.Add(time.Duration(story.Request.DurationMS*float64(time.Millisecond))+time.Millisecond), begun, store.Time(0)
 		later := slices.Clone(c.later)
@@ -114,10 +115,10 @@ func TestMonitorEvents_Times(t *testing.T) {
 
 // TestMonitorEvents compares all events of some requests.
 func TestMonitorEvents(t *testing.T) {
-	in := start(t)
-	in.clerk("clerk", "admin.role.query")
-	in.ok("GET", "/admin/info", "", "owner")
-	in.ok("GET", "/admin/info", "", "clerk")
+	in := servertest.Start(t)
+	in.Clerk("clerk", "admin.role.query")
+	in.OK("GET", "/admin/info", "", "owner")
+	in.OK("GET", "/admin/info", "", "clerk")
 	for _, c := range []struct{ method, url, body, as, want string }{
 		{"GET", "/nowhere", "", "nobody", `request GET   404 not_found`},
 		{"GET", "/admin/list", "", "clerk", `request GET /admin/list diskList 403 denied
@@ -145,7 +146,7 @@ cache throttle set throttle:name:clerk
 query GET user WHERE username = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query PUT login_log write put 0 1 0`},
-		{"POST", "/admin/login", `{"username":"clerk","password":"` + ownerPassword + `"}`, "nobody", `request POST /admin/login login 200  {"username":"******","password":"******"}
+		{"POST", "/admin/login", `{"username":"clerk","password":"` + servertest.OwnerPassword + `"}`, "nobody", `request POST /admin/login login 200  {"username":"******","password":"******"}
 auth login clerk success []
 cache throttle set throttle:addr:192.0.2.1
 cache throttle set throttle:name+addr:clerk|192.0.2.1
@@ -185,7 +186,7 @@ query GET user WHERE id = ? read get 1 1 0
 query PUT file_group write put 0 1 0
 query COUNT file WHERE group_id = ? read index 0 1 0`},
 	} {
-		if got := in.told(in.call(c.method, c.url, c.body, c.as)); got != c.want {
+		if got := told(in, in.Call(c.method, c.url, c.body, c.as)); got != c.want {
 			t.Errorf("%s %s as %s:\n%s\nwant\n%s", c.method, c.url, c.as, got, c.want)
 		}
 	}
@@ -193,21 +194,21 @@ query COUNT file WHERE group_id = ? read index 0 1 0`},
 
 // TestMonitoring_ExcludesItself: its requests are neither recorded nor counted.
 func TestMonitoring_ExcludesItself(t *testing.T) {
-	in := start(t)
+	in := servertest.Start(t)
 	for _, rt := range ops.MonitorRoutes() {
 		url := strings.Replace(rt.Path, ":id", "1", 1)
-		in.call(rt.Method, url, goodBodies()[rt.Name()].body, "owner")
+		in.Call(rt.Method, url, goodBodies()[rt.Name()].body, "owner")
 	}
-	in.flush()
+	in.Flush()
 	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.RedisKind} {
-		in.lists("/system/monitor/"+kind, "id", "owner")
+		in.Lists("/system/monitor/"+kind, "id", "owner")
 	}
-	in.ok("GET", "/system/monitor/stats", "", "owner").brief(200, `"requests":0`)
+	in.OK("GET", "/system/monitor/stats", "", "owner").Brief(200, `"requests":0`)
 	for _, rt := range ops.MonitorRoutes() { // denials are recorded
-		in.call(rt.Method, strings.Replace(rt.Path, ":id", "1", 1), "", "nobody").brief(401)
+		in.Call(rt.Method, strings.Replace(rt.Path, ":id", "1", 1), "", "nobody").Brief(401)
 	}
-	in.flush()
-	if denials := in.column("/system/monitor/auth?pageSize=100&result=denied", "route", "owner"); len(denials) != len(ops.MonitorRoutes()) {
+	in.Flush()
+	if denials := in.Column("/system/monitor/auth?pageSize=100&result=denied", "route", "owner"); len(denials) != len(ops.MonitorRoutes()) {
 		t.Errorf("%d of %d denials are kept: %q", len(denials), len(ops.MonitorRoutes()), denials)
 	}
 }
@@ -215,18 +216,18 @@ func TestMonitoring_ExcludesItself(t *testing.T) {
 // TestMonitorEvents_RepeatedStatements checks that statements are marked from five repetitions in
 // one request.
 func TestMonitorEvents_RepeatedStatements(t *testing.T) {
-	in := start(t)
+	in := servertest.Start(t)
 	for n := range 6 {
-		in.create("/admin/role", fmt.Sprintf(`{"name":"Role %d"}`, n))
+		in.Create("/admin/role", fmt.Sprintf(`{"name":"Role %d"}`, n))
 	}
 	for _, c := range []struct {
 		rows   int
 		marked string
 	}{{4, "0"}, {5, "1"}, {6, "1"}} {
-		a := in.ok("GET", fmt.Sprintf("/admin/role?pageSize=%d", c.rows), "", "owner")
-		in.flush()
+		a := in.OK("GET", fmt.Sprintf("/admin/role?pageSize=%d", c.rows), "", "owner")
+		in.Flush()
 		ask := "/system/monitor/query?request_id=" + a.Header.Get("X-Request-Id") + "&keywordSearch=count+user"
-		marks := in.column(ask, "n_plus_one", "owner")
+		marks := in.Column(ask, "n_plus_one", "owner")
 		if got, want := strings.Join(marks, ""), strings.Repeat(c.marked, c.rows); got != want {
 			t.Errorf("%d times the same statement: marked %s, want %s", c.rows, got, want)
 		}
@@ -236,14 +237,14 @@ func TestMonitorEvents_RepeatedStatements(t *testing.T) {
 // TestMonitorEvents_CacheHitsAddedUp checks that hits between two writes of the journal are added
 // up.
 func TestMonitorEvents_CacheHitsAddedUp(t *testing.T) {
-	in := start(t)
-	in.ok("GET", "/admin/info", "", "owner")
-	in.flush()
+	in := servertest.Start(t)
+	in.OK("GET", "/admin/info", "", "owner")
+	in.Flush()
 	for range 5 {
-		in.ok("GET", "/admin/info", "", "owner")
+		in.OK("GET", "/admin/info", "", "owner")
 	}
-	in.flush()
-	newest := in.column("/system/monitor/cache?type=hit&cache=sessions", "count", "owner")
+	in.Flush()
+	newest := in.Column("/system/monitor/cache?type=hit&cache=sessions", "count", "owner")
 	if len(newest) != 1 || newest[0] != "5" {
 		t.Errorf("hits of sessions: %v", newest)
 	}

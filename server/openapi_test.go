@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
@@ -11,16 +11,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"reeve/server"
 	"reeve/server/openapi"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
 
 // served is the document as a client gets it.
-func served(t *testing.T, in *instance) openapi.Object {
+func served(t *testing.T, in *servertest.Instance) openapi.Object {
 	t.Helper()
 	var doc openapi.Object
-	must(t, json.Unmarshal([]byte(in.ok("GET", "/openapi.json", "", "nobody").Body), &doc))
+	servertest.Must(t, json.Unmarshal([]byte(in.OK("GET", "/openapi.json", "", "nobody").Body), &doc))
 	return doc
 }
 
@@ -38,11 +40,11 @@ func operations(doc openapi.Object) map[string]openapi.Object {
 func TestOpenAPIDocument_ExactRoutes(t *testing.T) {
 	t.Parallel()
 	var want []string
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		want = append(want, rt.Method+" "+openapi.DocumentPath(rt.Path))
 	}
 	slices.Sort(want)
-	got := slices.Sorted(maps.Keys(operations(served(t, start(t)))))
+	got := slices.Sorted(maps.Keys(operations(served(t, servertest.Start(t)))))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(- routes, + document):\n%s", diff)
 	}
@@ -51,7 +53,7 @@ func TestOpenAPIDocument_ExactRoutes(t *testing.T) {
 func TestRoutes_Unique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if seen[rt.Name()] {
 			t.Errorf("%s stands twice in the table", rt.Name())
 		}
@@ -62,7 +64,7 @@ func TestRoutes_Unique(t *testing.T) {
 func TestOperations_UniqueNames(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
-	for name, op := range operations(served(t, start(t))) {
+	for name, op := range operations(served(t, servertest.Start(t))) {
 		id := op["operationId"].(string)
 		if other := ids[id]; other != "" {
 			t.Errorf("%s and %s are both called %s", name, other, id)
@@ -76,8 +78,8 @@ func TestOperations_UniqueNames(t *testing.T) {
 
 func TestOpenAPIDocument_Access(t *testing.T) {
 	t.Parallel()
-	ops := operations(served(t, start(t)))
-	for _, rt := range routes() {
+	ops := operations(served(t, servertest.Start(t)))
+	for _, rt := range server.Routes() {
 		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		security := op["security"].([]any)
 		access, _ := op["x-access"].(string)
@@ -96,9 +98,9 @@ func TestOpenAPIDocument_Access(t *testing.T) {
 
 func TestOpenAPIDocument_ParametersAndFields(t *testing.T) {
 	t.Parallel()
-	doc := served(t, start(t))
+	doc := served(t, servertest.Start(t))
 	ops := operations(doc)
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		var params, fields, wantParams, wantFields []string
 		list, _ := op["parameters"].([]any)
@@ -163,7 +165,7 @@ func TestOpenAPIDocument_ParametersAndFields(t *testing.T) {
 // the header, and others do not.
 func TestOpenAPIDocument_ImpersonationHeader(t *testing.T) {
 	t.Parallel()
-	doc := served(t, start(t))
+	doc := served(t, servertest.Start(t))
 	if p := doc["components"].(openapi.Object)["parameters"].(openapi.Object)["ActAsHeader"].(openapi.Object); p["name"] != web.ActAsHeader || p["in"] != "header" {
 		t.Errorf("%v", p)
 	}
@@ -194,8 +196,8 @@ func TestOpenAPIDocument_ImpersonationHeader(t *testing.T) {
 func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	in.create("/system/dict", `{"code":"colour","name":"Colour"}`)
-	in.create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
+	in.Create("/system/dict", `{"code":"colour","name":"Colour"}`)
+	in.Create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
 	values := map[string]string{"filter": `{}`, "page": "1", "current": "1", "pageSize": "1", "keywordSearch": "x", "tz": "Asia/Shanghai"}
 	for name, op := range operations(served(t, in)) {
 		list, _ := op["parameters"].([]any)
@@ -231,25 +233,25 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 			if strings.HasPrefix(path, "/api/") {
 				caller = "customer"
 			}
-			r := in.request(method, path, "", caller)
+			r := in.Request(method, path, "", caller)
 			r.URL.RawQuery = query
-			in.send(r).brief(200)
+			in.Send(r).Brief(200)
 		}
 	}
 }
 
 func TestOpenAPIDocument_SchemasCompile(t *testing.T) {
 	t.Parallel()
-	text := in2020(t, start(t).ok("GET", "/openapi.json", "", "nobody").Body)
+	text := in2020(t, servertest.Start(t).OK("GET", "/openapi.json", "", "nobody").Body)
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
-	must(t, compiler.AddResource("test:///doc", text))
+	servertest.Must(t, compiler.AddResource("test:///doc", text))
 	for name, op := range operations(text.(openapi.Object)) {
 		method, path, _ := strings.Cut(name, " ")
-		at := "test:///doc#/paths/" + escapePointer(path) + "/" + strings.ToLower(method)
+		at := "test:///doc#/paths/" + servertest.EscapePointer(path) + "/" + strings.ToLower(method)
 		if body, ok := op["requestBody"].(openapi.Object); ok {
 			for media := range body["content"].(openapi.Object) {
-				if _, err := compiler.Compile(at + "/requestBody/content/" + escapePointer(media) + "/schema"); err != nil {
+				if _, err := compiler.Compile(at + "/requestBody/content/" + servertest.EscapePointer(media) + "/schema"); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -263,7 +265,7 @@ func TestOpenAPIDocument_SchemasCompile(t *testing.T) {
 			}
 			content, _ := answer.(openapi.Object)["content"].(openapi.Object)
 			for media := range content {
-				if _, err := compiler.Compile(at + "/responses/" + code + "/content/" + escapePointer(media) + "/schema"); err != nil {
+				if _, err := compiler.Compile(at + "/responses/" + code + "/content/" + servertest.EscapePointer(media) + "/schema"); err != nil {
 					t.Errorf("%s %s: %v", name, code, err)
 				}
 			}
@@ -274,14 +276,14 @@ func TestOpenAPIDocument_SchemasCompile(t *testing.T) {
 func in2020(t *testing.T, text string) any {
 	t.Helper()
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	must(t, err)
+	servertest.Must(t, err)
 	return value
 }
 
 func TestOpenAPIDocument_ConfiguredTitle(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.ok("PUT", "/system/setting", `{"values":{"site.title":"A \"quoted\" <b>title</b>"}}`, "owner")
+	in := servertest.Start(t)
+	in.OK("PUT", "/system/setting", `{"values":{"site.title":"A \"quoted\" <b>title</b>"}}`, "owner")
 	info := served(t, in)["info"].(openapi.Object)
 	if info["title"] != `A "quoted" <b>title</b>` || info["version"] != "test" {
 		t.Errorf("%v", info)
@@ -340,7 +342,7 @@ func resolved(doc, schema openapi.Object) openapi.Object {
 
 func TestOpenAPIDocument_SameEnums(t *testing.T) {
 	t.Parallel()
-	doc := served(t, start(t))
+	doc := served(t, servertest.Start(t))
 	compared := map[string]bool{}
 	for name, op := range operations(doc) {
 		in := bodySchema(doc, op)
@@ -350,7 +352,7 @@ func TestOpenAPIDocument_SameEnums(t *testing.T) {
 		if in == nil || content == nil {
 			continue
 		}
-		if isProtocol(op) {
+		if servertest.IsProtocol(op) {
 			continue
 		}
 		out := resolved(doc, content["schema"].(openapi.Object)["properties"].(openapi.Object)["data"].(openapi.Object))
@@ -384,7 +386,7 @@ func TestOpenAPIDocument_SameEnums(t *testing.T) {
 // them that do not compile, or accept nothing else.
 func TestOpenAPIDocument_NoConstants(t *testing.T) {
 	t.Parallel()
-	if body := start(t).ok("GET", "/openapi.json", "", "nobody").Body; strings.Contains(body, `"const":`) {
+	if body := servertest.Start(t).OK("GET", "/openapi.json", "", "nobody").Body; strings.Contains(body, `"const":`) {
 		t.Error("it has const")
 	}
 }
@@ -413,7 +415,7 @@ func TestOpenAPIDocument_Int64(t *testing.T) {
 			}
 		}
 	}
-	walk("", served(t, start(t)))
+	walk("", served(t, servertest.Start(t)))
 	if seen < 100 {
 		t.Errorf("there are %d integers", seen)
 	}
@@ -424,7 +426,7 @@ func TestOpenAPIDocument_Int64(t *testing.T) {
 func TestOperationIDs_Golden(t *testing.T) {
 	t.Parallel()
 	ids := map[string]string{}
-	for name, op := range operations(served(t, start(t))) {
+	for name, op := range operations(served(t, servertest.Start(t))) {
 		id := op["operationId"].(string)
 		if !regexp.MustCompile(`^[a-z][A-Za-z0-9]+$`).MatchString(id) {
 			t.Errorf("%s is called %q", name, id)
@@ -432,7 +434,7 @@ func TestOperationIDs_Golden(t *testing.T) {
 		ids[id] = name
 	}
 	text, err := json.Marshal(ids)
-	must(t, err)
+	servertest.Must(t, err)
 	golden(t, "operations", string(text))
 }
 
@@ -440,7 +442,7 @@ func TestOperationIDs_Golden(t *testing.T) {
 // body after its schema.
 func TestOpenAPIDocument_BodyNames(t *testing.T) {
 	t.Parallel()
-	for name, op := range operations(served(t, start(t))) {
+	for name, op := range operations(served(t, servertest.Start(t))) {
 		body, ok := op["requestBody"].(openapi.Object)
 		if !ok {
 			continue
@@ -461,7 +463,7 @@ func TestOpenAPIDocument_BinaryFiles(t *testing.T) {
 	t.Parallel()
 	file := openapi.Object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
 	files := openapi.Object{"type": "array", "items": file, "minItems": 1.0, "maxItems": float64(web.MaxFiles)}
-	doc := served(t, start(t))
+	doc := served(t, servertest.Start(t))
 	ops := operations(doc)
 	for name, want := range map[string]openapi.Object{"POST /admin/avatar": file, "POST /admin/list-import": file, "POST /file/list": files} {
 		if diff := cmp.Diff(want, bodySchema(doc, ops[name])["properties"].(openapi.Object)["file"]); diff != "" {
@@ -483,9 +485,9 @@ func TestOpenAPIDocument_BinaryFiles(t *testing.T) {
 
 func TestOperations_Described(t *testing.T) {
 	t.Parallel()
-	doc := served(t, start(t))
+	doc := served(t, servertest.Start(t))
 	ops := operations(doc)
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		text, ok := strings.CutSuffix(op["description"].(string), openapi.AccessText(rt.Access))
 		if !ok || !strings.HasSuffix(text, ". ") {
@@ -501,11 +503,11 @@ func TestOperations_Described(t *testing.T) {
 // callers of an audience, with an ETag, and another one once the title or a custom field changes.
 func TestOpenAPIDocument_SharedUntilChange(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	document := func() (doc *openapi.SharedJSON) {
 		t.Helper()
-		in.view(func(tx *store.Tx) (err error) {
-			doc, err = in.server.openapi.Get(tx, store.Anonymous)
+		in.View(func(tx *store.Tx) (err error) {
+			doc, err = in.Server.OpenAPI.Get(tx, store.Anonymous)
 			return err
 		})
 		return doc
@@ -514,18 +516,18 @@ func TestOpenAPIDocument_SharedUntilChange(t *testing.T) {
 	if document() != first {
 		t.Error("the document was made again")
 	}
-	tag := in.ok("GET", "/openapi.json", "", "nobody").Header.Get("ETag")
-	r := in.request("GET", "/openapi.json", "", "nobody")
+	tag := in.OK("GET", "/openapi.json", "", "nobody").Header.Get("ETag")
+	r := in.Request("GET", "/openapi.json", "", "nobody")
 	r.Header.Set("If-None-Match", tag)
-	if same := in.send(r); same.Code != 304 || same.Body != "" {
+	if same := in.Send(r); same.Code != 304 || same.Body != "" {
 		t.Errorf("%d with %d bytes for the same document", same.Code, len(same.Body))
 	}
-	in.ok("PUT", "/system/setting", `{"values":{"site.title":"\u2020title\u2020"}}`, "owner")
+	in.OK("PUT", "/system/setting", `{"values":{"site.title":"\u2020title\u2020"}}`, "owner")
 	second := document()
 	if second == first || !strings.Contains(string(second.Plain), `"title":"`+openapi.TitleHere+`"`) {
 		t.Error("the document lacks the new title")
 	}
-	in.ok("POST", "/system/field", `{"realm":"app","key":"badge","title":"`+openapi.TitleHere+`","type":"input","self_access":"write"}`, "owner")
+	in.OK("POST", "/system/field", `{"realm":"app","key":"badge","title":"`+openapi.TitleHere+`","type":"input","self_access":"write"}`, "owner")
 	if third := document(); third == second || strings.Count(string(third.Plain), `"title":"`+openapi.TitleHere+`"`) != 3 {
 		t.Error("the document lacks the new field")
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server"
 	"reeve/server/openapi"
+	"reeve/server/servertest"
 	"reeve/server/web"
 )
 
@@ -15,50 +17,50 @@ import (
 // commas or add brackets.
 func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 	t.Parallel()
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if rt.List != nil || rt.Input.Find("query", "ids") == nil || !slices.Contains([]string{"DELETE /admin/list", "PUT /file/list", "DELETE /file/list", "DELETE /file/trash"}, rt.Name()) {
 			continue // the others have the same input: TestBulkDelete_ExistsForEveryDelete
 		}
 		t.Run(rt.Name(), func(t *testing.T) {
-			in := start(t)
+			in := servertest.Start(t)
 			for i := range 3 {
-				in.create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
-				in.keep("owner", fmt.Sprint(i), "text")
+				in.Create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
+				in.Keep("owner", fmt.Sprint(i), "text")
 			}
-			left := func() string { return in.ok("GET", rt.Path, "", "owner").Body }
+			left := func() string { return in.OK("GET", rt.Path, "", "owner").Body }
 			body, url := "", rt.Path
 			if rt.Method == "PUT" {
 				body = `{"public":1}`
 			}
 			if strings.HasSuffix(url, "/trash") {
-				in.ok("DELETE", "/file/list?ids=1&ids=2&ids=3", "", "owner")
+				in.OK("DELETE", "/file/list?ids=1&ids=2&ids=3", "", "owner")
 			}
 			for _, bad := range []string{"ids=&ids=", "ids", "ids=2&ids=x", "ids=2&ids=0", "ids=2&ids=3,", "ids[]=2&ids[]=-1", "ids=2&ids[1]=3"} {
-				before := in.dump()
-				in.call(rt.Method, url+"?"+bad, body, "owner").brief(400)
-				in.unchanged(before)
+				before := in.Dump()
+				in.Call(rt.Method, url+"?"+bad, body, "owner").Brief(400)
+				in.Unchanged(before)
 			}
 			many := strings.Repeat("&ids=2", web.MaxIDs+1)
-			in.call(rt.Method, url+"?"+many[1:], body, "owner").names(400, "ids")
+			in.Call(rt.Method, url+"?"+many[1:], body, "owner").Names(400, "ids")
 			before := left()
-			in.call(rt.Method, url+"?ids=2&ids=77", body, "owner").brief(404)
+			in.Call(rt.Method, url+"?ids=2&ids=77", body, "owner").Brief(404)
 			if left() != before {
 				t.Error("a part of it was done")
 			}
 			for _, good := range []string{"ids=2&ids=3", "ids=2,3", "ids[]=2&ids[]=3", "ids%5B%5D=2&ids=3", "ids=2&ids=&ids=2,3"} {
-				here := start(t)
+				here := servertest.Start(t)
 				for i := range 3 {
-					here.create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
-					here.keep("owner", fmt.Sprint(i), "text")
+					here.Create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
+					here.Keep("owner", fmt.Sprint(i), "text")
 				}
 				if strings.HasSuffix(url, "/trash") {
-					here.ok("DELETE", "/file/list?ids=1,2,3", "", "owner")
+					here.OK("DELETE", "/file/list?ids=1,2,3", "", "owner")
 				}
-				here.ok(rt.Method, url+"?"+good, body, "owner")
-				rest, want := here.ok("GET", url, "", "owner").Body, `"total":1,`
+				here.OK(rt.Method, url+"?"+good, body, "owner")
+				rest, want := here.OK("GET", url, "", "owner").Body, `"total":1,`
 				switch {
 				case rt.Method == "PUT":
-					rest, want = here.ok("GET", url+"?public=1", "", "owner").Body, `"total":2,`
+					rest, want = here.OK("GET", url+"?public=1", "", "owner").Body, `"total":2,`
 				case strings.HasPrefix(url, "/admin"):
 					want = `"total":2,`
 				}
@@ -66,31 +68,31 @@ func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 					t.Errorf("%s: no %s in %s", good, want, rest)
 				}
 			}
-			in.documented(&rt, "ids")
+			checkArrayParameter(in, &rt, "ids")
 		})
 	}
 }
 
-// documented fails unless a parameter is documented as an array with a repeated key.
-func (in *instance) documented(rt *web.Route, name string) {
-	in.t.Helper()
-	_, op := findOperation(rt.Method, openapi.DocumentPath(rt.Path))
+// checkArrayParameter fails unless a parameter is documented as an array with a repeated key.
+func checkArrayParameter(in *servertest.Instance, rt *web.Route, name string) {
+	in.T.Helper()
+	_, op := servertest.FindOperation(rt.Method, openapi.DocumentPath(rt.Path))
 	for _, p := range op["parameters"].([]any) {
 		if p := p.(openapi.Object); p["name"] == name {
 			if p["style"] != "form" || p["explode"] != true || p["schema"].(openapi.Object)["type"] != "array" {
-				in.t.Errorf("%s: %v", rt.Name(), p)
+				in.T.Errorf("%s: %v", rt.Name(), p)
 			}
 			return
 		}
 	}
-	in.t.Errorf("%s: %s is not documented", rt.Name(), name)
+	in.T.Errorf("%s: %s is not documented", rt.Name(), name)
 }
 
 // TestQuery_RangesRepeatedOrJoined sends ranges with brackets and without, to every list.
 func TestQuery_RangesRepeatedOrJoined(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	for _, rt := range routes() {
+	in := servertest.Start(t)
+	for _, rt := range server.Routes() {
 		if rt.List == nil || rt.List.Under {
 			continue
 		}
@@ -98,36 +100,36 @@ func TestQuery_RangesRepeatedOrJoined(t *testing.T) {
 			for _, good := range []string{
 				"%[1]s[]=%[2]s&%[1]s[]=%[3]s", "%[1]s=%[2]s&%[1]s=%[3]s", "%[1]s=%[2]s,%[3]s", "%[1]s[]=%[2]s,%[3]s", "%[1]s[]=%[2]s&%[1]s[]=", "%[1]s=,%[3]s",
 			} {
-				in.ok("GET", rt.Path+"?"+fmt.Sprintf(good, name, "2001-01-01", "2002-01-01"), "", holder(&rt))
+				in.OK("GET", rt.Path+"?"+fmt.Sprintf(good, name, "2001-01-01", "2002-01-01"), "", holder(&rt))
 			}
 			for bad, at := range map[string]string{
 				"%[1]s=%[2]s": "", "%[1]s=%[2]s,%[3]s,%[3]s": "", "%[1]s=%[2]s,%[3]s&%[1]s=%[3]s": "", "%[1]s=x,y": "",
 				"%[1]s[]=%[2]s&%[1]s[]=%[3]s&%[1]s=%[2]s,%[3]s": "[]",
 			} {
-				in.call("GET", rt.Path+"?"+fmt.Sprintf(bad, name, "2001-01-01", "2002-01-01"), "", holder(&rt)).names(400, name+at)
+				in.Call("GET", rt.Path+"?"+fmt.Sprintf(bad, name, "2001-01-01", "2002-01-01"), "", holder(&rt)).Names(400, name+at)
 			}
-			in.documented(&rt, name+"[]")
+			checkArrayParameter(in, &rt, name+"[]")
 		}
 	}
-	in.lists("/admin/list?created_at=2001-01-01&created_at=2002-01-01", "username", "owner")
-	in.lists("/admin/list?created_at=2001-01-01,2999-01-01", "username", "owner", "admin")
+	in.Lists("/admin/list?created_at=2001-01-01&created_at=2002-01-01", "username", "owner")
+	in.Lists("/admin/list?created_at=2001-01-01,2999-01-01", "username", "owner", "admin")
 }
 
 // TestQuery_SingleParameterRepeated checks that every route rejects the repetition.
 func TestQuery_SingleParameterRepeated(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.showPages()
-	in.appUser("customer")
-	for _, rt := range routes() {
+	in := servertest.Start(t)
+	in.ShowPages()
+	in.AppUser("customer")
+	for _, rt := range server.Routes() {
 		if rt.Input == nil {
 			continue
 		}
 		for _, f := range rt.Input.Fields {
 			if f.From == "query" && f.Typ.Kind() != reflect.Slice {
 				url := strings.NewReplacer(":id", "1", ":key", "x").Replace(rt.Path)
-				a := in.call(rt.Method, url+"?"+f.Name+"=1&"+f.Name+"=1", "", holder(&rt))
-				if a.Code != 400 || a.envelope().Errors[f.Name] != "must be given once, not 2 times" {
+				a := in.Call(rt.Method, url+"?"+f.Name+"=1&"+f.Name+"=1", "", holder(&rt))
+				if a.Code != 400 || a.Envelope().Errors[f.Name] != "must be given once, not 2 times" {
 					t.Errorf("%s %s: %d %s", rt.Name(), f.Name, a.Code, a.Body)
 				}
 			}

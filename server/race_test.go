@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reeve/server/servertest"
 	"reeve/store"
 )
 
@@ -15,9 +16,9 @@ import (
 // that begins afterwards.
 
 // status sends a request without checking the form of the response.
-func (in *instance) status(method, url, as string) int {
+func status(in *servertest.Instance, method, url, as string) int {
 	w := httptest.NewRecorder()
-	in.server.Handler().ServeHTTP(w, in.request(method, url, "", as))
+	in.Server.Handler().ServeHTTP(w, in.Request(method, url, "", as))
 	return w.Code
 }
 
@@ -25,17 +26,17 @@ func (in *instance) status(method, url, as string) int {
 // ended, in every possible way.
 func TestSession_NoRequestAfterEnd(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	u := in.clerk("clerk", "system.setting.query")
+	in := servertest.Start(t)
+	u := in.Clerk("clerk", "system.setting.query")
 	ways := map[string]func() error{
 		"logout": func() error {
-			if code := in.status("POST", "/admin/logout", "ending"); code != 200 {
+			if code := status(in, "POST", "/admin/logout", "ending"); code != 200 {
 				return fmt.Errorf("logout: %d", code)
 			}
 			return nil
 		},
 		"deleted session": func() error {
-			return in.db.Update(store.System, func(tx *store.Tx) error {
+			return in.Db.Update(store.System, func(tx *store.Tx) error {
 				ids, err := store.SessionByUser.IDs(tx, u.ID)
 				if err != nil {
 					return err
@@ -49,13 +50,13 @@ func TestSession_NoRequestAfterEnd(t *testing.T) {
 			})
 		},
 		"disabled user": func() error {
-			return in.db.Update(store.System, func(tx *store.Tx) error {
+			return in.Db.Update(store.System, func(tx *store.Tx) error {
 				_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = false; return nil })
 				return err
 			})
 		},
 		"new password": func() error {
-			return in.db.Update(store.System, func(tx *store.Tx) error {
+			return in.Db.Update(store.System, func(tx *store.Tx) error {
 				hash, err := store.HashOf(tx, store.Account{ID: u.ID})
 				if err != nil {
 					return err
@@ -66,13 +67,13 @@ func TestSession_NoRequestAfterEnd(t *testing.T) {
 	}
 	for name, end := range ways {
 		t.Run(name, func(t *testing.T) {
-			for range size(15, 100, 1000) {
-				in.update(func(tx *store.Tx) error {
+			for range servertest.Size(15, 100, 1000) {
+				in.Update(func(tx *store.Tx) error {
 					_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = true; return nil })
 					return err
 				})
-				in.tokens["ending"] = in.signIn(u.ID)
-				in.hammer(t, "/system/setting", "ending", http.StatusOK, http.StatusUnauthorized, end)
+				in.Tokens["ending"] = in.SignIn(u.ID)
+				hammer(in, t, "/system/setting", "ending", http.StatusOK, http.StatusUnauthorized, end)
 			}
 		})
 	}
@@ -81,31 +82,31 @@ func TestSession_NoRequestAfterEnd(t *testing.T) {
 // TestPermission_NoRequestAfterRevocation does the same by changing a role.
 func TestPermission_NoRequestAfterRevocation(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.clerk("clerk", "system.setting.query")
-	id := in.permission("system.setting.query")
+	in := servertest.Start(t)
+	in.Clerk("clerk", "system.setting.query")
+	id := in.Permission("system.setting.query")
 	set := func(on bool) error {
-		return in.db.Update(store.System, func(tx *store.Tx) error {
+		return in.Db.Update(store.System, func(tx *store.Tx) error {
 			_, err := store.Permissions.Update(tx, id, func(p *store.Permission) error { p.Status = store.Flag(on); return nil })
 			return err
 		})
 	}
-	for range size(15, 100, 1000) {
-		must(t, set(true))
-		in.hammer(t, "/system/setting", "clerk", http.StatusOK, http.StatusForbidden, func() error { return set(false) })
+	for range servertest.Size(15, 100, 1000) {
+		servertest.Must(t, set(true))
+		hammer(in, t, "/system/setting", "clerk", http.StatusOK, http.StatusForbidden, func() error { return set(false) })
 	}
 }
 
 // hammer sends requests from several goroutines while end runs. Before end begins, the
 // status must be the first one; after end has been acknowledged, the second.
-func (in *instance) hammer(t *testing.T, url, as string, before, after int, end func() error) {
+func hammer(in *servertest.Instance, t *testing.T, url, as string, before, after int, end func() error) {
 	t.Helper()
 	var ended atomic.Bool
 	var wg sync.WaitGroup
 	ready := make(chan struct{}, 3)
 	for range 3 {
 		wg.Go(func() {
-			first := in.status("GET", url, as)
+			first := status(in, "GET", url, as)
 			ready <- struct{}{}
 			if first != before {
 				t.Errorf("before: %d, want %d", first, before)
@@ -113,7 +114,7 @@ func (in *instance) hammer(t *testing.T, url, as string, before, after int, end 
 			}
 			for {
 				done := ended.Load() // read before the request begins
-				code := in.status("GET", url, as)
+				code := status(in, "GET", url, as)
 				if done {
 					if code != after {
 						t.Errorf("after the end was answered: %d, want %d", code, after)
@@ -137,16 +138,16 @@ func (in *instance) hammer(t *testing.T, url, as string, before, after int, end 
 // them duplicates.
 func TestConcurrentWrites_AllKept(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.create("/system/setting-group", `{"key":"g","title":"G"}`)
-	n := size(40, 200, 2000)
+	in := servertest.Start(t)
+	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
+	n := servertest.Size(40, 200, 2000)
 	var created, refused atomic.Int64
 	var wg sync.WaitGroup
 	for worker := range 8 {
 		wg.Go(func() {
 			for i := worker % 4; i < n; i += 4 { // every key is sent twice
 				w := httptest.NewRecorder()
-				in.server.Handler().ServeHTTP(w, in.request("POST", "/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i), "owner"))
+				in.Server.Handler().ServeHTTP(w, in.Request("POST", "/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i), "owner"))
 				switch w.Code {
 				case 200:
 					created.Add(1)
@@ -162,13 +163,13 @@ func TestConcurrentWrites_AllKept(t *testing.T) {
 	if c, r := int(created.Load()), int(refused.Load()); c != n || r != n {
 		t.Errorf("%d created and %d refused, want %d each", c, r, n)
 	}
-	in.ok("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").brief(200, fmt.Sprintf(`"total":%d,`, n))
+	in.OK("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").Brief(200, fmt.Sprintf(`"total":%d,`, n))
 }
 
 // TestRequestID_Unique compares the IDs of concurrent requests.
 func TestRequestID_Unique(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	var mu sync.Mutex
 	seen := map[string]bool{}
 	var wg sync.WaitGroup
@@ -176,7 +177,7 @@ func TestRequestID_Unique(t *testing.T) {
 		wg.Go(func() {
 			for range 100 {
 				w := httptest.NewRecorder()
-				in.server.Handler().ServeHTTP(w, in.request("GET", "/health", "", "nobody"))
+				in.Server.Handler().ServeHTTP(w, in.Request("GET", "/health", "", "nobody"))
 				mu.Lock()
 				seen[w.Header().Get("X-Request-Id")] = true
 				mu.Unlock()

@@ -1,41 +1,16 @@
-package server
+package server_test
 
 import (
 	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
-	"reeve/server/account"
+	"reeve/server"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
-
-// stale makes the last proof of the sessions of a user old.
-func (in *instance) stale(name string) {
-	in.t.Helper()
-	in.update(func(tx *store.Tx) error {
-		u, err := store.UserByName.Get(tx, name)
-		if err != nil {
-			return err
-		}
-		open, err := store.SessionsOf(tx, store.Account{ID: u.ID})
-		for _, id := range open {
-			if err == nil {
-				_, err = store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { s.ProvedAt = tx.Now().Add(-time.Hour); return nil })
-			}
-		}
-		return err
-	})
-}
-
-func (in *instance) reauth(as string) {
-	in.t.Helper()
-	var out account.ReauthDone
-	in.ok("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, as).data(&out)
-	in.tokens[as] = out.Token
-}
 
 // sensitive are the operations that require a recent proof.
 var sensitive = []string{
@@ -55,32 +30,32 @@ var sensitive = []string{
 func TestConfirmation_SensitiveOperations(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
-	_, in.tokens["personal key"] = in.key(1, personalKey)
-	in.stale("admin")
-	before := in.dump()
+	_, in.Tokens["personal key"] = in.Key(1, servertest.PersonalKey)
+	in.Stale("admin")
+	before := in.Dump()
 	for _, name := range sensitive {
 		rt := routeNamed(t, name)
 		url, body := goodRequest(&rt)
-		in.call(rt.Method, url, body, "owner").brief(403, "reauth_required")
+		in.Call(rt.Method, url, body, "owner").Brief(403, "reauth_required")
 		if name != "GET /system/backup" { // which has a permission of its own for keys
-			in.call(rt.Method, url, body, "personal key").brief(403, "key_not_allowed")
+			in.Call(rt.Method, url, body, "personal key").Brief(403, "key_not_allowed")
 		}
 	}
-	in.unchanged(before)
-	for _, rt := range routes() {
+	in.Unchanged(before)
+	for _, rt := range server.Routes() {
 		if rt.Confirmed && !strings.Contains(strings.Join(sensitive, "|")+"|", rt.Name()+"|") {
 			t.Errorf("add %s to sensitive", rt.Name())
 		}
 	}
-	in.ok("GET", "/admin/reauth", "", "owner").brief(200, `"method":"password"`)
-	in.call("POST", "/admin/reauth", `{"password":"wrong"}`, "owner").names(422, "password")
-	in.call("POST", "/admin/reauth", `{}`, "owner").names(422, "password")
-	in.call("POST", "/admin/reauth", `{"password":"`+ownerPassword+`"}`, "personal key").brief(403, "key_not_allowed")
-	in.reauth("owner")
-	in.ok("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body, "owner")
-	in.ok("GET", "/system/audit?pageSize=100", "", "owner").brief(200, `"action":"reauth"`)
-	in.flush()
-	in.ok("GET", "/system/monitor/auth?type=confirmed", "", "owner").brief(200, `"result":"success"`, `"result":"failed"`)
+	in.OK("GET", "/admin/reauth", "", "owner").Brief(200, `"method":"password"`)
+	in.Call("POST", "/admin/reauth", `{"password":"wrong"}`, "owner").Names(422, "password")
+	in.Call("POST", "/admin/reauth", `{}`, "owner").Names(422, "password")
+	in.Call("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, "personal key").Brief(403, "key_not_allowed")
+	in.Reauth("owner")
+	in.OK("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body, "owner")
+	in.OK("GET", "/system/audit?pageSize=100", "", "owner").Brief(200, `"action":"reauth"`)
+	in.Flush()
+	in.OK("GET", "/system/monitor/auth?type=confirmed", "", "owner").Brief(200, `"result":"success"`, `"result":"failed"`)
 }
 
 // goodRequest returns the URL and the body of a request that a route accepts.
@@ -88,12 +63,12 @@ func goodRequest(rt *web.Route) (url, body string) {
 	if good, ok := goodBodies()[rt.Name()]; ok {
 		return good.url, good.body
 	}
-	return urlOf(rt), ""
+	return servertest.URLOf(rt), ""
 }
 
 func routeNamed(t *testing.T, name string) web.Route {
 	t.Helper()
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if rt.Name() == name {
 			return rt
 		}
@@ -105,14 +80,14 @@ func routeNamed(t *testing.T, name string) web.Route {
 // TestConfirmation_DependsOnChange covers operations that need no confirmation for other changes.
 func TestConfirmation_DependsOnChange(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.turnMailOn()
-	clerk := in.member("clerk", 0)
-	in.appUser("customer")
+	in := servertest.Start(t)
+	in.TurnMailOn()
+	clerk := in.Member("clerk", 0)
+	in.AppUser("customer")
 	user := fmt.Sprint("/admin/list/", clerk)
-	guestID := fmt.Sprint(in.guest("guest", ""))
+	guestID := fmt.Sprint(in.Guest("guest", ""))
 	guest := "/admin/list/" + guestID
-	strict := fmt.Sprint("/admin/role/", in.role("Strict", func(r *store.Role) { r.RequireFactor = true }))
+	strict := fmt.Sprint("/admin/role/", in.Role("Strict", func(r *store.Role) { r.RequireFactor = true }))
 	for _, c := range []struct{ method, url, body, harmless string }{
 		{"PUT", user, `{"role_ids":[1]}`, `{"role_ids":[]}`},
 		{"PUT", user, `{"email":"new@example.org"}`, `{"nickname":"New"}`},
@@ -130,42 +105,42 @@ func TestConfirmation_DependsOnChange(t *testing.T) {
 		{"POST", "/admin/role", `{"name":"Chooser","grant_role_ids":[1]}`, `{"name":"Other"}`},
 		{"DELETE", user, "", ""}, // an owner by now
 	} {
-		in.stale("admin")
+		in.Stale("admin")
 		if c.harmless != "" {
-			in.ok(c.method, c.url, c.harmless, "owner")
+			in.OK(c.method, c.url, c.harmless, "owner")
 		}
-		before := in.dump()
-		in.call(c.method, c.url, c.body, "owner").brief(403, "reauth_required")
-		in.unchanged(before)
-		in.reauth("owner")
-		in.ok(c.method, c.url, c.body, "owner")
+		before := in.Dump()
+		in.Call(c.method, c.url, c.body, "owner").Brief(403, "reauth_required")
+		in.Unchanged(before)
+		in.Reauth("owner")
+		in.OK(c.method, c.url, c.body, "owner")
 	}
 }
 
 // TestConfirmation_Undo checks that an undo needs the confirmation of the changes it makes.
 func TestConfirmation_Undo(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	clerk := in.member("clerk", 0)
-	in.ok("PUT", fmt.Sprint("/admin/list/", clerk), `{"role_ids":[1]}`, "owner")
-	entry := in.db.LogHead().Seq
-	in.stale("admin")
-	in.ok("GET", fmt.Sprint("/system/audit/", entry), "", "owner").brief(200, `"possible":1`)
-	in.call("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner").brief(403, "reauth_required")
-	in.reauth("owner")
-	in.ok("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner")
+	in := servertest.Start(t)
+	clerk := in.Member("clerk", 0)
+	in.OK("PUT", fmt.Sprint("/admin/list/", clerk), `{"role_ids":[1]}`, "owner")
+	entry := in.Db.LogHead().Seq
+	in.Stale("admin")
+	in.OK("GET", fmt.Sprint("/system/audit/", entry), "", "owner").Brief(200, `"possible":1`)
+	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner").Brief(403, "reauth_required")
+	in.Reauth("owner")
+	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner")
 }
 
 // TestConfirmation_KeptDuringRequest checks that a request keeps the proof of its start, so that a
 // long download can end.
 func TestConfirmation_KeptDuringRequest(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.stale("admin")
+	in := servertest.Start(t)
+	in.Stale("admin")
 	rt := routeNamed(t, "GET /system/backup")
-	req := in.server.NewRequest(httptest.NewRecorder(), in.request("GET", "/system/backup", "", "owner"))
-	in.view(func(tx *store.Tx) error {
-		if err := in.server.Admit(tx, &rt, req); err != nil { // what runs again and again
+	req := in.Server.NewRequest(httptest.NewRecorder(), in.Request("GET", "/system/backup", "", "owner"))
+	in.View(func(tx *store.Tx) error {
+		if err := in.Server.Admit(tx, &rt, req); err != nil { // what runs again and again
 			t.Error(err)
 		}
 		if err := req.Prove(tx, &rt); err != store.ErrReauth {
@@ -179,7 +154,7 @@ func TestConfirmation_KeptDuringRequest(t *testing.T) {
 // expired.
 func TestConfirmation_KeptDuringJob(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	csv := func(n int) string {
 		var b strings.Builder
 		b.WriteString("username,roles\n")
@@ -188,8 +163,8 @@ func TestConfirmation_KeptDuringJob(t *testing.T) {
 		}
 		return b.String()
 	}
-	in.stale("admin")
-	in.upload("/admin/list-import", csv(1), "owner").brief(403, "reauth_required")
-	in.reauth("owner")
-	in.upload("/admin/list-import", csv(2), "owner").brief(200)
+	in.Stale("admin")
+	in.Upload("/admin/list-import", csv(1), "owner").Brief(403, "reauth_required")
+	in.Reauth("owner")
+	in.Upload("/admin/list-import", csv(2), "owner").Brief(200)
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server"
 	"reeve/server/people"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -57,8 +59,8 @@ func TestResource_AssignsSentFieldsOnly(t *testing.T) {
 // TestResource_MonitoredByOperation checks the name in monitoring, since a closure has no
 // meaningful one.
 func TestResource_MonitoredByOperation(t *testing.T) {
-	in := start(t)
-	in.create("/admin/dept", `{"name":"Top"}`)
+	in := servertest.Start(t)
+	in.Create("/admin/dept", `{"name":"Top"}`)
 	for _, c := range []struct{ method, url, body, handler string }{
 		{"GET", "/system/dict/1", "", "getDict"},
 		{"POST", "/system/dict", `{"code":"c","name":"C"}`, "createDict"},
@@ -66,11 +68,11 @@ func TestResource_MonitoredByOperation(t *testing.T) {
 		{"DELETE", "/admin/dept/1", "", "deleteDept"},
 		{"DELETE", "/file/group?ids=7", "", "deleteFileGroups"},
 	} {
-		in.call(c.method, c.url, c.body, "owner")
-		in.flush()
-		in.lists("/system/monitor/request?pageSize=1&method="+c.method, "handler", "owner", c.handler)
+		in.Call(c.method, c.url, c.body, "owner")
+		in.Flush()
+		in.Lists("/system/monitor/request?pageSize=1&method="+c.method, "handler", "owner", c.handler)
 	}
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		if strings.HasPrefix(rt.Handler, "func") {
 			t.Errorf("%s has the handler %q", rt.Name(), rt.Handler)
 		}
@@ -80,12 +82,12 @@ func TestResource_MonitoredByOperation(t *testing.T) {
 // TestResource_DeptScope: the Resource and the store's constraint are declared separately; a record
 // with a department obeys both.
 func TestResource_DeptScope(t *testing.T) {
-	in := start(t)
-	own := in.dept("Own", 0)
-	in.member("other", in.dept("Other", 0))
-	in.member("chief", own, in.role("chief", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query"))
+	in := servertest.Start(t)
+	own := in.Dept("Own", 0)
+	in.Member("other", in.Dept("Other", 0))
+	in.Member("chief", own, in.Role("chief", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query"))
 	var chief *store.Actor
-	in.view(func(tx *store.Tx) error {
+	in.View(func(tx *store.Tx) error {
 		u, err := store.UserByName.Get(tx, "chief")
 		if err == nil {
 			chief = &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
@@ -93,7 +95,7 @@ func TestResource_DeptScope(t *testing.T) {
 		return err
 	})
 	scope := web.InDeptScope(store.UserByDept)
-	in.view(func(tx *store.Tx) error {
+	in.View(func(tx *store.Tx) error {
 		c, narrow := scope(tx, &web.Request{Actor: chief})
 		if ids := c.IDs(tx); !narrow || fmt.Sprint(ids) != fmt.Sprint([]store.ID{chief.ID}) {
 			t.Errorf("narrow %t, %v", narrow, ids)

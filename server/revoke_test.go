@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"cmp"
@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server"
 	"reeve/server/picture/picturetest"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -35,7 +37,7 @@ type caller struct {
 var revocations = map[string]struct {
 	run       func(tx *store.Tx, c caller, permission store.ID) error
 	adminOnly bool // app users have no roles
-	notFor    credential
+	notFor    servertest.Credential
 }{
 	"sign-out": {run: func(tx *store.Tx, c caller, _ store.ID) error {
 		if c.key != 0 {
@@ -50,7 +52,7 @@ var revocations = map[string]struct {
 		}
 		return store.EndSessions(tx, c.account, 0)
 	}},
-	"password reset": {notFor: serviceKey, run: func(tx *store.Tx, c caller, _ store.ID) error {
+	"password reset": {notFor: servertest.ServiceKey, run: func(tx *store.Tx, c caller, _ store.ID) error {
 		h, err := store.HashOf(tx, c.account)
 		if err != nil {
 			return err
@@ -90,23 +92,23 @@ var revocations = map[string]struct {
 
 // slowCaller creates a new caller for a route and signs them in as "slow", with one kind of
 // credential unless the route refuses it.
-func (in *instance) slowCaller(rt *web.Route, kind credential) caller {
-	in.t.Helper()
+func slowCaller(in *servertest.Instance, rt *web.Route, kind servertest.Credential) caller {
+	in.T.Helper()
 	var c caller
-	if in.credential = kind; kind.refuses(rt) || rt.KeyAccess != "" {
-		in.credential = bySessionToken
+	if in.Credential = kind; kind.Refuses(rt) || rt.KeyAccess != "" {
+		in.Credential = servertest.BySessionToken
 	}
-	defer func() { in.credential = bySessionToken }()
-	name := fmt.Sprintf("slow%d", in.last.Add(1))
+	defer func() { in.Credential = servertest.BySessionToken }()
+	name := fmt.Sprintf("slow%d", in.Last.Add(1))
 	if rt.Access == web.AppOnly {
-		c.account = store.Account{App: true, ID: in.appUser(name).ID}
+		c.account = store.Account{App: true, ID: in.AppUser(name).ID}
 	} else {
-		u := in.clerk(name, slices.Sorted(maps.Keys(Keys()))...)
+		u := in.Clerk(name, slices.Sorted(maps.Keys(server.Keys()))...)
 		c.account, c.role = store.Account{ID: u.ID}, u.RoleIDs[0]
 	}
-	in.tokens["slow"] = in.tokens[name]
-	in.view(func(tx *store.Tx) error {
-		if in.credential.isKey() && !c.account.App {
+	in.Tokens["slow"] = in.Tokens[name]
+	in.View(func(tx *store.Tx) error {
+		if in.Credential.IsKey() && !c.account.App {
 			ids, err := store.KeyByUser.IDs(tx, c.account.ID)
 			c.key = ids[0]
 			return err
@@ -119,16 +121,16 @@ func (in *instance) slowCaller(rt *web.Route, kind credential) caller {
 }
 
 // permissionOf returns the permission that a route requires, 0 for none.
-func (in *instance) permissionOf(rt *web.Route) store.ID {
+func permissionOf(in *servertest.Instance, rt *web.Route) store.ID {
 	if rt.Open() {
 		return 0
 	}
-	return in.permission(rt.Access)
+	return in.Permission(rt.Access)
 }
 
 // revocable are the routes that change data for a signed-in caller.
 func revocable() []web.Route {
-	return slices.DeleteFunc(routes(), func(rt web.Route) bool { return rt.Method == "GET" || rt.Access == web.Public })
+	return slices.DeleteFunc(server.Routes(), func(rt web.Route) bool { return rt.Method == "GET" || rt.Access == web.Public })
 }
 
 // slowBody is a body that blocks until the test releases it.
@@ -151,24 +153,24 @@ func (b *slowBody) Read(p []byte) (int, error) {
 // goodPageForms are forms of pages that are accepted.
 var goodPageForms = map[string]string{
 	"POST /app/account/profile":  "nickname=Ann",
-	"POST /app/account/password": "old_password=" + url.QueryEscape(ownerPassword) + "&new_password=long+enough+it+is&password_again=long+enough+it+is",
+	"POST /app/account/password": "old_password=" + url.QueryEscape(servertest.OwnerPassword) + "&new_password=long+enough+it+is&password_again=long+enough+it+is",
 	"POST /app/account/sessions": "id=1",
-	"POST /app/account/delete":   "password=" + url.QueryEscape(ownerPassword),
+	"POST /app/account/delete":   "password=" + url.QueryEscape(servertest.OwnerPassword),
 	"POST /app/sign-out":         "confirm=1",
 }
 
 // changing builds a request that a route accepts.
-func (in *instance) changing(rt *web.Route, wrap func(string) io.Reader) *http.Request {
-	url, body, media := urlOf(rt), "{}", "application/json"
+func changing(in *servertest.Instance, rt *web.Route, wrap func(string) io.Reader) *http.Request {
+	url, body, media := servertest.URLOf(rt), "{}", "application/json"
 	if good, ok := goodBodies()[rt.Name()]; ok {
 		url, body = good.url, good.body
 	} else if rt.Input.Has("query", "ids") {
 		url += "?ids=999999"
 	}
 	if rt.Input.Upload {
-		body, media = multipartBody(filePart("people.csv", "username\nfresh\n")), "multipart/form-data; boundary=edge"
+		body, media = servertest.MultipartBody(servertest.FilePart("people.csv", "username\nfresh\n")), "multipart/form-data; boundary=edge"
 		if strings.HasSuffix(rt.Path, "avatar") {
-			body = multipartBody(filePart("a.png", string(picturetest.PNG(in.t, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
+			body = servertest.MultipartBody(servertest.FilePart("a.png", string(picturetest.PNG(in.T, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
 		}
 	}
 	if rt.Protocol != nil && rt.Protocol.Form {
@@ -177,30 +179,30 @@ func (in *instance) changing(rt *web.Route, wrap func(string) io.Reader) *http.R
 	r := httptest.NewRequest(rt.Method, url, wrap(body))
 	r.ContentLength = int64(len(body))
 	r.Header.Set("Content-Type", media)
-	authorize(r, in.tokens["slow"])
+	servertest.Authorize(r, in.Tokens["slow"])
 	return r
 }
 
-func refusedAsRevoked(a *reply) bool {
+func refusedAsRevoked(a *servertest.Reply) bool {
 	return a.Code == http.StatusUnauthorized || a.Code == http.StatusForbidden
 }
 
 // eachRevocation runs a test for combinations of routes and revocations; the smaller
 // sizes test only some revocations per route, different ones for each route.
-func eachRevocation(t *testing.T, test func(in *instance, rt *web.Route, revoke func(*store.Tx) error)) {
+func eachRevocation(t *testing.T, test func(in *servertest.Instance, rt *web.Route, revoke func(*store.Tx) error)) {
 	in := withGoodBodies(t)
 	ways := slices.Sorted(maps.Keys(revocations))
 	for i, rt := range revocable() {
-		for j := range size(1, 3, len(ways)) {
+		for j := range servertest.Size(1, 3, len(ways)) {
 			name := ways[(i+j)%len(ways)]
 			way := revocations[name]
 			kind := credentials[(i+j)%len(credentials)]
 			if way.adminOnly && rt.Open() || way.notFor == kind {
 				continue
 			}
-			c, permission := in.slowCaller(&rt, kind), in.permissionOf(&rt)
+			c, permission := slowCaller(in, &rt, kind), permissionOf(in, &rt)
 			t.Run(rt.Name()+" after "+name, func(t *testing.T) {
-				test(in.in(t), &rt, func(tx *store.Tx) error { return way.run(tx, c, permission) })
+				test(in.In(t), &rt, func(tx *store.Tx) error { return way.run(tx, c, permission) })
 			})
 		}
 	}
@@ -208,20 +210,20 @@ func eachRevocation(t *testing.T, test func(in *instance, rt *web.Route, revoke 
 
 func TestRevocation_RejectsSlowRequest(t *testing.T) {
 	t.Parallel()
-	eachRevocation(t, func(in *instance, rt *web.Route, revoke func(*store.Tx) error) {
+	eachRevocation(t, func(in *servertest.Instance, rt *web.Route, revoke func(*store.Tx) error) {
 		var body *slowBody
-		r := in.changing(rt, func(text string) io.Reader { body = newSlowBody(text); return body })
-		answered := make(chan *reply)
-		go func() { answered <- in.send(r) }()
+		r := changing(in, rt, func(text string) io.Reader { body = newSlowBody(text); return body })
+		answered := make(chan *servertest.Reply)
+		go func() { answered <- in.Send(r) }()
 		<-body.asked // the caller has been authorized
-		in.update(revoke)
-		before := in.db.Stats().Commits
+		in.Update(revoke)
+		before := in.Db.Stats().Commits
 		close(body.send)
 		if a := <-answered; !refusedAsRevoked(a) {
-			in.t.Errorf("%d %s", a.Code, a.Body)
+			in.T.Errorf("%d %s", a.Code, a.Body)
 		}
-		if commits := in.db.Stats().Commits - before; commits != 0 {
-			in.t.Errorf("%d commits were made", commits)
+		if commits := in.Db.Stats().Commits - before; commits != 0 {
+			in.T.Errorf("%d commits were made", commits)
 		}
 	})
 }
@@ -230,32 +232,32 @@ func TestRevocation_RejectsSlowRequest(t *testing.T) {
 // revocation sees it, in the same commit too.
 func TestRevocation_RejectsWriteInSameCommit(t *testing.T) {
 	t.Parallel()
-	eachRevocation(t, func(in *instance, rt *web.Route, revoke func(*store.Tx) error) {
+	eachRevocation(t, func(in *servertest.Instance, rt *web.Route, revoke func(*store.Tx) error) {
 		release, held := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			in.update(func(*store.Tx) error { close(held); <-release; return nil })
+			in.Update(func(*store.Tx) error { close(held); <-release; return nil })
 		})
 		<-held
-		wg.Go(func() { in.update(revoke) })
-		in.waitQueued(1, nil)
-		answered := make(chan *reply, 1)
+		wg.Go(func() { in.Update(revoke) })
+		waitQueued(in, 1, nil)
+		answered := make(chan *servertest.Reply, 1)
 		wg.Go(func() {
-			answered <- in.send(in.changing(rt, func(text string) io.Reader { return strings.NewReader(text) }))
+			answered <- in.Send(changing(in, rt, func(text string) io.Reader { return strings.NewReader(text) }))
 		})
-		waits := in.waitQueued(2, answered)
+		waits := waitQueued(in, 2, answered)
 		close(release)
 		wg.Wait()
 		if a := <-answered; waits && !refusedAsRevoked(a) { // other requests change nothing in the database, like a trace
-			in.t.Errorf("%d %s", a.Code, a.Body)
+			in.T.Errorf("%d %s", a.Code, a.Body)
 		}
 	})
 }
 
 // waitQueued waits until that many write functions wait for the writer. It reports
 // false if the request is answered before.
-func (in *instance) waitQueued(n int, answered chan *reply) bool {
-	for in.db.Stats().Queued < n {
+func waitQueued(in *servertest.Instance, n int, answered chan *servertest.Reply) bool {
+	for in.Db.Stats().Queued < n {
 		if len(answered) > 0 {
 			return false
 		}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"cmp"
@@ -12,43 +12,19 @@ import (
 	"testing"
 
 	"reeve/auth"
+	"reeve/server"
 	"reeve/server/account"
 	"reeve/server/openapi"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
 
 // Tests that cover every route of the table.
 
-// urlOf fills in a route's path with IDs that do not exist.
-func urlOf(rt *web.Route) string {
-	segments := strings.Split(rt.Path, "/")
-	for i, s := range segments {
-		if strings.HasPrefix(s, ":") {
-			segments[i] = "999999"
-		}
-	}
-	return strings.Join(segments, "/")
-}
+func isPublic(rt *web.Route) bool  { return rt.Access == web.Public }
+func isPrivate(rt *web.Route) bool { return rt.Access != web.Public }
 
-// eachRoute runs a test for every route that meets a condition.
-func eachRoute(t *testing.T, in *instance, when func(*web.Route) bool, test func(in *instance, rt *web.Route)) {
-	t.Helper()
-	ran := 0
-	for _, rt := range routes() {
-		if when == nil || when(&rt) {
-			ran++
-			t.Run(rt.Name(), func(t *testing.T) { test(in.in(t), &rt) })
-		}
-	}
-	if ran == 0 {
-		t.Error("no route is of this kind")
-	}
-}
-
-func isPublic(rt *web.Route) bool     { return rt.Access == web.Public }
-func isPrivate(rt *web.Route) bool    { return rt.Access != web.Public }
-func needsKey(rt *web.Route) bool     { return !rt.Open() }
 func takesBody(rt *web.Route) bool    { return rt.Input != nil && rt.Input.Body && conventional(rt) }
 func conventional(rt *web.Route) bool { return rt.Protocol == nil } // others follow their protocol
 func refusesBody(rt *web.Route) bool {
@@ -67,25 +43,15 @@ func holder(rt *web.Route) string {
 }
 
 // everyone returns an instance with every route, and a caller for each.
-func everyone(t testing.TB) *instance {
+func everyone(t testing.TB) *servertest.Instance {
 	t.Helper()
-	return withEveryone.clone(t)
+	return withEveryone.Clone(t)
 }
 
-var withEveryone = &fixture{prepare: func(in *instance) {
-	in.showPages()
-	in.appUser("customer")
+var withEveryone = &servertest.Fixture{Prepare: func(in *servertest.Instance) {
+	in.ShowPages()
+	in.AppUser("customer")
 }}
-
-// showPages turns on the routes that a setting hides.
-func (in *instance) showPages() {
-	in.t.Helper()
-	id := in.setting("app.pages")
-	in.update(func(tx *store.Tx) error {
-		_, err := store.Settings.Update(tx, id, func(s *store.Setting) error { s.Values = "1"; return nil })
-		return err
-	})
-}
 
 // wellFormed returns the token for a secret of 43 letters, with the correct checksum.
 func wellFormed(secret string) string {
@@ -95,10 +61,10 @@ func wellFormed(secret string) string {
 
 func TestRoutes_RejectUnauthenticated(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.showPages()
-	expired, idle, ended, disabled := in.clerk("expired"), in.clerk("idle"), in.clerk("ended"), in.clerk("disabled")
-	in.update(func(tx *store.Tx) error {
+	in := servertest.Start(t)
+	in.ShowPages()
+	expired, idle, ended, disabled := in.Clerk("expired"), in.Clerk("idle"), in.Clerk("ended"), in.Clerk("disabled")
+	in.Update(func(tx *store.Tx) error {
 		for user, edit := range map[store.ID]func(*store.Session){
 			expired.ID: func(s *store.Session) { s.ExpiresAt = tx.Now() },
 			idle.ID:    func(s *store.Session) { s.LastUsed = tx.Now() - 31*60e6 },
@@ -123,22 +89,22 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 		}
 		return store.Sessions.Delete(tx, ids[0])
 	})
-	in.appUser("customer")
-	good := in.tokens["owner"]
+	in.AppUser("customer")
+	good := in.Tokens["owner"]
 	for name, token := range map[string]string{
 		"junk": "junk", "a token without its prefix": good[3:], "a token cut short": good[:len(good)-1],
 		"a token with another letter": good[:10] + string(good[10]^1) + good[11:], "a token twice": good + good,
 		"an unknown token": wellFormed(strings.Repeat("A", 43)),
 	} {
-		in.tokens[name] = token
+		in.Tokens[name] = token
 	}
 	codes := map[string]string{"expired": "session_expired", "idle": "session_expired"}
-	eachRoute(t, in, isPrivate, func(in *instance, rt *web.Route) {
-		for who := range in.tokens {
+	servertest.EachRoute(t, in, isPrivate, func(in *servertest.Instance, rt *web.Route) {
+		for who := range in.Tokens {
 			if who == holder(rt) || rt.Access == web.AnyRealm && (who == "nobody" || who == "customer") {
 				continue
 			}
-			a := in.call(rt.Method, urlOf(rt), "", who)
+			a := in.Call(rt.Method, servertest.URLOf(rt), "", who)
 			code := codes[who]
 			if code == "" || rt.Access == web.MetricsToken || !conventional(rt) && !rt.Page { // it has no sessions
 				code = "unauthenticated"
@@ -147,18 +113,18 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 			if rt.ClientCredentials && who == "nobody" {
 				challenge = `Basic realm="Reeve"`
 			}
-			if e := a.envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != challenge {
-				in.t.Errorf("%s: %d %s", who, a.Code, a.Body)
+			if e := a.Envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != challenge {
+				in.T.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
 		for _, header := range []string{"Basic YWRtaW46YWRtaW4=", "Bearer", good, "Token " + good} {
 			if rt.Access == web.AnyRealm && strings.HasPrefix(header, "Basic ") {
 				continue // not for this server
 			}
-			r := in.request(rt.Method, urlOf(rt), "", "nobody")
+			r := in.Request(rt.Method, servertest.URLOf(rt), "", "nobody")
 			r.Header.Set("Authorization", header)
-			if a := in.send(r); a.Code != 401 || a.envelope().ErrorCode != "unauthenticated" {
-				in.t.Errorf("%s: %d %s", header, a.Code, a.Body)
+			if a := in.Send(r); a.Code != 401 || a.Envelope().ErrorCode != "unauthenticated" {
+				in.T.Errorf("%s: %d %s", header, a.Code, a.Body)
 			}
 		}
 	})
@@ -169,78 +135,78 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 func TestRoutes_RequireExactPermission(t *testing.T) {
 	t.Parallel()
 	chosen := third(t)
-	eachCredential(t, func(t *testing.T, c credential) {
-		testPermissions(t, c, func() bool { return chosen() || c == bySessionToken })
+	eachCredential(t, func(t *testing.T, c servertest.Credential) {
+		testPermissions(t, c, func() bool { return chosen() || c == servertest.BySessionToken })
 	})
 }
 
 // clerkWith returns the name of a user who has exactly these permissions.
-func (in *instance) clerkWith(name string, keys ...string) string {
-	if in.tokens[name] == "" {
-		in.clerk(name, keys...)
+func clerkWith(in *servertest.Instance, name string, keys ...string) string {
+	if in.Tokens[name] == "" {
+		in.Clerk(name, keys...)
 	}
 	return name
 }
 
-func testPermissions(t *testing.T, c credential, chosen func() bool) {
-	in := start(t)
-	in.credential = c
-	in.clerk("without")
-	keys := slices.Sorted(maps.Keys(Keys()))
-	chooses := func(rt *web.Route) bool { return needsKey(rt) && chosen() }
-	eachRoute(t, in, chooses, func(here *instance, rt *web.Route) {
+func testPermissions(t *testing.T, c servertest.Credential, chosen func() bool) {
+	in := servertest.Start(t)
+	in.Credential = c
+	in.Clerk("without")
+	keys := slices.Sorted(maps.Keys(server.Keys()))
+	chooses := func(rt *web.Route) bool { return servertest.NeedsKey(rt) && chosen() }
+	servertest.EachRoute(t, in, chooses, func(here *servertest.Instance, rt *web.Route) {
 		access := rt.Access
-		if c.isKey() {
+		if c.IsKey() {
 			access = cmp.Or(rt.KeyAccess, access)
 		}
-		with := in.clerkWith("with "+access, access)
-		in.clerkWith("with all but "+access, slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == access })...)
-		here = in.in(here.t)
-		if c.refuses(rt) {
-			here.call(rt.Method, urlOf(rt), "", with).brief(403, `"errorCode":"key_not_allowed"`)
+		with := clerkWith(in, "with "+access, access)
+		clerkWith(in, "with all but "+access, slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == access })...)
+		here = in.In(here.T)
+		if c.Refuses(rt) {
+			here.Call(rt.Method, servertest.URLOf(rt), "", with).Brief(403, `"errorCode":"key_not_allowed"`)
 			return
 		}
 		for _, who := range []string{"without", "with all but " + access} {
-			a := here.call(rt.Method, urlOf(rt), "", who)
-			if e := a.envelope(); a.Code != 403 || e.ErrorCode != "denied" || e.ShowType != 4 || !strings.Contains(e.Msg, "permission "+access+" ") {
-				here.t.Errorf("%s: %d %s", who, a.Code, a.Body)
+			a := here.Call(rt.Method, servertest.URLOf(rt), "", who)
+			if e := a.Envelope(); a.Code != 403 || e.ErrorCode != "denied" || e.ShowType != 4 || !strings.Contains(e.Msg, "permission "+access+" ") {
+				here.T.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
 		if access == store.UnattendedBackup { // TestAPIKey_DownloadsBackup
 			return
 		}
-		if a := here.call(rt.Method, urlOf(rt), "", with); a.Code == 401 || a.Code == 403 {
-			here.t.Errorf("with the permission: %d %s", a.Code, a.Body)
+		if a := here.Call(rt.Method, servertest.URLOf(rt), "", with); a.Code == 401 || a.Code == 403 {
+			here.T.Errorf("with the permission: %d %s", a.Code, a.Body)
 		}
 	})
 }
 
 func TestRoutes_SignedInAcceptAnyUser(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	eachRoute(t, in, func(rt *web.Route) bool { return rt.Access == web.SignedIn || rt.Access == web.AppOnly }, func(in *instance, rt *web.Route) {
+	in := servertest.Start(t)
+	servertest.EachRoute(t, in, func(rt *web.Route) bool { return rt.Access == web.SignedIn || rt.Access == web.AppOnly }, func(in *servertest.Instance, rt *web.Route) {
 		who := "of " + strings.ToLower(rt.Method+rt.Path)
 		if rt.Access == web.AppOnly {
-			in.appUser(who)
+			in.AppUser(who)
 		} else {
-			in.clerk(who)
+			in.Clerk(who)
 		}
-		if a := in.call(rt.Method, urlOf(rt), "", who); a.Code == 401 || a.Code == 403 {
-			in.t.Errorf("%d %s", a.Code, a.Body)
+		if a := in.Call(rt.Method, servertest.URLOf(rt), "", who); a.Code == 401 || a.Code == 403 {
+			in.T.Errorf("%d %s", a.Code, a.Body)
 		}
 	})
 }
 
 func TestRoutes_PublicIgnoreInvalidToken(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.tokens["junk"] = "junk"
+	in := servertest.Start(t)
+	in.Tokens["junk"] = "junk"
 	var names []string
-	eachRoute(t, in, isPublic, func(in *instance, rt *web.Route) {
+	servertest.EachRoute(t, in, isPublic, func(in *servertest.Instance, rt *web.Route) {
 		names = append(names, rt.Name())
 		for _, who := range []string{"nobody", "junk"} {
-			if a := in.call(rt.Method, urlOf(rt), "", who); (a.Code == 401 || a.Code == 403) && a.envelope().ErrorCode != "unknown_origin" && rt.Path != "/api/challenge" { // it is off
-				in.t.Errorf("%s: %d %s", who, a.Code, a.Body)
+			if a := in.Call(rt.Method, servertest.URLOf(rt), "", who); (a.Code == 401 || a.Code == 403) && a.Envelope().ErrorCode != "unknown_origin" && rt.Path != "/api/challenge" { // it is off
+				in.T.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
 	})
@@ -254,7 +220,7 @@ func TestRoutes_PublicIgnoreInvalidToken(t *testing.T) {
 func TestRoutes_UsableBeforePasswordChange(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	in.update(func(tx *store.Tx) error {
+	in.Update(func(tx *store.Tx) error {
 		if _, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.MustChangePassword = true; return nil }); err != nil {
 			return err
 		}
@@ -262,15 +228,15 @@ func TestRoutes_UsableBeforePasswordChange(t *testing.T) {
 		return err
 	})
 	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout", "GET /api/user", "PUT /api/user/password", "POST /api/logout", "GET /app/account/password", "POST /app/account/password", "POST /app/sign-out", "GET /metrics"}
-	eachRoute(t, in, isPrivate, func(in *instance, rt *web.Route) {
-		in.tokens["owner"] = in.signIn(auth.FirstUser)
-		in.tokens["customer"] = in.appSignIn(1)
-		a := in.call(rt.Method, urlOf(rt), "", holder(rt))
+	servertest.EachRoute(t, in, isPrivate, func(in *servertest.Instance, rt *web.Route) {
+		in.Tokens["owner"] = in.SignIn(auth.FirstUser)
+		in.Tokens["customer"] = in.AppSignIn(1)
+		a := in.Call(rt.Method, servertest.URLOf(rt), "", holder(rt))
 		if refused := a.Code == 403; refused == slices.Contains(open, rt.Name()) {
-			in.t.Errorf("%d %s", a.Code, a.Body)
+			in.T.Errorf("%d %s", a.Code, a.Body)
 		}
 		if a.Code == 403 && conventional(rt) {
-			a.brief(403, `"errorCode":"password_change_required"`, `"showType":4`)
+			a.Brief(403, `"errorCode":"password_change_required"`, `"showType":4`)
 		}
 	})
 }
@@ -279,30 +245,30 @@ func TestRoutes_RejectUnknownParameters(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	strict := func(rt *web.Route) bool { return conventional(rt) && (rt.Input == nil || !rt.Input.AnyQuery) }
-	eachRoute(t, in, strict, func(in *instance, rt *web.Route) {
+	servertest.EachRoute(t, in, strict, func(in *servertest.Instance, rt *web.Route) {
 		for query, field := range map[string]string{
 			"nonsense=1": "nonsense", "nonsense=": "nonsense", "nonsense": "nonsense", "Page=1": "Page", "token=abc": "token",
 			"nonsense[]=1&nonsense[]=2": "nonsense[]", "id=1": "id",
 		} {
-			a := in.call(rt.Method, urlOf(rt)+"?"+query, "", holder(rt))
-			if a.Code != 400 || a.envelope().Errors[field] == "" {
-				in.t.Errorf("%s: %d %s", query, a.Code, a.Body)
+			a := in.Call(rt.Method, servertest.URLOf(rt)+"?"+query, "", holder(rt))
+			if a.Code != 400 || a.Envelope().Errors[field] == "" {
+				in.T.Errorf("%s: %d %s", query, a.Code, a.Body)
 			}
 		}
-		in.call(rt.Method, urlOf(rt)+"?a=%zz", "", holder(rt)).brief(400)
-		in.call(rt.Method, urlOf(rt)+"?a=1;b=2", "", holder(rt)).brief(400)
+		in.Call(rt.Method, servertest.URLOf(rt)+"?a=%zz", "", holder(rt)).Brief(400)
+		in.Call(rt.Method, servertest.URLOf(rt)+"?a=1;b=2", "", holder(rt)).Brief(400)
 	})
 }
 
 func TestRoutes_RejectUnknownFields(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	before := in.dump()
-	eachRoute(t, in, takesBody, func(in *instance, rt *web.Route) {
-		a := in.call(rt.Method, urlOf(rt), `{"nonsense":1,"hash":"x","__proto__":{}}`, holder(rt))
+	before := in.Dump()
+	servertest.EachRoute(t, in, takesBody, func(in *servertest.Instance, rt *web.Route) {
+		a := in.Call(rt.Method, servertest.URLOf(rt), `{"nonsense":1,"hash":"x","__proto__":{}}`, holder(rt))
 		for _, field := range []string{"nonsense", "hash", "__proto__"} {
-			if a.Code != 400 || a.envelope().Errors[field] == "" {
-				in.t.Errorf("%s is not named: %d %s", field, a.Code, a.Body)
+			if a.Code != 400 || a.Envelope().Errors[field] == "" {
+				in.T.Errorf("%s is not named: %d %s", field, a.Code, a.Body)
 			}
 		}
 		for _, f := range rt.Input.Fields {
@@ -310,37 +276,37 @@ func TestRoutes_RejectUnknownFields(t *testing.T) {
 				continue
 			}
 			upper := strings.ToUpper(f.Name[:1]) + f.Name[1:]
-			a := in.call(rt.Method, urlOf(rt), fmt.Sprintf(`{%q:"x"}`, upper), holder(rt))
-			if a.Code != 400 || !strings.Contains(a.envelope().Errors[upper], f.Name) {
-				in.t.Errorf("%s: %d %s", upper, a.Code, a.Body)
+			a := in.Call(rt.Method, servertest.URLOf(rt), fmt.Sprintf(`{%q:"x"}`, upper), holder(rt))
+			if a.Code != 400 || !strings.Contains(a.Envelope().Errors[upper], f.Name) {
+				in.T.Errorf("%s: %d %s", upper, a.Code, a.Body)
 			}
 		}
 	})
-	in.unchanged(before)
+	in.Unchanged(before)
 }
 
 func TestRoutes_WithoutFieldsRejectBody(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	before := in.dump()
-	eachRoute(t, in, refusesBody, func(in *instance, rt *web.Route) {
-		a := in.call(rt.Method, urlOf(rt), `{"page":1}`, holder(rt))
-		if e := a.envelope(); a.Code != 400 || rt.Method != "GET" && e.Errors["page"] == "" {
-			in.t.Errorf("%d %s", a.Code, a.Body)
+	before := in.Dump()
+	servertest.EachRoute(t, in, refusesBody, func(in *servertest.Instance, rt *web.Route) {
+		a := in.Call(rt.Method, servertest.URLOf(rt), `{"page":1}`, holder(rt))
+		if e := a.Envelope(); a.Code != 400 || rt.Method != "GET" && e.Errors["page"] == "" {
+			in.T.Errorf("%d %s", a.Code, a.Body)
 		}
 		if rt.Method == "GET" {
-			in.call(rt.Method, urlOf(rt), `{}`, holder(rt)).brief(400, "must not have a body")
+			in.Call(rt.Method, servertest.URLOf(rt), `{}`, holder(rt)).Brief(400, "must not have a body")
 		}
 	})
-	in.unchanged(before)
+	in.Unchanged(before)
 }
 
 func TestRoutes_OtherMethodsReturnAllow(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.showPages()
+	in := servertest.Start(t)
+	in.ShowPages()
 	takes := map[string][]string{}
-	for _, rt := range routes() {
+	for _, rt := range server.Routes() {
 		takes[rt.Path] = append(takes[rt.Path], rt.Method)
 		if rt.Method == "GET" {
 			takes[rt.Path] = append(takes[rt.Path], "HEAD")
@@ -351,8 +317,8 @@ func TestRoutes_OtherMethodsReturnAllow(t *testing.T) {
 			if slices.Contains(methods, method) {
 				continue
 			}
-			a := in.call(method, urlOf(&web.Route{Path: path}), "", "owner")
-			if method == "HEAD" && in.call("GET", urlOf(&web.Route{Path: path}), "", "owner").Code != 405 {
+			a := in.Call(method, servertest.URLOf(&web.Route{Path: path}), "", "owner")
+			if method == "HEAD" && in.Call("GET", servertest.URLOf(&web.Route{Path: path}), "", "owner").Code != 405 {
 				continue // a parameter of another path fits, and so it does for GET
 			}
 			got := strings.Split(a.Header.Get("Allow"), ", ")
@@ -364,7 +330,7 @@ func TestRoutes_OtherMethodsReturnAllow(t *testing.T) {
 			if slices.Contains(got, method) {
 				t.Errorf("%s %s: Allow %q names what is refused", method, path, got)
 			}
-			if a.Code != 405 || a.envelope().ErrorCode != "method_not_allowed" {
+			if a.Code != 405 || a.Envelope().ErrorCode != "method_not_allowed" {
 				t.Errorf("%s %s: %d %s", method, path, a.Code, a.Body)
 			}
 		}
@@ -373,10 +339,10 @@ func TestRoutes_OtherMethodsReturnAllow(t *testing.T) {
 
 func TestRoutes_UnknownPaths(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for _, url := range []string{"/", "/admin", "/admin/info/", "/Admin/info", "//admin/info", "/admin/../admin/info", "/system/setting/1/2", "/%61dmin/rulex", "/favicon.ico"} {
 		for _, who := range []string{"nobody", "owner"} {
-			in.call("GET", url, "", who).brief(404, `"errorCode":"not_found"`, `"showType":2`)
+			in.Call("GET", url, "", who).Brief(404, `"errorCode":"not_found"`, `"showType":2`)
 		}
 	}
 }
@@ -396,7 +362,7 @@ func TestRoutes_BodyLimit(t *testing.T) {
 	}
 	medium := map[string]int64{"POST /admin/login/passkey": account.MaxAssertion, "POST /admin/account/passkey": account.MaxCredential, "POST /admin/reauth": account.MaxAssertion}
 	chosen := third(t)
-	eachRoute(t, in, func(rt *web.Route) bool { return rt.Method != "GET" && !rt.Input.Upload && conventional(rt) }, func(in *instance, rt *web.Route) {
+	servertest.EachRoute(t, in, func(rt *web.Route) bool { return rt.Method != "GET" && !rt.Input.Upload && conventional(rt) }, func(in *servertest.Instance, rt *web.Route) {
 		want := int64(1 << 20)
 		if small[rt.Name()] || !rt.Input.Body {
 			want = 4 << 10
@@ -405,9 +371,9 @@ func TestRoutes_BodyLimit(t *testing.T) {
 		} else if bytes := medium[rt.Name()]; bytes != 0 {
 			want = bytes
 		}
-		if _, op := findOperation(rt.Method, urlOf(rt)); rt.Input.Body {
+		if _, op := servertest.FindOperation(rt.Method, servertest.URLOf(rt)); rt.Input.Body {
 			if got := op["requestBody"].(openapi.Object)["x-max-bytes"]; fmt.Sprint(got) != fmt.Sprint(want) {
-				in.t.Errorf("the document says %v, want %d", got, want)
+				in.T.Errorf("the document says %v, want %d", got, want)
 			}
 		}
 		ways := []bool{false, true}
@@ -416,12 +382,12 @@ func TestRoutes_BodyLimit(t *testing.T) {
 		}
 		for extra, fits := range map[int64]bool{0: true, 1: false} {
 			for _, chunked := range ways {
-				r := in.request(rt.Method, urlOf(rt), `{"no":1}`+strings.Repeat(" ", int(want+extra)-8), holder(rt))
+				r := in.Request(rt.Method, servertest.URLOf(rt), `{"no":1}`+strings.Repeat(" ", int(want+extra)-8), holder(rt))
 				if chunked {
 					r.ContentLength = -1
 				}
-				if a := in.send(r); (a.Code != 413) != fits || fits && a.Code != 400 {
-					in.t.Errorf("a body of %d bytes, chunked %t: %d %s", want+extra, chunked, a.Code, a.Body)
+				if a := in.Send(r); (a.Code != 413) != fits || fits && a.Code != 400 {
+					in.T.Errorf("a body of %d bytes, chunked %t: %d %s", want+extra, chunked, a.Code, a.Body)
 				}
 			}
 		}

@@ -1,10 +1,11 @@
-package server
+package server_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"reeve/server/servertest"
 	"reeve/store"
 )
 
@@ -12,26 +13,26 @@ import (
 // not exist: the responses must differ in the ID only.
 func TestDataScope_OutOfScopeEqualsNotFound(t *testing.T) {
 	t.Parallel()
-	in := fourLevels(t)
-	role := in.role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" },
+	in := servertest.FourLevels(t)
+	role := in.Role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" },
 		"admin.list.query", "admin.list.create", "admin.list.update", "admin.list.delete", "admin.list.password", "admin.list.status", "admin.list.import",
 		"admin.dept.query", "admin.dept.create", "admin.dept.update", "admin.dept.delete", "admin.role.create", "admin.role.update",
 		"admin.rule.query", "system.session.delete")
-	self := in.member("clerk", 10, role)
-	custom := in.role("Custom", func(r *store.Role) { r.DataScope = "custom" })
-	_, session := in.who(3) // session of the user named in.1
+	self := in.Member("clerk", 10, role)
+	custom := in.Role("Custom", func(r *store.Role) { r.DataScope = "custom" })
+	_, session := in.Who(3) // session of the user named in.1
 	const owner, user, dept, nothing = "1", "3", "11", "7777"
-	same := func(name string, there, missing func() *reply, id string) {
+	same := func(name string, there, missing func() *servertest.Reply, id string) {
 		t.Run(name, func(t *testing.T) {
-			before := in.dump()
+			before := in.Dump()
 			a, b := there(), missing()
-			got, want := a.envelope(), b.envelope()
+			got, want := a.Envelope(), b.Envelope()
 			plain := func(text, id string) string { return strings.ReplaceAll(text, id, "ID") }
 			if a.Code != b.Code || got.ErrorCode != want.ErrorCode ||
 				plain(fmt.Sprint(got.Msg, got.Errors), id) != plain(fmt.Sprint(want.Msg, want.Errors), nothing) || a.Code < 400 {
-				t.Errorf("%s: %d %s\n%s: %d %s", a.sent, a.Code, a.Body, b.sent, b.Code, b.Body)
+				t.Errorf("%s: %d %s\n%s: %d %s", a.Sent, a.Code, a.Body, b.Sent, b.Code, b.Body)
 			}
-			in.in(t).unchanged(before)
+			in.In(t).Unchanged(before)
 		})
 	}
 	for _, c := range []struct{ name, method, url, body, id string }{
@@ -56,16 +57,16 @@ func TestDataScope_OutOfScopeEqualsNotFound(t *testing.T) {
 		{"a role that sees a department", "POST", "/admin/role", `{"name":"new","data_scope":"custom","dept_ids":[%s]}`, dept},
 		{"a role made to see a department", "PUT", fmt.Sprint("/admin/role/", custom), `{"dept_ids":[%s]}`, dept},
 	} {
-		ask := func(id string) func() *reply {
-			return func() *reply {
-				return in.call(c.method, strings.ReplaceAll(c.url, "%s", id), strings.ReplaceAll(c.body, "%s", id), "clerk")
+		ask := func(id string) func() *servertest.Reply {
+			return func() *servertest.Reply {
+				return in.Call(c.method, strings.ReplaceAll(c.url, "%s", id), strings.ReplaceAll(c.body, "%s", id), "clerk")
 			}
 		}
 		same(c.name, ask(c.id), ask(nothing), c.id)
 	}
-	row := func(path string) func() *reply {
-		return func() *reply {
-			return in.upload("/admin/list-import", "username,department\nnew,"+path+"\n", "clerk")
+	row := func(path string) func() *servertest.Reply {
+		return func() *servertest.Reply {
+			return in.Upload("/admin/list-import", "username,department\nnew,"+path+"\n", "clerk")
 		}
 	}
 	same("a user imported into a department", row("D11"), row("D7777"), "11")

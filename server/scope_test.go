@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/csv"
@@ -7,145 +7,114 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/server/servertest"
 	"reeve/store"
 )
-
-var inScope = []struct {
-	scope  string
-	depts  []store.ID // of the scope custom
-	users  []string   // besides the caller
-	shown  []int64    // departments
-	others bool       // whether all others are visible too
-}{
-	{"self", nil, nil, nil, false},
-	{"dept", nil, []string{"in.10"}, []int64{10}, false},
-	{"dept_tree", nil, []string{"in.10", "in.100", "in.101"}, []int64{10, 100, 101}, false},
-	{"custom", []store.ID{2, 100}, []string{"in.2", "in.100"}, []int64{2, 100}, false},
-	{"custom", []store.ID{1}, []string{"in.1"}, []int64{1}, false},
-	{"custom", []store.ID{}, nil, nil, false},
-	{"all", nil, []string{"in.0", "in.1", "in.2", "in.10", "in.11", "in.100", "in.101"}, []int64{1, 2, 10, 11, 100, 101}, true},
-}
 
 // TestDataScopes requests everything that data scopes limit, as a user in department
 // 10.
 func TestDataScopes(t *testing.T) {
 	t.Parallel()
-	for _, c := range inScope {
-		t.Run(fmt.Sprint(c.scope, c.depts), func(t *testing.T) {
-			in := fourLevels(t)
-			role := in.role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = c.scope, c.depts },
+	for _, c := range servertest.InScope {
+		t.Run(fmt.Sprint(c.Scope, c.Depts), func(t *testing.T) {
+			in := servertest.FourLevels(t)
+			role := in.Role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = c.Scope, c.Depts },
 				"admin.list.query", "admin.list.update", "admin.list.delete", "admin.list.password", "admin.list.status", "admin.list.export", "admin.list.create",
 				"admin.dept.query", "admin.dept.update", "admin.dept.delete", "system.session.query", "system.session.delete", "system.loginlog.query", "admin.rule.query")
-			self := in.member("clerk", 10, role)
-			want := append(slices.Clone(c.users), "clerk")
+			self := in.Member("clerk", 10, role)
+			want := append(slices.Clone(c.Users), "clerk")
 			sees := func(what string, got []string) {
 				t.Helper()
-				got = slices.DeleteFunc(slices.Clone(got), func(n string) bool { return n == "admin" && c.others })
+				got = slices.DeleteFunc(slices.Clone(got), func(n string) bool { return n == "admin" && c.Others })
 				slices.Sort(got)
 				slices.Sort(want)
 				if !slices.Equal(slices.Compact(got), want) {
 					t.Errorf("%s: %q, want %q", what, got, want)
 				}
 			}
-			sees("list", in.column("/admin/list?pageSize=100", "username", "clerk"))
-			sees("sessions", in.column("/system/session?pageSize=100", "username", "clerk"))
-			logs := in.column("/system/loginlog?pageSize=100", "username", "clerk")
-			if slices.Contains(logs, "unknown") != c.others {
+			sees("list", in.Column("/admin/list?pageSize=100", "username", "clerk"))
+			sees("sessions", in.Column("/system/session?pageSize=100", "username", "clerk"))
+			logs := in.Column("/system/loginlog?pageSize=100", "username", "clerk")
+			if slices.Contains(logs, "unknown") != c.Others {
 				t.Errorf("login log: %q", logs)
 			}
 			sees("login log", append(slices.DeleteFunc(logs, func(n string) bool { return n == "unknown" }), "clerk"))
-			rows, err := csv.NewReader(strings.NewReader(in.ok("GET", "/admin/list-export", "", "clerk").Body)).ReadAll()
-			must(t, err)
+			rows, err := csv.NewReader(strings.NewReader(in.OK("GET", "/admin/list-export", "", "clerk").Body)).ReadAll()
+			servertest.Must(t, err)
 			var exported []string
 			for _, row := range rows[1:] {
 				exported = append(exported, row[0])
 			}
 			sees("export", exported)
-			in.scopedRecords(c.users, self)
-			in.scopedDepts(c.shown)
+			scopedRecords(in, c.Users, self)
+			scopedDepts(in, c.Shown)
 		})
 	}
 }
 
 // scopedRecords requests each user and each session; outside the scope they are not
 // found and not changed.
-func (in *instance) scopedRecords(users []string, self store.ID) {
-	in.t.Helper()
+func scopedRecords(in *servertest.Instance, users []string, self store.ID) {
+	in.T.Helper()
 	for id := store.ID(2); id < self; id++ {
-		name, session := in.who(id)
-		status, before := 404, in.dump()
+		name, session := in.Who(id)
+		status, before := 404, in.Dump()
 		if slices.Contains(users, name) {
 			status = 200
 		} else {
-			in.call("DELETE", fmt.Sprint("/admin/list/", id), "", "clerk").brief(404)
-			in.call("DELETE", fmt.Sprintf("/admin/list?ids=%d,%d", self, id), "", "clerk").brief(404)
+			in.Call("DELETE", fmt.Sprint("/admin/list/", id), "", "clerk").Brief(404)
+			in.Call("DELETE", fmt.Sprintf("/admin/list?ids=%d,%d", self, id), "", "clerk").Brief(404)
 		}
 		url := fmt.Sprint("/admin/list/", id)
-		in.call("GET", url, "", "clerk").brief(status)
-		in.call("PUT", url, `{"nickname":"x"}`, "clerk").brief(status)
-		in.call("PUT", url, `{}`, "clerk").brief(status)
-		in.call("PUT", url, `{"updated_at":"1999-01-01T00:00:00Z"}`, "clerk").brief(map[int]int{200: 409, 404: 404}[status])
-		in.call("PUT", url+"/status", `{"status":1}`, "clerk").brief(status)
-		in.call("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=admin", id), "", "clerk").brief(status)
-		in.call("DELETE", fmt.Sprint("/system/session/", session), "", "clerk").brief(status)
-		in.call("PUT", url+"/password", `{}`, "clerk").brief(status)
+		in.Call("GET", url, "", "clerk").Brief(status)
+		in.Call("PUT", url, `{"nickname":"x"}`, "clerk").Brief(status)
+		in.Call("PUT", url, `{}`, "clerk").Brief(status)
+		in.Call("PUT", url, `{"updated_at":"1999-01-01T00:00:00Z"}`, "clerk").Brief(map[int]int{200: 409, 404: 404}[status])
+		in.Call("PUT", url+"/status", `{"status":1}`, "clerk").Brief(status)
+		in.Call("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=admin", id), "", "clerk").Brief(status)
+		in.Call("DELETE", fmt.Sprint("/system/session/", session), "", "clerk").Brief(status)
+		in.Call("PUT", url+"/password", `{}`, "clerk").Brief(status)
 		if status == 404 {
-			in.unchanged(before)
+			in.Unchanged(before)
 		}
 	}
-	in.ok("GET", fmt.Sprint("/admin/list/", self), "", "clerk")
+	in.OK("GET", fmt.Sprint("/admin/list/", self), "", "clerk")
 }
 
 // scopedDepts requests departments, in the tree and one by one.
-func (in *instance) scopedDepts(shown []int64) {
-	in.t.Helper()
-	tree := in.ok("GET", "/admin/dept", "", "clerk").Body
+func scopedDepts(in *servertest.Instance, shown []int64) {
+	in.T.Helper()
+	tree := in.OK("GET", "/admin/dept", "", "clerk").Body
 	for _, id := range []int64{1, 2, 10, 11, 100, 101} {
 		status := 404
 		if slices.Contains(shown, id) {
 			status = 200
 		}
 		if has := strings.Contains(tree, fmt.Sprintf(`{"id":%d,`, id)); has != (status == 200) {
-			in.t.Errorf("department %d is in the tree: %v: %s", id, has, tree)
+			in.T.Errorf("department %d is in the tree: %v: %s", id, has, tree)
 		}
 		url := fmt.Sprint("/admin/dept/", id)
-		in.call("GET", url, "", "clerk").brief(status)
-		in.call("PUT", url, `{"leader":"x"}`, "clerk").brief(status)
-		in.call("PUT", url, `{}`, "clerk").brief(status)
+		in.Call("GET", url, "", "clerk").Brief(status)
+		in.Call("PUT", url, `{"leader":"x"}`, "clerk").Brief(status)
+		in.Call("PUT", url, `{}`, "clerk").Brief(status)
 		if status == 404 {
-			in.call("DELETE", url, "", "clerk").brief(404)
+			in.Call("DELETE", url, "", "clerk").Brief(404)
 		}
 	}
-}
-
-// who returns a user's name and session.
-func (in *instance) who(id store.ID) (name string, session store.ID) {
-	in.t.Helper()
-	in.view(func(tx *store.Tx) error {
-		u, err := store.Users.Get(tx, id)
-		must(in.t, err)
-		ids, err := store.SessionByUser.IDs(tx, id)
-		if len(ids) > 0 {
-			session = ids[0]
-		}
-		name = u.Username
-		return err
-	})
-	return name, session
 }
 
 // TestDataScope_TopmostDeptsAreRoots: departments above the scope are left out, the rest
 // keeps its structure.
 func TestDataScope_TopmostDeptsAreRoots(t *testing.T) {
 	t.Parallel()
-	in := fourLevels(t)
-	in.member("clerk", 1, in.role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{101, 10, 2} }, "admin.dept.query"))
-	body := steady(in.ok("GET", "/admin/dept", "", "clerk").Body)
+	in := servertest.FourLevels(t)
+	in.Member("clerk", 1, in.Role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{101, 10, 2} }, "admin.dept.query"))
+	body := servertest.Steady(in.OK("GET", "/admin/dept", "", "clerk").Body)
 	node := func(id, parent int, children string) string {
 		if children != "" {
 			children = `,"children":[` + children + `]`
 		}
-		return fmt.Sprintf(`{"id":%d,"parent_id":%d,"name":"D%[1]d","leader":"","phone":"","email":"","sort":0,"status":1,"created_at":%[3]s,"updated_at":%[3]s,"version":1,"user_count":1%[4]s}`, id, parent, someMoment, children)
+		return fmt.Sprintf(`{"id":%d,"parent_id":%d,"name":"D%[1]d","leader":"","phone":"","email":"","sort":0,"status":1,"created_at":%[3]s,"updated_at":%[3]s,"version":1,"user_count":1%[4]s}`, id, parent, servertest.SomeMoment, children)
 	}
 	want := `{"data":{"data":[` + node(2, 0, "") + "," + node(10, 1, "") + "," + node(101, 100, "") + `]},"success":true,"msg":"ok","showType":0}` + "\n"
 	if body != want {
@@ -156,40 +125,40 @@ func TestDataScope_TopmostDeptsAreRoots(t *testing.T) {
 // TestDataScope_UnionOfEnabledRoles checks that a scope follows the user's department at once.
 func TestDataScope_UnionOfEnabledRoles(t *testing.T) {
 	t.Parallel()
-	in := fourLevels(t)
-	first := in.role("First", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{2} }, "admin.list.query")
-	second := in.role("Second", func(r *store.Role) { r.DataScope = "dept" })
-	id := in.member("clerk", 100, first, second)
+	in := servertest.FourLevels(t)
+	first := in.Role("First", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{2} }, "admin.list.query")
+	second := in.Role("Second", func(r *store.Role) { r.DataScope = "dept" })
+	id := in.Member("clerk", 100, first, second)
 	list := func(want ...string) {
 		t.Helper()
-		in.lists(`/admin/list?sorter={"username":"ascend"}`, "username", "clerk", append([]string{"clerk"}, want...)...)
+		in.Lists(`/admin/list?sorter={"username":"ascend"}`, "username", "clerk", append([]string{"clerk"}, want...)...)
 	}
 	list("in.100", "in.2")
-	in.ok("PUT", fmt.Sprint("/admin/role/", second), `{"status":0}`, "owner")
+	in.OK("PUT", fmt.Sprint("/admin/role/", second), `{"status":0}`, "owner")
 	list("in.2")
-	in.ok("PUT", fmt.Sprint("/admin/role/", second), `{"status":1,"data_scope":"dept_tree"}`, "owner")
+	in.OK("PUT", fmt.Sprint("/admin/role/", second), `{"status":1,"data_scope":"dept_tree"}`, "owner")
 	list("in.100", "in.101", "in.2")
-	in.ok("PUT", fmt.Sprint("/admin/list/", id), `{"dept_id":11}`, "owner")
+	in.OK("PUT", fmt.Sprint("/admin/list/", id), `{"dept_id":11}`, "owner")
 	list("in.11", "in.2")
-	in.ok("PUT", "/admin/dept/10", `{"parent_id":11}`, "owner")
+	in.OK("PUT", "/admin/dept/10", `{"parent_id":11}`, "owner")
 	list("in.10", "in.100", "in.101", "in.11", "in.2")
-	in.ok("PUT", fmt.Sprint("/admin/role/", first), `{"dept_ids":[1]}`, "owner")
+	in.OK("PUT", fmt.Sprint("/admin/role/", first), `{"dept_ids":[1]}`, "owner")
 	list("in.1", "in.10", "in.100", "in.101", "in.11")
 }
 
 // TestDataScope_ChangesStayInside tries to leave the scope by moving users or departments.
 func TestDataScope_ChangesStayInside(t *testing.T) {
 	t.Parallel()
-	in := fourLevels(t)
-	role := in.role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.create", "admin.list.update", "admin.list.query", "admin.dept.create", "admin.dept.update", "admin.role.create")
-	self := in.member("clerk", 10, role)
+	in := servertest.FourLevels(t)
+	role := in.Role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.create", "admin.list.update", "admin.list.query", "admin.dept.create", "admin.dept.update", "admin.role.create")
+	self := in.Member("clerk", 10, role)
 	within := 0
 	for id := store.ID(2); id < self; id++ {
-		if name, _ := in.who(id); name == "in.100" {
+		if name, _ := in.Who(id); name == "in.100" {
 			within = int(id)
 		}
 	}
-	runCases(t, in, []apiCase{
+	servertest.RunCases(t, in, []servertest.Case{
 		{"a user made outside", "POST", "/admin/list", `{"username":"new","dept_id":1}`, "clerk", 422, []string{`"dept_id":"department 1 not found"`}, nil},
 		{"a user made in no department", "POST", "/admin/list", `{"username":"new"}`, "clerk", 422, []string{`"dept_id":`}, nil},
 		{"a user moved outside", "PUT", fmt.Sprint("/admin/list/", within), `{"dept_id":11}`, "clerk", 422, []string{`"dept_id":`}, nil},

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"archive/tar"
@@ -14,41 +14,42 @@ import (
 	"testing"
 
 	"reeve/server/ops"
+	"reeve/server/servertest"
 )
 
 // fileOf requests a compiled-in file, with headers in pairs. It is not an operation, so the conventions
 // of operations do not apply.
-func (in *instance) fileOf(method, path string, headers ...string) *httptest.ResponseRecorder {
-	in.t.Helper()
-	r := in.request(method, path, "", "nobody")
+func fileOf(in *servertest.Instance, method, path string, headers ...string) *httptest.ResponseRecorder {
+	in.T.Helper()
+	r := in.Request(method, path, "", "nobody")
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	in.server.Handler().ServeHTTP(w, r)
+	in.Server.Handler().ServeHTTP(w, r)
 	return w
 }
 
 func TestClientLibraries(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	var list ops.ClientsOut
-	in.ok("GET", "/sdk", "", "nobody").data(&list)
-	a := in.fileOf("GET", list.TypeScript.Path)
+	in.OK("GET", "/sdk", "", "nobody").Data(&list)
+	a := fileOf(in, "GET", list.TypeScript.Path)
 	if sum := sha256.Sum256(a.Body.Bytes()); a.Code != 200 || int64(len(a.Body.String())) != list.TypeScript.Size || hex.EncodeToString(sum[:]) != list.TypeScript.SHA256 {
 		t.Fatalf("%d with %d bytes, want %+v", a.Code, len(a.Body.String()), list.TypeScript)
 	}
 	zipped, err := gzip.NewReader(strings.NewReader(a.Body.String()))
-	must(t, err)
+	servertest.Must(t, err)
 	names := map[string]string{}
 	for archive := tar.NewReader(zipped); ; {
 		header, err := archive.Next()
 		if err == io.EOF {
 			break
 		}
-		must(t, err)
+		servertest.Must(t, err)
 		content, err := io.ReadAll(archive)
-		must(t, err)
+		servertest.Must(t, err)
 		names[header.Name] = string(content)
 	}
 	for _, name := range []string{"package/package.json", "package/dist/index.js", "package/LICENSE"} {
@@ -61,12 +62,12 @@ func TestClientLibraries(t *testing.T) {
 	}
 
 	at := list.Go.Path + "/" + list.Go.Module
-	if a := in.fileOf("GET", at+"/@v/list"); a.Body.String() != list.Go.Version+"\n" {
+	if a := fileOf(in, "GET", at+"/@v/list"); a.Body.String() != list.Go.Version+"\n" {
 		t.Errorf("the versions are %q", a.Body.String())
 	}
-	a = in.fileOf("GET", at+"/@v/"+list.Go.Version+".zip")
+	a = fileOf(in, "GET", at+"/@v/"+list.Go.Version+".zip")
 	module, err := zip.NewReader(strings.NewReader(a.Body.String()), int64(len(a.Body.String())))
-	must(t, err)
+	servertest.Must(t, err)
 	files := []string{}
 	for _, file := range module.File {
 		name, ok := strings.CutPrefix(file.Name, list.Go.Module+"@"+list.Go.Version+"/")
@@ -79,14 +80,14 @@ func TestClientLibraries(t *testing.T) {
 			t.Errorf("the module lacks %s: %q", name, files)
 		}
 	}
-	if again := start(t).fileOf("GET", at+"/@v/"+list.Go.Version+".zip"); again.Body.String() != a.Body.String() {
+	if again := fileOf(servertest.Start(t), "GET", at+"/@v/"+list.Go.Version+".zip"); again.Body.String() != a.Body.String() {
 		t.Error("another server makes another archive of the same version")
 	}
 }
 
 func TestClientLibraryRequests(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for _, c := range []struct {
 		name, method, path string
 		status             int
@@ -106,20 +107,20 @@ func TestClientLibraryRequests(t *testing.T) {
 		{"two slashes", "GET", "/sdk//typescript/package.json", 404, "application/json"},
 		{"another method", "POST", "/sdk/typescript/package.json", 405, "application/json"},
 	} {
-		a := in.fileOf(c.method, c.path)
+		a := fileOf(in, c.method, c.path)
 		if a.Code != c.status || a.Header().Get("Content-Type") != c.kind || a.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", c.name, a.Code, a.Header())
 		}
 	}
-	a := in.fileOf("GET", "/sdk/typescript/package.json")
-	if again := in.fileOf("GET", "/sdk/typescript/package.json", "If-None-Match", a.Header().Get("ETag")); again.Code != 304 {
+	a := fileOf(in, "GET", "/sdk/typescript/package.json")
+	if again := fileOf(in, "GET", "/sdk/typescript/package.json", "If-None-Match", a.Header().Get("ETag")); again.Code != 304 {
 		t.Errorf("the same again: %d", again.Code)
 	}
-	if a := in.fileOf("GET", "/sdk/typescript/reeve-client.tgz"); a.Header().Get("Location") != "reeve-client-0.0.0.tgz" {
+	if a := fileOf(in, "GET", "/sdk/typescript/reeve-client.tgz"); a.Header().Get("Location") != "reeve-client-0.0.0.tgz" {
 		t.Errorf("the package without a version is at %s", a.Header().Get("Location"))
 	}
-	without := start(t, func(su *setup) { su.config.Clients = nil })
-	if a := without.fileOf("GET", "/sdk/typescript/package.json"); a.Code != 404 {
+	without := servertest.Start(t, func(su *servertest.Setup) { su.Config.Clients = nil })
+	if a := fileOf(without, "GET", "/sdk/typescript/package.json"); a.Code != 404 {
 		t.Errorf("without clients: %d", a.Code)
 	}
 }
@@ -128,9 +129,9 @@ func TestClientLibraryRequests(t *testing.T) {
 func TestClientLibraries_License(t *testing.T) {
 	t.Parallel()
 	program, err := os.ReadFile("../LICENSE")
-	must(t, err)
+	servertest.Must(t, err)
 	clients, err := os.ReadFile("../embed/sdk/LICENSE")
-	must(t, err)
+	servertest.Must(t, err)
 	if string(program) != string(clients) {
 		t.Error("embed/sdk/LICENSE is not a copy of LICENSE")
 	}

@@ -141,7 +141,7 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 		}
 	}
 	sort := int64(0)
-	for _, rt := range routes() {
+	for _, rt := range Routes() {
 		sort++
 		if rt.Open() {
 			continue
@@ -203,7 +203,7 @@ func (s *Seed) load() (words names, places []menuPlace, err error) {
 // Keys returns the permission keys that the program checks.
 func Keys() map[string]bool {
 	keys := map[string]bool{}
-	for _, rt := range routes() {
+	for _, rt := range Routes() {
 		if !rt.Open() {
 			keys[rt.Access] = true
 		}
@@ -217,7 +217,7 @@ func Keys() map[string]bool {
 // ConfirmedKeys returns the keys of the permissions for operations that require a recent proof.
 func ConfirmedKeys() map[string]bool {
 	keys := map[string]bool{}
-	for _, rt := range routes() {
+	for _, rt := range Routes() {
 		if !rt.Open() && (rt.Confirmed || rt.Proves) {
 			keys[rt.Access] = true
 			if rt.KeyAccess != "" {

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"errors"
@@ -9,17 +9,19 @@ import (
 	"testing/fstest"
 
 	"reeve/auth"
+	"reeve/server"
+	"reeve/server/servertest"
 	"reeve/store"
 )
 
 func TestSeed_OneOwnerOneUser(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.view(func(tx *store.Tx) error {
+	in := servertest.Start(t)
+	in.View(func(tx *store.Tx) error {
 		role, err := store.Roles.Get(tx, store.OwnerRole)
-		must(t, err)
+		servertest.Must(t, err)
 		user, err := store.Users.Get(tx, auth.FirstUser)
-		must(t, err)
+		servertest.Must(t, err)
 		if role.Name != "Owner" || !bool(role.Status) || role.DataScope != "all" {
 			t.Errorf("role %+v", role)
 		}
@@ -39,14 +41,14 @@ func TestSeed_OneOwnerOneUser(t *testing.T) {
 // prefix of its key.
 func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.view(func(tx *store.Tx) error {
+	in := servertest.Start(t)
+	in.View(func(tx *store.Tx) error {
 		byKey, byID := map[string]*store.Permission{}, map[store.ID]*store.Permission{}
 		for p, err := range store.Permissions.All(tx) {
-			must(t, err)
+			servertest.Must(t, err)
 			byKey[p.Key], byID[p.ID] = p, p
 		}
-		for key := range Keys() {
+		for key := range server.Keys() {
 			p := byKey[key]
 			if p == nil {
 				t.Errorf("%s is not there", key)
@@ -73,7 +75,7 @@ func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 				}
 				continue
 			}
-			if p.Type == store.ActionPermission && !Keys()[p.Key] {
+			if p.Type == store.ActionPermission && !server.Keys()[p.Key] {
 				t.Errorf("%s is asked for by no route", p.Key)
 			}
 		}
@@ -82,12 +84,12 @@ func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 }
 
 // permissions returns the IDs by key.
-func (in *instance) permissions() map[string]store.ID {
-	in.t.Helper()
+func permissions(in *servertest.Instance) map[string]store.ID {
+	in.T.Helper()
 	ids := map[string]store.ID{}
-	in.view(func(tx *store.Tx) error {
+	in.View(func(tx *store.Tx) error {
 		for p, err := range store.Permissions.All(tx) {
-			must(in.t, err)
+			servertest.Must(in.T, err)
 			ids[p.Key] = p.ID
 		}
 		return nil
@@ -98,28 +100,28 @@ func (in *instance) permissions() map[string]store.ID {
 func TestSeed_SecondStartChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := open(t, dir)
-	before := in.dump()
+	in := servertest.Open(t, dir)
+	before := in.Dump()
 	for range 2 {
-		in.close()
-		in = open(t, dir)
-		in.unchanged(before)
+		in.Close()
+		in = servertest.Open(t, dir)
+		in.Unchanged(before)
 	}
 }
 
 // TestSeed_RecordsHaveTitles: everything that the program declares has a title.
 func TestSeed_RecordsHaveTitles(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.view(func(tx *store.Tx) error {
+	in := servertest.Start(t)
+	in.View(func(tx *store.Tx) error {
 		for s, err := range store.Settings.All(tx) {
-			must(t, err)
+			servertest.Must(t, err)
 			if s.Title == "" || s.Describe == "" {
 				t.Errorf("setting %s has no words: %+v", s.Key, s)
 			}
 		}
 		for g, err := range store.SettingGroups.All(tx) {
-			must(t, err)
+			servertest.Must(t, err)
 			if g.Title == "" || g.Remark == "" {
 				t.Errorf("group %s has no words", g.Key)
 			}
@@ -129,32 +131,32 @@ func TestSeed_RecordsHaveTitles(t *testing.T) {
 }
 
 // newerSeed is the seed of a later version with one more page.
-func newerSeed(t *testing.T) func(*setup) {
-	return func(su *setup) {
+func newerSeed(t *testing.T) func(*servertest.Setup) {
+	return func(su *servertest.Setup) {
 		files := fstest.MapFS{}
 		for _, name := range []string{"names.json", "permissions.json"} {
-			f, err := su.seed.Open(name)
-			must(t, err)
+			f, err := su.Seed.Open(name)
+			servertest.Must(t, err)
 			b := make([]byte, 1<<20)
 			n, err := f.Read(b)
-			must(t, err)
-			must(t, f.Close())
+			servertest.Must(t, err)
+			servertest.Must(t, f.Close())
 			files[name] = &fstest.MapFile{Data: b[:n]}
 		}
 		text := strings.TrimSpace(string(files["permissions.json"].Data))
 		files["permissions.json"].Data = []byte(strings.TrimSuffix(text, "]") + `,{"key":"system.new","parent":"system","type":1,"name":"New","sort":99}]`)
-		su.seed = files
+		su.Seed = files
 	}
 }
 
 func TestUpgrade_AddsNewRecordsOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := open(t, dir)
-	old := in.permissions()
-	in.close()
-	in = open(t, dir, newerSeed(t))
-	got := in.permissions()
+	in := servertest.Open(t, dir)
+	old := permissions(in)
+	in.Close()
+	in = servertest.Open(t, dir, newerSeed(t))
+	got := permissions(in)
 	if len(got) != len(old)+1 || got["system.new"] == 0 {
 		t.Errorf("%d permissions after %d", len(got), len(old))
 	}
@@ -163,11 +165,11 @@ func TestUpgrade_AddsNewRecordsOnce(t *testing.T) {
 			t.Errorf("%s was %d and is %d", key, id, got[key])
 		}
 	}
-	in.tokens["owner"] = in.signIn(auth.FirstUser)
-	in.ok("DELETE", fmt.Sprintf("/admin/rule/%d", got["system.new"]), "", "owner")
-	in.close()
-	in = open(t, dir, newerSeed(t))
-	if in.permissions()["system.new"] != 0 {
+	in.Tokens["owner"] = in.SignIn(auth.FirstUser)
+	in.OK("DELETE", fmt.Sprintf("/admin/rule/%d", got["system.new"]), "", "owner")
+	in.Close()
+	in = servertest.Open(t, dir, newerSeed(t))
+	if permissions(in)["system.new"] != 0 {
 		t.Error("what an administrator deleted came back")
 	}
 }
@@ -175,21 +177,21 @@ func TestUpgrade_AddsNewRecordsOnce(t *testing.T) {
 func TestUpgrade_KeepsAdminChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := open(t, dir)
-	in.tokens["owner"] = in.signIn(auth.FirstUser)
+	in := servertest.Open(t, dir)
+	in.Tokens["owner"] = in.SignIn(auth.FirstUser)
 	// The pages move to the top level with their actions; their menu is deleted.
 	for _, page := range []string{"admin.list", "admin.role", "admin.rule", "admin.dept", "admin.key", "user.list", "auth", "admin.invite", "user.invite", "user.role", "user.rule"} {
-		in.ok("PUT", "/admin/rule/"+in.permission(page).String(), `{"parent_id":0,"name":"Mine"}`, "owner")
+		in.OK("PUT", "/admin/rule/"+in.Permission(page).String(), `{"parent_id":0,"name":"Mine"}`, "owner")
 	}
-	in.ok("DELETE", "/admin/rule/1", "", "owner")
-	in.create("/admin/rule", `{"type":1,"key":"system.new","name":"First"}`)
-	in.ok("PUT", "/system/setting", `{"values":{"site.title":"Mine","security.login_tries":9}}`, "owner")
-	in.ok("PUT", "/system/setting/1", `{"title":"My title"}`, "owner")
-	kept := in.dump()
+	in.OK("DELETE", "/admin/rule/1", "", "owner")
+	in.Create("/admin/rule", `{"type":1,"key":"system.new","name":"First"}`)
+	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Mine","security.login_tries":9}}`, "owner")
+	in.OK("PUT", "/system/setting/1", `{"title":"My title"}`, "owner")
+	kept := in.Dump()
 	delete(kept, "install 1")
-	in.close()
-	in = open(t, dir, newerSeed(t))
-	now := in.dump()
+	in.Close()
+	in = servertest.Open(t, dir, newerSeed(t))
+	now := in.Dump()
 	for key, record := range kept {
 		if now[key] != record {
 			t.Errorf("%s was %s and is %s", key, record, now[key])
@@ -200,8 +202,8 @@ func TestUpgrade_KeepsAdminChanges(t *testing.T) {
 func TestUpgrade_RestoresBuiltinSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := open(t, dir)
-	in.update(func(tx *store.Tx) error {
+	in := servertest.Open(t, dir)
+	in.Update(func(tx *store.Tx) error {
 		if err := store.Settings.Delete(tx, store.SettingCache.Get(tx).ID("site.title")); err != nil {
 			return err
 		}
@@ -211,9 +213,9 @@ func TestUpgrade_RestoresBuiltinSettings(t *testing.T) {
 		})
 		return err
 	})
-	in.close()
-	in = open(t, dir)
-	in.view(func(tx *store.Tx) error {
+	in.Close()
+	in = servertest.Open(t, dir)
+	in.View(func(tx *store.Tx) error {
 		s, err := store.Settings.Get(tx, store.SettingCache.Get(tx).ID("site.title"))
 		if err != nil || s.Values != "Reeve" || s.Title != "Title" {
 			t.Errorf("site.title: %+v, %v", s, err)
@@ -231,9 +233,9 @@ func TestUpgrade_RestoresBuiltinSettings(t *testing.T) {
 func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	in := open(t, dir)
+	in := servertest.Open(t, dir)
 	var mine store.ID
-	in.update(func(tx *store.Tx) error { // as an older version had it
+	in.Update(func(tx *store.Tx) error { // as an older version had it
 		builtin, err := store.SettingGroupByKey.Get(tx, "mail")
 		if err != nil {
 			return err
@@ -256,11 +258,11 @@ func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 		return errors.Join(err, err2)
 	})
 	for range 2 { // the second start changes nothing
-		in.close()
-		in = open(t, dir)
-		in.view(func(tx *store.Tx) error {
+		in.Close()
+		in = servertest.Open(t, dir)
+		in.View(func(tx *store.Tx) error {
 			own, err := store.SettingGroups.Get(tx, mine)
-			must(t, err)
+			servertest.Must(t, err)
 			s, err := store.SettingByKey.Get(tx, own.ID.String()+".password")
 			if err != nil || own.Key != "own_mail" || !bool(own.Public) || s.Values != "hunter2hunter2" || s.Type != "input" {
 				t.Errorf("the own group: %+v %+v %v", own, s, err)

@@ -41,23 +41,23 @@ import (
 
 // features are the parts of the server that have a state of their own.
 type features struct {
-	jobs    *jobs.Runner
-	streams *changes.Streams
-	outbox  *mails.Outbox
-	sender  *webhooks.Sender
-	person  *person.Person
-	reads   *settings.SecretReads
-	files   *files.Downloads
-	pages   *pages.Pages
-	forward *forward.Forwarder
-	choices *choices.Choices
-	fields  *people.FieldKeeper
-	ops     *ops.Ops
-	openapi *openapi.Documents // made for the first request, not at start: it takes 20 ms
+	Jobs    *jobs.Runner
+	Streams *changes.Streams
+	Outbox  *mails.Outbox
+	Sender  *webhooks.Sender
+	Person  *person.Person
+	Reads   *settings.SecretReads
+	Files   *files.Downloads
+	Pages   *pages.Pages
+	Forward *forward.Forwarder
+	Choices *choices.Choices
+	Fields  *people.FieldKeeper
+	Ops     *ops.Ops
+	OpenAPI *openapi.Documents // made for the first request, not at start: it takes 20 ms
 }
 
-// routes returns the table of all routes, without the features that their handlers need.
-func routes() []web.Route { return new(features).routes() }
+// Routes returns the table of all routes, without the features that their handlers need.
+func Routes() []web.Route { return new(features).routes() }
 
 // routes returns the table of all routes. It must not use the features, which may be nil: handlers do.
 func (f *features) routes() []web.Route {
@@ -69,54 +69,54 @@ func (f *features) routes() []web.Route {
 		people.LockoutRoutes(),
 		account.PasskeyRoutes(),
 		account.ReauthRoutes(),
-		files.AvatarRoutes(f.files),
+		files.AvatarRoutes(f.Files),
 		rights.KeyRoutes(),
 		rights.AccessCheckRoutes(),
-		forward.Routes(f.forward),
-		people.UserRoutes(f.jobs),
-		f.person.UserRoutes(),
-		people.UserImportRoutes(f.jobs),
+		forward.Routes(f.Forward),
+		people.UserRoutes(f.Jobs),
+		f.Person.UserRoutes(),
+		people.UserImportRoutes(f.Jobs),
 		rights.RoleRoutes(),
 		rights.DeptRoutes(),
 		rights.PermissionRoutes(),
-		people.AppUserRoutes(f.jobs),
-		f.person.AppUserRoutes(),
+		people.AppUserRoutes(f.Jobs),
+		f.Person.AppUserRoutes(),
 		rights.AppRoleRoutes(),
 		account.AppRoutes(),
 		account.AppSelfRoutes(),
 		account.AppFactorRoutes(),
-		pages.Routes(f.pages),
-		pages.FactorRoutes(f.pages),
+		pages.Routes(f.Pages),
+		pages.FactorRoutes(f.Pages),
 		account.ChallengeRoutes(),
-		changes.AuditRoutes(f.jobs),
-		changes.StreamRoutes(f.streams),
-		settings.ConfigRoutes(f.reads),
-		webhooks.Routes(f.sender),
+		changes.AuditRoutes(f.Jobs),
+		changes.StreamRoutes(f.Streams),
+		settings.ConfigRoutes(f.Reads),
+		webhooks.Routes(f.Sender),
 		settings.Routes(),
 		settings.GroupRoutes(),
 		settings.FlagRoutes(),
-		files.Routes(f.jobs),
+		files.Routes(f.Jobs),
 		files.TrashRoutes(),
 		files.GroupRoutes(),
-		files.ContentRoutes(f.files),
+		files.ContentRoutes(f.Files),
 		account.SessionRoutes(),
 		ops.MonitorRoutes(),
-		openapi.Routes(f.openapi),
+		openapi.Routes(f.OpenAPI),
 		ops.SystemRoutes(),
 		settings.DictRoutes(),
 		settings.DictItemRoutes(),
 		jobs.Routes(),
-		ops.HealthRoutes(f.ops),
+		ops.HealthRoutes(f.Ops),
 		ops.InfoRoutes(),
-		ops.ManualRoutes(f.ops),
+		ops.ManualRoutes(f.Ops),
 		web.MetricRoutes(),
 		account.LinkRoutes(),
-		pages.LinkRoutes(f.pages),
+		pages.LinkRoutes(f.Pages),
 		people.InviteRoutes(),
-		mails.Routes(f.outbox),
+		mails.Routes(f.Outbox),
 		people.CustomFieldRoutes(),
-		ops.ClientRoutes(f.ops),
-		choices.Routes(f.choices),
+		ops.ClientRoutes(f.Ops),
+		choices.Routes(f.Choices),
 	)
 }
 
@@ -150,12 +150,12 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 		return nil, err
 	}
 	all := s.features.routes()
-	s.choices.Choosers = choices.ChoosersOf(all)
-	c.FailPage, c.Hides = s.pages.Fail, func(path string) bool { return pages.HidesPages(c, path) }
-	if err := c.Mount(all, func(r *httprouter.Router) { console(c, r) }, s.ops.ServeClients); err != nil {
+	s.Choices.Choosers = choices.ChoosersOf(all)
+	c.FailPage, c.Hides = s.Pages.Fail, func(path string) bool { return pages.HidesPages(c, path) }
+	if err := c.Mount(all, func(r *httprouter.Router) { console(c, r) }, s.Ops.ServeClients); err != nil {
 		return nil, err
 	}
-	s.ops.Parts = []func() web.Part{
+	s.Ops.Parts = []func() web.Part{
 		func() web.Part { return ops.DatabaseHealth(c) },
 		func() web.Part { return ops.SecretsHealth(c) },
 		func() web.Part { return ops.DiskHealth(c) },
@@ -166,9 +166,9 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 		func() web.Part { return ops.ClockHealth(c) },
 		c.MonitorHealth,
 		func() web.Part { return changes.ChangeLogHealth(c) },
-		s.sender.Health,
+		s.Sender.Health,
 		func() web.Part { return rights.KeyHealth(c) },
-		s.outbox.Health,
+		s.Outbox.Health,
 		func() web.Part { return ops.LimitHealth(c) },
 		func() web.Part { return account.SignInHealth(c) },
 		func() web.Part { return ops.PasswordHealth(c) },
@@ -178,22 +178,22 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 }
 
 func newFeatures(c *web.Server) (f features, err error) {
-	f.jobs, f.streams = jobs.NewJobs(c, jobKinds()), changes.NewStreams(c)
-	f.sender = webhooks.NewSender(c, f.streams)
-	f.reads, f.files = settings.NewSecretReads(c, f.streams), files.NewDownloads()
-	f.person = &person.Person{S: c, Sender: f.sender}
-	if f.outbox, err = mails.NewOutbox(c); err != nil {
+	f.Jobs, f.Streams = jobs.NewJobs(c, jobKinds()), changes.NewStreams(c)
+	f.Sender = webhooks.NewSender(c, f.Streams)
+	f.Reads, f.Files = settings.NewSecretReads(c, f.Streams), files.NewDownloads()
+	f.Person = &person.Person{S: c, Sender: f.Sender}
+	if f.Outbox, err = mails.NewOutbox(c); err != nil {
 		return f, err
 	}
-	if f.pages, err = pages.NewPages(c.Config.Pages); err != nil {
+	if f.Pages, err = pages.NewPages(c.Config.Pages); err != nil {
 		return f, fmt.Errorf("read the HTML pages: %w", err)
 	}
 	for _, origin := range forward.Exposed(&c.Config.Forward) {
 		c.Log.Warn().Str("origin", origin).Msg("this program gets the sessions of its users, since browsers send cookies to every port of a host name: give it a host name other than that of forward_auth.url")
 	}
-	f.forward, f.choices, f.fields = &forward.Forwarder{Pages: f.pages}, &choices.Choices{}, people.NewFieldKeeper(c)
-	f.ops = ops.NewOps(c)
-	f.openapi = openapi.NewDocuments(func() (openapi.Document, error) { return openapi.NewDocument(c, c.Routes) })
+	f.Forward, f.Choices, f.Fields = &forward.Forwarder{Pages: f.Pages}, &choices.Choices{}, people.NewFieldKeeper(c)
+	f.Ops = ops.NewOps(c)
+	f.OpenAPI = openapi.NewDocuments(func() (openapi.Document, error) { return openapi.NewDocument(c, c.Routes) })
 	return f, nil
 }
 
@@ -202,14 +202,14 @@ func newFeatures(c *web.Server) (f features, err error) {
 func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 	return s.Server.Listen(ctx, web.Background{
 		Start: func() error {
-			s.jobs.FindAbandoned()
+			s.Jobs.FindAbandoned()
 			s.ReportLog("the start", changes.LogStart(s.Server))
-			if err := s.sender.ConfirmAfterRestore(); err != nil {
+			if err := s.Sender.ConfirmAfterRestore(); err != nil {
 				return fmt.Errorf("prepare webhooks: %w", err)
 			}
 			return nil
 		},
-		Tasks: []func(context.Context){s.jobs.Keep, func(ctx context.Context) { files.KeepFiles(s.Server, ctx) }, func(ctx context.Context) { changes.KeepChangeLog(s.Server, ctx) }, s.reads.Run, s.person.Run, s.streams.Run, s.sender.Run, s.outbox.Run, s.fields.Run},
-		Stop:  s.streams.End,
+		Tasks: []func(context.Context){s.Jobs.Keep, func(ctx context.Context) { files.KeepFiles(s.Server, ctx) }, func(ctx context.Context) { changes.KeepChangeLog(s.Server, ctx) }, s.Reads.Run, s.Person.Run, s.Streams.Run, s.Sender.Run, s.Outbox.Run, s.Fields.Run},
+		Stop:  s.Streams.End,
 	}, ready)
 }

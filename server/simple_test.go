@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/servertest"
 	"reeve/store"
 )
 
@@ -32,12 +33,12 @@ var simpleResources = []simpleResource{
 var keyBody = `"data_scope":"dept","dept_ids":[],"networks":["0.0.0.0/0","2001:db8::1"],"rate_limit":100,"status":1,"expires_at":"` + store.TimeOf(time.Now().Add(30*24*time.Hour)).String() + `"`
 
 // needs creates the records that the bodies of a resource refer to, besides those of createSimple.
-func (r *simpleResource) needs(in *instance) {
+func (r *simpleResource) needs(in *servertest.Instance) {
 	if strings.Contains(r.body, `"dept_id`) {
-		in.dept("Top", 0)
+		in.Dept("Top", 0)
 	}
 	if strings.Contains(r.body, `"role_ids":[2]`) {
-		in.person("holder")
+		in.Person("holder")
 	}
 }
 
@@ -53,10 +54,10 @@ func (r *simpleResource) nth(n int) string {
 }
 
 // createSimple creates the first record of each simple resource.
-func (in *instance) createSimple() {
-	in.t.Helper()
+func createSimple(in *servertest.Instance) {
+	in.T.Helper()
 	for _, r := range simpleResources {
-		in.create(r.path, r.nth(1))
+		in.Create(r.path, r.nth(1))
 	}
 }
 
@@ -83,11 +84,11 @@ func withSimpleRecords(all []wholeRecord) []wholeRecord {
 	return all
 }
 
-func withSimpleDeletions(all map[string]func(*instance) []store.ID) map[string]func(*instance) []store.ID {
+func withSimpleDeletions(all map[string]func(*servertest.Instance) []store.ID) map[string]func(*servertest.Instance) []store.ID {
 	for _, r := range simpleResources {
-		all[r.path] = func(in *instance) []store.ID {
+		all[r.path] = func(in *servertest.Instance) []store.ID {
 			r.needs(in)
-			return []store.ID{in.made(r.path, r.nth(1)), in.made(r.path, r.nth(2))}
+			return []store.ID{in.Made(r.path, r.nth(1)), in.Made(r.path, r.nth(2))}
 		}
 	}
 	return all

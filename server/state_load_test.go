@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"go/ast"
@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"reeve/server/servertest"
 )
 
 type importFunc func(path string) (*types.Package, error)
@@ -47,7 +49,7 @@ func newStateScan(t *testing.T, example string) *stateScan {
 	})}
 	check := func(path string, files ...*ast.File) {
 		pkg, err := config.Check(path, set, files, &s.Info)
-		must(t, err)
+		servertest.Must(t, err)
 		checked[path], s.packages[pkg] = pkg, strings.TrimPrefix(path, "reeve/")
 		for _, file := range files {
 			s.files[file] = pkg
@@ -60,7 +62,7 @@ func newStateScan(t *testing.T, example string) *stateScan {
 		}
 	}
 	file, err := parser.ParseFile(set, "example.go", example, parser.SkipObjectResolution)
-	must(t, err)
+	servertest.Must(t, err)
 	check("reeve/example", file)
 	return s
 }
@@ -79,7 +81,7 @@ func listPackages(t *testing.T) (all []listedPackage) {
 	list.Args = append(list.Args, "./auth/...", "./store/...", "./server/...")
 	list.Dir = ".."
 	out, err := list.Output()
-	must(t, err)
+	servertest.Must(t, err)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		all = append(all, listedPackage{fields[0], fields[1], fields[2], fields[3:]})
@@ -91,7 +93,7 @@ func (p *listedPackage) parse(t *testing.T, set *token.FileSet) (files []*ast.Fi
 	t.Helper()
 	for _, name := range p.files {
 		file, err := parser.ParseFile(set, filepath.Join(p.dir, name), nil, parser.SkipObjectResolution)
-		must(t, err)
+		servertest.Must(t, err)
 		files = append(files, file)
 	}
 	return files

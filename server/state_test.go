@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reeve/server/servertest"
 )
 
 // stateExample has one of each kind of state in memory.
@@ -89,7 +91,7 @@ func readState(t *testing.T, path string) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
-		must(t, err)
+		servertest.Must(t, err)
 	}
 	classes := map[string]string{}
 	for number, row := range strings.Split(strings.TrimSuffix(string(content), "\n"), "\n") {

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"archive/tar"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"reeve/server/ops"
+	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
 )
@@ -19,12 +20,12 @@ import (
 // Texts are compared as people read them, through the interface.
 func TestTexts_ComparedAsRead(t *testing.T) {
 	t.Parallel()
-	in := start(t)
-	in.create("/admin/list", `{"username":"kai","nickname":"Ju\u0308rgen Mu\u0308ller \u200b","email":"kai@exämple.org","password":"long enough it is"}`)
-	in.create("/admin/list", `{"username":"lea","nickname":"Straße","email":"lea@example.org","password":"Gr\u00fc\u00dfe aus K\u00f6ln 7"}`)
-	in.create("/admin/role", `{"name":"Caf\u00e9","data_scope":"all"}`)
-	in.create("/admin/role", `{"name":"Cafe b","data_scope":"all"}`)
-	runCases(t, in, []apiCase{
+	in := servertest.Start(t)
+	in.Create("/admin/list", `{"username":"kai","nickname":"Ju\u0308rgen Mu\u0308ller \u200b","email":"kai@exämple.org","password":"long enough it is"}`)
+	in.Create("/admin/list", `{"username":"lea","nickname":"Straße","email":"lea@example.org","password":"Gr\u00fc\u00dfe aus K\u00f6ln 7"}`)
+	in.Create("/admin/role", `{"name":"Caf\u00e9","data_scope":"all"}`)
+	in.Create("/admin/role", `{"name":"Cafe b","data_scope":"all"}`)
+	servertest.RunCases(t, in, []servertest.Case{
 		{"the stored form", "GET", "/admin/list?username=KAI", "", "owner", 200, []string{`"nickname":"Jürgen Müller"`}, nil},
 		{"a role decomposed", "POST", "/admin/role", `{"name":"CAFE\u0301","data_scope":"all"}`, "owner", 409, []string{`"name":"is already used`}, nil},
 		{"an address in Punycode", "PUT", "/admin/list/3", `{"email":"kai@xn--exmple-cua.org"}`, "owner", 409, []string{`"email":"is already used`}, nil},
@@ -36,7 +37,7 @@ func TestTexts_ComparedAsRead(t *testing.T) {
 		{"roles in order", "GET", "/admin/role?keywordSearch=CAFE&sorter=" + url.QueryEscape(`{"name":"ascend"}`), "", "owner", 200, []string{`"total":2`, `Café","description":""`}, nil},
 	})
 	for search, want := range map[string]string{"muller": `"username":"kai"`, "M\u00dcLLER": `"username":"kai"`, "strasse": `"username":"lea"`, "ＬＥＡ": `"username":"lea"`} {
-		a := in.ok("GET", "/admin/list?keywordSearch="+url.QueryEscape(search), "", "owner")
+		a := in.OK("GET", "/admin/list?keywordSearch="+url.QueryEscape(search), "", "owner")
 		if body := string(a.Body); !strings.Contains(body, want) || !strings.Contains(body, `"total":1`) {
 			t.Errorf("%q finds %s", search, body)
 		}
@@ -48,25 +49,25 @@ func TestTextHealth_AfterUpdate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f, err := os.Open("../store/testdata/schema-19.tar.gz")
-	must(t, err)
+	servertest.Must(t, err)
 	defer f.Close()
 	packed, err := gzip.NewReader(f)
-	must(t, err)
+	servertest.Must(t, err)
 	for files := tar.NewReader(packed); ; {
 		h, err := files.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		must(t, err)
+		servertest.Must(t, err)
 		if h.Typeflag == tar.TypeDir {
 			continue
 		}
 		content, err := io.ReadAll(files)
-		must(t, err)
-		must(t, os.WriteFile(filepath.Join(dir, filepath.Base(h.Name)), content, 0o600))
+		servertest.Must(t, err)
+		servertest.Must(t, os.WriteFile(filepath.Join(dir, filepath.Base(h.Name)), content, 0o600))
 	}
 	db, err := store.Open(dir, store.Options{Version: "test"})
-	must(t, err)
+	servertest.Must(t, err)
 	defer db.Close()
 	s := &web.Server{DB: db}
 	p := ops.TextHealth(s)

@@ -1,25 +1,27 @@
-package server
+package server_test
 
 import (
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"reeve/server/servertest"
 )
 
 // Input that clients may write in more than one form.
 
 func TestTimeRange_LocalTime(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	var made struct {
 		CreatedAt string `json:"created_at"`
 	}
-	in.ok("POST", "/system/dict", `{"code":"a","name":"A"}`, "owner").data(&made)
+	in.OK("POST", "/system/dict", `{"code":"a","name":"A"}`, "owner").Data(&made)
 	at, err := time.Parse(time.RFC3339Nano, made.CreatedAt)
-	must(t, err)
+	servertest.Must(t, err)
 	shanghai, err := time.LoadLocation("Asia/Shanghai")
-	must(t, err)
+	servertest.Must(t, err)
 	second := at.In(shanghai).Format(time.DateTime)
 	before := at.In(shanghai).Add(-time.Second).Format(time.DateTime)
 	day := at.In(shanghai).Format(time.DateOnly)
@@ -38,27 +40,27 @@ func TestTimeRange_LocalTime(t *testing.T) {
 		{made.CreatedAt, made.CreatedAt, "Asia/Shanghai", true}, // has a time zone of its own
 	} {
 		query := url.Values{"created_at[]": {c.from, c.to}, "tz": {c.tz}}.Encode()
-		if a := in.ok("GET", "/system/dict?"+query, "", "owner"); strings.Contains(a.Body, `"total":1`) != c.found {
+		if a := in.OK("GET", "/system/dict?"+query, "", "owner"); strings.Contains(a.Body, `"total":1`) != c.found {
 			t.Errorf("%+v: %s", c, a.Body)
 		}
 	}
 	for _, tz := range []string{"Mars/Olympus", "Local", "../../etc/passwd", "8", strings.Repeat("x", 100)} {
-		in.call("GET", "/system/dict?tz="+url.QueryEscape(tz), "", "owner").names(400, "tz")
+		in.Call("GET", "/system/dict?tz="+url.QueryEscape(tz), "", "owner").Names(400, "tz")
 	}
 }
 
 func TestIgnoredFields(t *testing.T) {
 	t.Parallel()
-	in := start(t, func(s *setup) { s.config.IgnoredFields = []string{"rePassword", "username"} })
-	in.ok("POST", "/admin/list", `{"username":"ann","password":"a long password","rePassword":"a long password"}`, "owner").brief(200, `"username":"ann"`)
-	in.call("POST", "/admin/list", `{"username":"bob","repassword":"x"}`, "owner").names(400, "repassword")
-	in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":"a","value":"a","rePassword":"x"}]}`, "owner").names(400, "options[0].rePassword")
+	in := servertest.Start(t, func(s *servertest.Setup) { s.Config.IgnoredFields = []string{"rePassword", "username"} })
+	in.OK("POST", "/admin/list", `{"username":"ann","password":"a long password","rePassword":"a long password"}`, "owner").Brief(200, `"username":"ann"`)
+	in.Call("POST", "/admin/list", `{"username":"bob","repassword":"x"}`, "owner").Names(400, "repassword")
+	in.Call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":"a","value":"a","rePassword":"x"}]}`, "owner").Names(400, "options[0].rePassword")
 }
 
 // TestValidation_AllFaultsReported also checks that the message is about the first fault.
 func TestValidation_AllFaultsReported(t *testing.T) {
 	t.Parallel()
-	in := start(t)
+	in := servertest.Start(t)
 	for _, c := range []struct {
 		body   string
 		code   int
@@ -71,12 +73,12 @@ func TestValidation_AllFaultsReported(t *testing.T) {
 		{`{"nonsense":1}`, 400, []string{"username", "nonsense"}, "username: is required; 1 more field is invalid"},
 		{`{}`, 422, []string{"username"}, "username: is required"},
 	} {
-		a := in.call("POST", "/admin/list", c.body, "owner")
-		a.names(c.code, c.fields...)
-		if msg := a.envelope().Msg; msg != c.msg {
+		a := in.Call("POST", "/admin/list", c.body, "owner")
+		a.Names(c.code, c.fields...)
+		if msg := a.Envelope().Msg; msg != c.msg {
 			t.Errorf("%s: %q", c.body, msg)
 		}
 	}
-	in.call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":1,"value":"a"}],"sort":"x"}`, "owner").
-		brief(422, `"msg":"options[0].label: must be a string; 1 more field is invalid"`)
+	in.Call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":1,"value":"a"}],"sort":"x"}`, "owner").
+		Brief(422, `"msg":"options[0].label: must be a string; 1 more field is invalid"`)
 }

@@ -45,7 +45,7 @@ func run(selected *regexp.Regexp, compile bool) error {
 		return fmt.Errorf("copy the source: %w: %s", err, out)
 	}
 	if !compile {
-		if out, failed := test(dir, "./auth", "./store/...", "./server"); failed {
+		if out, failed := test(dir, append([]string{"./auth", "./store/...", "./server"}, features(dir)...)...); failed {
 			return fmt.Errorf("without a fault:\n%s", out)
 		}
 	}
@@ -97,11 +97,25 @@ func putIn(dir string, row []string) (f fault, source []byte, err error) {
 	return f, source, os.WriteFile(path, []byte(strings.Replace(string(source), f.text, f.with, 1)), 0o600)
 }
 
+// features returns the packages below server but the tests of whole programs.
+func features(dir string) (pkgs []string) {
+	entries, err := os.ReadDir(filepath.Join(dir, "server"))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != "e2e" && e.Name() != "testdata" {
+			pkgs = append(pkgs, "./server/"+e.Name())
+		}
+	}
+	return pkgs
+}
+
 // isFound reports whether a test finds the fault, which is in the copy.
 func (f fault) isFound(dir string) (found bool) {
 	began, out := time.Now(), ""
 	of := "./" + filepath.ToSlash(filepath.Dir(f.path))
-	for _, pkg := range slices.Compact([]string{of, "./server"}) {
+	for _, pkg := range slices.Compact(append([]string{of, "./server"}, features(dir)...)) {
 		if out, found = test(dir, pkg); found {
 			break
 		}

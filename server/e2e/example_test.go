@@ -91,15 +91,17 @@ func runIn(t *testing.T, dir string, env []string, name string, args ...string) 
 
 // writesDocument is a test that writes the OpenAPI document of the program with the
 // example.
-const writesDocument = `package server
+const writesDocument = `package server_test
 
 import (
 	"os"
 	"testing"
+
+	"reeve/server/servertest"
 )
 
 func TestExampleDocument(t *testing.T) {
-	must(t, os.WriteFile(os.Getenv("EXAMPLE_DOCUMENT"), []byte(start(t).ok("GET", "/openapi.json", "", "nobody").Body), 0o644))
+	servertest.Must(t, os.WriteFile(os.Getenv("EXAMPLE_DOCUMENT"), []byte(servertest.Start(t).OK("GET", "/openapi.json", "", "nobody").Body), 0o644))
 }
 `
 
