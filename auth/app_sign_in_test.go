@@ -9,6 +9,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // appUser creates an app user with a password.
@@ -153,7 +154,7 @@ func TestAppUserLogin_OtherNamesNotStored(t *testing.T) {
 	var told []string
 	for _, typed := range []string{"canary@example.org", "canary@example.net", "canary-555"} {
 		for _, p := range []string{"wrong", "wrong", password} {
-			in.Login(Attempt{App: true, Username: typed, Password: p, Addr: home, Observe: func(e store.CacheEvent) { told = append(told, counterUse(e)) }})
+			in.Login(Attempt{App: true, Username: typed, Password: p, Addr: home, Observe: func(e kv.CacheEvent) { told = append(told, counterUse(e)) }})
 		}
 	}
 	must(t, in.tidy())

@@ -36,6 +36,7 @@ import (
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/fold"
+	"reeve/store/kv"
 )
 
 // FirstUser is the ID of the user that a new database starts with.
@@ -137,7 +138,7 @@ func (a *Auth) tidy() error {
 	a.challenges.sweep(a.counters.now())
 	a.ceremonies.sweep(a.counters.now())
 	a.pending.sweep(a.counters.now())
-	used := a.saveUse(a.sessions.unsaved(store.TimeOf(time.Now())))
+	used := a.saveUse(a.sessions.unsaved(kv.TimeOf(time.Now())))
 	all := slices.Collect(maps.Values(a.throttled.take()))
 	err := a.logRows(all)
 	if errs.Is(err, errs.Full) {
@@ -150,7 +151,7 @@ func (a *Auth) tidy() error {
 
 // chunks returns IDs in groups that one write can change.
 func chunks[T any](due map[store.ID]T) iter.Seq[[]store.ID] {
-	return slices.Chunk(slices.Collect(maps.Keys(due)), store.MaxRecordsPerWrite)
+	return slices.Chunk(slices.Collect(maps.Keys(due)), kv.MaxRecordsPerWrite)
 }
 
 // saveUse writes the last use of sessions.
@@ -184,23 +185,23 @@ func (a *Auth) trim() error {
 			days := cmp.Or(a.options.LoginLogDays, store.LoginLogDays.Get(tx))
 			rows := cmp.Or(a.options.LoginLogRows, store.LoginLogRows.Get(tx))
 			before := tx.Now().Add(-time.Duration(days) * 24 * time.Hour)
-			if more, err = store.TrimLoginLog(tx, before, rows, store.MaxRecordsPerWrite); err != nil || more {
+			if more, err = store.TrimLoginLog(tx, before, rows, kv.MaxRecordsPerWrite); err != nil || more {
 				return err
 			}
-			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), store.MaxRecordsPerWrite/8)
+			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), kv.MaxRecordsPerWrite/8)
 			if err != nil || more {
 				return err
 			}
-			if more, err = store.EndExpiredDevices(tx, store.MaxRecordsPerWrite/4); err != nil || more {
+			if more, err = store.EndExpiredDevices(tx, kv.MaxRecordsPerWrite/4); err != nil || more {
 				return err
 			}
-			if more, err = store.EndExpiredLinks(tx, store.MaxRecordsPerWrite/4); err != nil || more {
+			if more, err = store.EndExpiredLinks(tx, kv.MaxRecordsPerWrite/4); err != nil || more {
 				return err
 			}
-			if more, err = store.EndRegistrations(tx, store.MaxRecordsPerWrite/8); err != nil || more { // each with password, link and mails
+			if more, err = store.EndRegistrations(tx, kv.MaxRecordsPerWrite/8); err != nil || more { // each with password, link and mails
 				return err
 			}
-			more, err = store.ForgetMails(tx, store.MaxRecordsPerWrite/4)
+			more, err = store.ForgetMails(tx, kv.MaxRecordsPerWrite/4)
 			return err
 		})
 		if err != nil {
@@ -250,7 +251,7 @@ const (
 )
 
 // CountOwnChange counts a change of an app user's own account, and returns an error if there are too many.
-func (a *Auth) CountOwnChange(s *Session, observe func(store.CacheEvent)) error {
+func (a *Auth) CountOwnChange(s *Session, observe func(kv.CacheEvent)) error {
 	n, left := observedCounters{a.counters, observe}.add("change "+s.Actor.ID.String(), 1, ownChangeWindow)
 	if n > maxOwnChanges {
 		return a.tooMany(throttledOwnChange, left)

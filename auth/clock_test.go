@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // These tests run in a synctest bubble, database included, so that time advances
@@ -54,7 +55,7 @@ func TestLastUse_WrittenOncePerMinute(t *testing.T) {
 		if n := len(writes); n < 5 || n > 6 {
 			t.Errorf("the last use was written %d times in five minutes of use and five without", n)
 		}
-		if behind := store.TimeOf(time.Now().Add(-5*time.Minute)) - last; behind > store.Time(time.Second.Microseconds()) {
+		if behind := kv.TimeOf(time.Now().Add(-5*time.Minute)) - last; behind > store.Time(time.Second.Microseconds()) {
 			t.Errorf("the last use written is %d µs before the last use", behind)
 		}
 	})

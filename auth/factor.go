@@ -18,6 +18,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // The second factor of a person: an authenticator app (TOTP, RFC 6238), and recovery codes for when it is lost.
@@ -193,7 +194,7 @@ const (
 
 // beginFactor counts an attempt at the second factor of an account. known reports whether it comes from a device of the
 // account.
-func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, known bool, observe func(store.CacheEvent)) (at *throttleCheck, err error) {
+func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, known bool, observe func(kv.CacheEvent)) (at *throttleCheck, err error) {
 	var wait time.Duration
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute

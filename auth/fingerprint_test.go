@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // TestUnknownLoginName_NotStored checks that unknown names are not stored, since users type
@@ -23,7 +24,7 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 			if i == 1 {
 				name = strings.ToUpper(typed)
 			}
-			in.Login(Attempt{App: app, Username: name, Password: "x", Addr: netip.MustParseAddr("203.0.113.9"), Observe: func(e store.CacheEvent) { told = append(told, counterUse(e)) }})
+			in.Login(Attempt{App: app, Username: name, Password: "x", Addr: netip.MustParseAddr("203.0.113.9"), Observe: func(e kv.CacheEvent) { told = append(told, counterUse(e)) }})
 		}
 	}
 	must(t, in.tidy())
@@ -39,7 +40,7 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 			}
 			results[row.Realm+" "+row.Result] += int(row.Count)
 		}
-		ids, err := store.LoginLogs.FindIDs(tx, store.Query[store.LoginLog]{Search: shown, Limit: 100})
+		ids, err := store.LoginLogs.FindIDs(tx, kv.Query[store.LoginLog]{Search: shown, Limit: 100})
 		if len(ids) != 6 {
 			t.Errorf("a search for the fingerprint finds %d rows, %v", len(ids), err)
 		}

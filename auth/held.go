@@ -6,6 +6,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // On a full disk, when the reserve of the store is used up too, sessions and rows of
@@ -78,7 +79,7 @@ func (h *held) use(who store.Account, step int64) bool {
 // addRow holds a row of the login log. Beyond maxHeldRows, the oldest rows are dropped.
 func (h *held) addRow(row *store.LoginLog) {
 	if row.AttemptedAt == 0 {
-		row.AttemptedAt = store.TimeOf(time.Now())
+		row.AttemptedAt = kv.TimeOf(time.Now())
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -186,7 +187,7 @@ func (a *Auth) storeHeld() error {
 		a.endHeld(h.session) // the next request loads the stored session by its token
 	}
 	for len(rows) > 0 {
-		few := rows[:min(len(rows), store.MaxRecordsPerWrite)]
+		few := rows[:min(len(rows), kv.MaxRecordsPerWrite)]
 		if err := a.logRows(few); err != nil {
 			for _, row := range rows {
 				a.held.addRow(row)

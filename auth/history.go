@@ -8,6 +8,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // usedPasswords are the hashes of passwords that a user may not choose again.
@@ -62,7 +63,7 @@ func (u *usedPasswords) unchanged(tx *store.Tx) error {
 // for a slot of the hasher, which accounts and networks share fairly. After login_tries refusals
 // within the window, nothing is compared. An accepted password needs the current one, or uses up
 // the link.
-func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr netip.Addr, field, password string, observe func(store.CacheEvent)) error {
+func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr netip.Addr, field, password string, observe func(kv.CacheEvent)) error {
 	if len(hashes) == 0 {
 		return nil
 	}

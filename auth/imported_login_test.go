@@ -7,6 +7,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // withImported creates a user of each realm, "ann" and "app", with the hash that Laravel's user factory has
@@ -137,7 +138,7 @@ func TestImportedHash_ConfirmAndChange(t *testing.T) {
 // TestImportedHash_RefusedForOwner covers either order, and every caller.
 func TestImportedHash_RefusedForOwner(t *testing.T) {
 	in, staff, _ := withImported(t)
-	owner := &store.Actor{ID: FirstUser, Username: "admin", RoleIDs: []store.ID{store.OwnerRole}, Proof: store.NewProof(store.TimeOf(time.Now()))}
+	owner := &store.Actor{ID: FirstUser, Username: "admin", RoleIDs: []store.ID{store.OwnerRole}, Proof: store.NewProof(kv.TimeOf(time.Now()))}
 	hash, err := ImportHash("password_hash", importedHashes["RuoYi's first user"].hash)
 	must(t, err)
 	promote := func(tx *store.Tx) error {

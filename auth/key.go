@@ -9,6 +9,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Key is the API key of a Session.
@@ -184,7 +185,7 @@ func (u *keyUses) unsaved(now store.Time) map[store.ID]*keyUse {
 
 // saveKeys writes the last use of keys.
 func (a *Auth) saveKeys() error {
-	due := a.keys.unsaved(store.TimeOf(time.Now()))
+	due := a.keys.unsaved(kv.TimeOf(time.Now()))
 	for ids := range chunks(due) {
 		err := a.db.Update(store.System, func(tx *store.Tx) error {
 			for _, id := range ids {

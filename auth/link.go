@@ -8,6 +8,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // NewLink returns the token of a one-time link, and its hash for the store.
@@ -22,7 +23,7 @@ type LinkUse struct {
 	Password *string // new password, for an invitation or a password reset; nil otherwise
 	Field    string  // name of the input field of the password, for errors
 	Addr     netip.Addr
-	Observe  func(store.CacheEvent) // callback, see Attempt
+	Observe  func(kv.CacheEvent) // callback, see Attempt
 	Hashing  *HashTime
 	// Accept, if not nil, reports whether the link is one that the caller can use. Another one is like an
 	// unknown one.
@@ -146,7 +147,7 @@ func applyLink(tx *store.Tx, l *store.Link, token *store.LinkToken, hash string)
 // Forgot queues the mail with a password reset link for the user with a username or an e-mail address,
 // if there is one. Whether there is one is found out later, after a random delay, so that neither the time
 // of this request nor that of the next tells it. It is rate-limited by address.
-func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr, observe func(store.CacheEvent)) error {
+func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr, observe func(kv.CacheEvent)) error {
 	var wait time.Duration
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute

@@ -7,6 +7,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/fold"
+	"reeve/store/kv"
 )
 
 // Lockout is why an account can't sign in now: its password or second factor was wrong too often. Known devices, and with
@@ -120,8 +121,8 @@ func (l *Lockout) count(e counter, who store.Account, limit int, now time.Time) 
 		return false
 	}
 	l.Tries = max(l.Tries, e.n)
-	l.Until = max(l.Until, store.TimeOf(e.ends))
-	if since := store.TimeOf(e.begins); l.Since == 0 || since < l.Since {
+	l.Until = max(l.Until, kv.TimeOf(e.ends))
+	if since := kv.TimeOf(e.begins); l.Since == 0 || since < l.Since {
 		l.Since = since
 	}
 	return true

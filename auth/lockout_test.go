@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"reeve/store"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // lockout returns the lock-out of an account, with its times as durations from now.
@@ -18,7 +18,7 @@ func (in *instance) lockout(who store.Account, username string) (l *Lockout) {
 	in.t.Helper()
 	in.view(func(tx *store.Tx) error { l = in.Auth.Lockout(tx, who, username); return nil })
 	if l != nil {
-		l.Since, l.Until = l.Since-store.TimeOf(in.now), l.Until-store.TimeOf(in.now)
+		l.Since, l.Until = l.Since-kv.TimeOf(in.now), l.Until-kv.TimeOf(in.now)
 	}
 	return l
 }

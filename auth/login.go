@@ -10,6 +10,7 @@ import (
 	"github.com/mileusna/useragent"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Attempt is one attempt to sign in or register.
@@ -22,7 +23,7 @@ type Attempt struct {
 	Device             string // token of a device that the user has signed in from; "" for none
 	// Observe, if not nil, is called for each operation on the rate-limit counters,
 	// before Login or Register returns.
-	Observe func(store.CacheEvent)
+	Observe func(kv.CacheEvent)
 	// Hashing, if not nil, receives the time spent on hashing.
 	Hashing *HashTime
 	// AddressFull, if not nil, is called when the client address has used up its

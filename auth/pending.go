@@ -8,6 +8,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Between the password and the second factor, a sign-in is pending. Its proofs so far are in memory
@@ -150,7 +151,7 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Grant{Pending: token, ExpiresAt: store.TimeOf(now.Add(pendingLife))}
+	g := &Grant{Pending: token, ExpiresAt: kv.TimeOf(now.Add(pendingLife))}
 	return g, a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		passkeys, err := a.usablePasskeys(tx, l.account)
 		if err == nil && len(passkeys) > 0 {

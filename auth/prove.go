@@ -7,6 +7,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // The ways in which a user confirms who it is during a session, see store.Proof.
@@ -77,7 +78,7 @@ func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.
 	if err != nil {
 		return 0, "", err
 	}
-	proof := store.NewProof(store.TimeOf(time.Now()))
+	proof := store.NewProof(kv.TimeOf(time.Now()))
 	if full { // otherwise requests with the previous token, which share the actor, must not get the proof
 		token = ""
 		s.Actor.Proof.Renew(proof.At())

@@ -8,6 +8,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Session is an open session and its user, or an API key and its owner, as cached in memory.
@@ -90,7 +91,7 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash, isKey bool
 		if s.replaced == 0 { // the cache has the current token
 			a.sessions.put(s, epoch)
 		}
-		tx.RecordCacheEvent(store.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
+		tx.RecordCacheEvent(kv.CacheEvent{Cache: "sessions", Op: "miss", Key: s.ID.String()})
 	}
 	switch {
 	case !s.expired(tx):

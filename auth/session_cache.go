@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // SessionCache is the number of the cache of open sessions.
-var SessionCache = store.RegisterCache("sessions")
+var SessionCache = kv.RegisterCache("sessions")
 
 // shards is the number of locks of the cache.
 const shards = 32
@@ -102,7 +103,7 @@ func (s *sessions) count() map[string]int {
 }
 
 // invalidate drops the sessions that a commit has changed.
-func (s *sessions) invalidate(c store.Changes) {
+func (s *sessions) invalidate(c kv.Changes) {
 	ended, users, apps := c.Of(store.Sessions), c.Of(store.Users), c.Of(store.AppUsers)
 	keys, secrets, settings := c.Of(store.APIKeys), c.Of(store.KeySecrets), c.Of(store.Settings)
 	if len(ended)+len(users)+len(apps)+len(keys)+len(secrets)+len(settings) == 0 {
@@ -133,22 +134,22 @@ func (s *sessions) invalidate(c store.Changes) {
 	}
 }
 
-func (s *sessions) evictUser(c store.Changes, key store.Account) {
+func (s *sessions) evictUser(c kv.Changes, key store.Account) {
 	for v := range s.byUser[key] {
 		s.evict(c, v)
 	}
 }
 
-func (s *sessions) evictKey(c store.Changes, key store.ID) {
+func (s *sessions) evictKey(c kv.Changes, key store.ID) {
 	for v := range s.byKey[key] {
 		s.evict(c, v)
 	}
 }
 
 // evict drops a session and reports that to monitoring.
-func (s *sessions) evict(c store.Changes, v *Session) {
+func (s *sessions) evict(c kv.Changes, v *Session) {
 	if s.drop(v); v != nil {
-		c.RecordCacheEvent(store.CacheEvent{Cache: "sessions", Op: "forget", Key: v.ID.String(), Size: len(s.byID)})
+		c.RecordCacheEvent(kv.CacheEvent{Cache: "sessions", Op: "forget", Key: v.ID.String(), Size: len(s.byID)})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func TestToken_StoredAsHash(t *testing.T) {
@@ -291,7 +292,7 @@ func TestSessionCache_IdleLeaves(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	s := in.holds(token)
-	now := store.TimeOf(time.Now())
+	now := kv.TimeOf(time.Now())
 	s.lastUsed.Store(int64(now.Add(-2 * time.Hour)))
 	s.saved.Store(int64(now.Add(-2 * time.Hour)))
 	if due := in.sessions.unsaved(now); len(due) != 0 || len(in.sessions.byID) != 0 || len(in.sessions.byUser) != 0 || in.sessions.get(s.hash) != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode"
 
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // observedCounters are counters that report each use as a cache event: they are a cache in
@@ -14,12 +14,12 @@ import (
 // realm begin with throttle:app: instead.
 type observedCounters struct {
 	*counters
-	observe func(store.CacheEvent) // nil for none
+	observe func(kv.CacheEvent) // nil for none
 }
 
 func (c observedCounters) report(op, key string, n int, began time.Time) {
 	if c.observe != nil {
-		c.observe(store.CacheEvent{
+		c.observe(kv.CacheEvent{
 			Cache: "throttle", Op: op, Key: displayKey(key), Size: n, Began: began, Took: time.Since(began),
 		})
 	}

@@ -10,15 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // counterUse is a text like set throttle:addr:10.0.0.1 = 1.
-func counterUse(e store.CacheEvent) string { return fmt.Sprintf("%s %s = %d", e.Op, e.Key, e.Size) }
+func counterUse(e kv.CacheEvent) string { return fmt.Sprintf("%s %s = %d", e.Op, e.Key, e.Size) }
 
 // observe makes an attempt and returns the uses of counters reported for it.
 func (in *instance) observe(a Attempt) (told []string) {
 	in.t.Helper()
-	a.Observe = func(e store.CacheEvent) {
+	a.Observe = func(e kv.CacheEvent) {
 		if e.Cache != "throttle" || e.Began.IsZero() || e.Took < 0 || e.Took > time.Minute {
 			in.t.Errorf("%+v", e)
 		}
@@ -67,7 +68,7 @@ func TestThrottleEvents_Registration(t *testing.T) {
 	in := start(t)
 	in.set("app.registration", "1")
 	var told []string
-	a := Attempt{Password: password, Addr: home, Observe: func(e store.CacheEvent) { told = append(told, counterUse(e)) }}
+	a := Attempt{Password: password, Addr: home, Observe: func(e kv.CacheEvent) { told = append(told, counterUse(e)) }}
 	if _, err := in.Register(&store.AppUser{Username: "new", Status: true}, a); err != nil {
 		t.Fatal(err)
 	}

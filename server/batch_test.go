@@ -12,6 +12,7 @@ import (
 	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // severalOf returns the route that deletes several records, for a route that deletes
@@ -39,7 +40,7 @@ func TestBulkDelete_ExistsForEveryDelete(t *testing.T) {
 			in.T.Fatalf("%s has no counterpart for several", rt.Name())
 		}
 		url, as := servertest.URLOf(several), holder(rt)
-		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x", "?ids=" + manyIDs(store.MaxRecordsPerWrite+1)} {
+		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x", "?ids=" + manyIDs(kv.MaxRecordsPerWrite+1)} {
 			in.Call("DELETE", url+query, "", as).Names(400, "ids")
 		}
 		in.Call("DELETE", url+"?ids=999999", "", as).Brief(404)
@@ -232,7 +233,7 @@ func TestBulkDelete_CountsDependentRecords(t *testing.T) {
 	}
 	granted := in.Made("/admin/rule", `{"type":1,"key":"granted","name":"Granted"}`)
 	in.Update(func(tx *store.Tx) error {
-		for i := range store.MaxRecordsPerWrite {
+		for i := range kv.MaxRecordsPerWrite {
 			if err := store.Roles.Create(tx, &store.Role{Name: fmt.Sprint(i), DataScope: store.ScopeSelf, RuleIDs: []store.ID{granted}}); err != nil {
 				return err
 			}

@@ -22,6 +22,7 @@ import (
 	"reeve/server/servertest"
 	"reeve/server/webhook"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")
@@ -84,7 +85,7 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"permission_tree", "GET", "/admin/rule", ""},
 	{"choices", "GET", "/admin/choice?of=permission", ""},
 	{"parent_tree", "GET", "/admin/rule/parent", ""},
-	{"api_key", "POST", "/admin/account/key", `{"name":"laptop","expires_at":"` + store.TimeOf(time.Now().Add(time.Hour)).String() + `"}`},
+	{"api_key", "POST", "/admin/account/key", `{"name":"laptop","expires_at":"` + kv.TimeOf(time.Now().Add(time.Hour)).String() + `"}`},
 	{"api_key_one", "GET", "/admin/account/key/1", ""},
 	{"check", "POST", "/auth/check", `{"user_id":1,"permissions":["system.info","shop.refund"],"explain":1}`},
 	{"forward", "POST", "/auth/forward", `{"origin":"` + servertest.AppOrigin + `","to":"/orders","state":"` + strings.Repeat("0", 64) + `"}`},

@@ -17,36 +17,36 @@ import (
 // missing is a feature of the server that needs no other: see plainFeature. Imports never
 // point back.
 var mayImport = map[string][]string{
-	"reeve/server/cli":                 {"reeve/auth", "reeve/auth/breached", "reeve/embed", "reeve/server", "reeve/server/config", "reeve/server/manual", "reeve/server/ops", "reeve/server/people", "reeve/server/web", "reeve/store", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/config":              {"reeve/server/monitor", "reeve/server/redis", "reeve/server/web", "reeve/server/webhook", "reeve/store"},
-	"reeve/server":                     {"reeve/auth", "reeve/server/account", "reeve/server/changes", "reeve/server/files", "reeve/server/forward", "reeve/server/jobs", "reeve/server/mails", "reeve/server/ops", "reeve/server/pages", "reeve/server/people", "reeve/server/person", "reeve/server/rights", "reeve/server/settings", "reeve/server/web", "reeve/server/webhooks", "reeve/store", "reeve/store/errs"},
-	"reeve/server/person":              {"reeve/server/account", "reeve/server/changes", "reeve/server/mails", "reeve/server/monitor", "reeve/server/people", "reeve/server/redact", "reeve/server/rights", "reeve/server/web", "reeve/server/webhooks", "reeve/store", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/web":                 {"reeve/auth", "reeve/server/monitor", "reeve/server/redact", "reeve/server/webhook", "reeve/store", "reeve/store/audit", "reeve/store/errs", "reeve/store/fold", "reeve/store/jsontext"},
-	"reeve/server/account":             {"reeve/auth", "reeve/server/mails", "reeve/server/people", "reeve/server/redact", "reeve/server/web", "reeve/store", "reeve/store/errs", "reeve/store/fold"},
-	"reeve/server/people":              {"reeve/auth", "reeve/server/jobs", "reeve/server/mails", "reeve/server/web", "reeve/store", "reeve/store/errs", "reeve/store/fold"},
-	"reeve/server/settings":            {"reeve/server/changes", "reeve/server/redact", "reeve/server/web", "reeve/store", "reeve/store/audit", "reeve/store/errs", "reeve/store/feature"},
-	"reeve/server/webhooks":            {"reeve/server/changes", "reeve/server/redact", "reeve/server/web", "reeve/server/webhook", "reeve/store", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/changes":             {"reeve/server/jobs", "reeve/server/web", "reeve/store", "reeve/store/audit", "reeve/store/errs", "reeve/store/fold"},
-	"reeve/server/files":               {"reeve/server/jobs", "reeve/server/picture", "reeve/server/web", "reeve/store", "reeve/store/errs", "reeve/store/fold"},
-	"reeve/server/mails":               {"reeve/auth", "reeve/server/mail", "reeve/server/web", "reeve/store", "reeve/store/audit", "reeve/store/errs"},
-	"reeve/server/ops":                 {"reeve/server/manual", "reeve/server/monitor", "reeve/server/sdk", "reeve/server/web", "reeve/store", "reeve/store/errs"},
+	"reeve/server/cli":                 {"reeve/auth", "reeve/auth/breached", "reeve/embed", "reeve/server", "reeve/server/config", "reeve/server/manual", "reeve/server/ops", "reeve/server/people", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
+	"reeve/server/config":              {"reeve/server/monitor", "reeve/server/redis", "reeve/server/web", "reeve/server/webhook", "reeve/store", "reeve/store/kv"},
+	"reeve/server":                     {"reeve/auth", "reeve/server/account", "reeve/server/changes", "reeve/server/files", "reeve/server/forward", "reeve/server/jobs", "reeve/server/mails", "reeve/server/ops", "reeve/server/pages", "reeve/server/people", "reeve/server/person", "reeve/server/rights", "reeve/server/settings", "reeve/server/web", "reeve/server/webhooks", "reeve/store", "reeve/store/kv", "reeve/store/errs"},
+	"reeve/server/person":              {"reeve/server/account", "reeve/server/changes", "reeve/server/mails", "reeve/server/monitor", "reeve/server/people", "reeve/server/redact", "reeve/server/rights", "reeve/server/web", "reeve/server/webhooks", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
+	"reeve/server/web":                 {"reeve/auth", "reeve/server/monitor", "reeve/server/redact", "reeve/server/webhook", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs", "reeve/store/fold", "reeve/store/jsontext"},
+	"reeve/server/account":             {"reeve/auth", "reeve/server/mails", "reeve/server/people", "reeve/server/redact", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/errs", "reeve/store/fold"},
+	"reeve/server/people":              {"reeve/auth", "reeve/server/jobs", "reeve/server/mails", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/errs", "reeve/store/fold"},
+	"reeve/server/settings":            {"reeve/server/changes", "reeve/server/redact", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs", "reeve/store/feature"},
+	"reeve/server/webhooks":            {"reeve/server/changes", "reeve/server/redact", "reeve/server/web", "reeve/server/webhook", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
+	"reeve/server/changes":             {"reeve/server/jobs", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs", "reeve/store/fold"},
+	"reeve/server/files":               {"reeve/server/jobs", "reeve/server/picture", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/errs", "reeve/store/fold"},
+	"reeve/server/mails":               {"reeve/auth", "reeve/server/mail", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
+	"reeve/server/ops":                 {"reeve/server/manual", "reeve/server/monitor", "reeve/server/sdk", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/errs"},
 	"reeve/server/pages":               {"reeve/auth", "reeve/server/account", "reeve/server/mails", "reeve/server/web", "reeve/store", "reeve/store/errs"},
 	"reeve/server/forward":             {"reeve/auth", "reeve/server/pages", "reeve/server/web", "reeve/store", "reeve/store/errs"},
-	"reeve/server/rights":              {"reeve/auth", "reeve/server/people", "reeve/server/web", "reeve/store", "reeve/store/errs"},
-	"reeve/server/jobs":                {"reeve/server/web", "reeve/store", "reeve/store/audit", "reeve/store/errs"},
+	"reeve/server/rights":              {"reeve/auth", "reeve/server/people", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/errs"},
+	"reeve/server/jobs":                {"reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
 	"reeve":                            {"reeve/server/cli"},
 	"reeve/server/manual":              {},
-	"reeve/server/monitor":             {"reeve/server/redact", "reeve/server/redis", "reeve/store", "reeve/store/journal", "reeve/store/errs", "reeve/store/fold"},
+	"reeve/server/monitor":             {"reeve/server/redact", "reeve/server/redis", "reeve/store", "reeve/store/kv", "reeve/store/journal", "reeve/store/errs", "reeve/store/fold"},
 	"reeve/server/mail":                {},
 	"reeve/server/redact":              {},
 	"reeve/server/sdk":                 {},
-	"reeve/server/redis":               {"reeve/store"},
+	"reeve/server/redis":               {"reeve/store", "reeve/store/kv"},
 	"reeve/server/picture":             {"reeve/store/errs"},
 	"reeve/server/webhook":             {"reeve/store/errs", "reeve/store/journal"},
 	"reeve/server/picture/picturetest": {},
 	"reeve/auth/passkeytest":           {},
 	"reeve/auth/breached":              {},
-	"reeve/auth":                       {"reeve/auth/breached", "reeve/store/disk", "reeve/store", "reeve/store/errs", "reeve/store/fold"},
+	"reeve/auth":                       {"reeve/auth/breached", "reeve/store/disk", "reeve/store", "reeve/store/kv", "reeve/store/errs", "reeve/store/fold"},
 	"reeve/store":                      {"reeve/store/kv", "reeve/store/audit", "reeve/store/disk", "reeve/store/errs", "reeve/store/feature", "reeve/store/fold", "reeve/store/jsontext"},
 	"reeve/store/feature":              {"reeve/store/errs", "reeve/store/jsontext"},
 	"reeve/store/jsontext":             {"reeve/store/errs"},
@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 }
 
 // plainFeature is what a package below server may import that has no row.
-var plainFeature = []string{"reeve/server/web", "reeve/server/redact", "reeve/store", "reeve/store/errs"}
+var plainFeature = []string{"reeve/server/web", "reeve/server/redact", "reeve/store", "reeve/store/errs", "reeve/store/kv"}
 
 // mustNotKnow lists import path prefixes that a package must not import.
 var mustNotKnow = map[string][]string{

@@ -11,6 +11,7 @@ import (
 	"reeve/server/openapi"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // TestTimeInput sends a time in the body and in the query, as a value and as a pointer.
@@ -22,7 +23,7 @@ func TestTimeInput(t *testing.T) {
 		Days  []store.Time `json:"days"`
 	}
 	d := web.Describe(reflect.TypeFor[in](), "POST", reflect.TypeFor[web.Nothing]())
-	noon := store.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 500_000, time.UTC))
+	noon := kv.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 500_000, time.UTC))
 	for value, want := range map[any]store.Time{
 		"2026-03-01T12:00:00.0005Z":      noon,
 		"2026-03-01T14:00:00.0005+02:00": noon,

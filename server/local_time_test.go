@@ -6,7 +6,7 @@ import (
 
 	"reeve/server/servertest"
 	"reeve/server/web"
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // TestBound_ClockChanges goes over days on which clocks were set forward or back at midnight or at
@@ -40,7 +40,7 @@ func TestBound_ClockChanges(t *testing.T) {
 			at, err := time.Parse(time.RFC3339Nano, want)
 			servertest.Must(t, err)
 			got, err := web.Bound(c.text, end, zone)
-			if err != nil || got != store.TimeOf(at) {
+			if err != nil || got != kv.TimeOf(at) {
 				t.Errorf("%s in %s, end %v: %s %v, not %s", c.text, c.zone, end, got, err, want)
 			}
 		}

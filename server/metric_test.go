@@ -14,6 +14,7 @@ import (
 	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 var sampleLine = regexp.MustCompile(`^([a-z_][a-zA-Z0-9_]*)(\{\w+="[^"]*"(?:, ?\w+="[^"]*")*\})? (\S+)$`)
@@ -273,7 +274,7 @@ func TestMetrics_LabelsBounded(t *testing.T) {
 func TestMetrics_HistogramsCumulative(t *testing.T) {
 	t.Parallel()
 	out := &web.Samples{Name: "h"}
-	out.Histogram(`route="/x"`, store.Distribution{Bounds: []int64{1e6, 1e9}, Counts: []uint64{2, 3, 1}, Sum: 5e9}, web.Seconds)
+	out.Histogram(`route="/x"`, kv.Distribution{Bounds: []int64{1e6, 1e9}, Counts: []uint64{2, 3, 1}, Sum: 5e9}, web.Seconds)
 	want := "h_bucket{route=\"/x\",le=\"0.001\"} 2\nh_bucket{route=\"/x\",le=\"1\"} 5\nh_bucket{route=\"/x\",le=\"+Inf\"} 6\nh_sum{route=\"/x\"} 5\nh_count{route=\"/x\"} 6\n"
 	if got := out.Text.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -12,6 +12,7 @@ import (
 	"reeve/server/openapi"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Rules for all records that are changed by PUT.
@@ -169,7 +170,7 @@ func TestRecord_TreesAndTrashSentBack(t *testing.T) {
 func TestRecord_DeepestTreeSentBack(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	for i := range store.MaxDepth {
+	for i := range kv.MaxDepth {
 		in.Dept(fmt.Sprint("level ", i), store.ID(i))
 	}
 	before := in.Dump()

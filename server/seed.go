@@ -13,6 +13,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Seed fills a new database and upgrades an older one.
@@ -123,7 +124,7 @@ func (s *Seed) Upgrade(tx *store.Tx) error {
 	if err := store.AddGroupPermissions(tx); err != nil {
 		return err
 	}
-	_, err = store.Installs.Update(tx, 1, func(i *store.Install) error {
+	_, err = store.Installs.Update(tx, 1, func(i *kv.Install) error {
 		i.Seeded = slices.Sorted(maps.Keys(seeded))
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 	"reeve/server"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func TestSeed_OneOwnerOneUser(t *testing.T) {
@@ -251,7 +252,7 @@ func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 		for key, value := range map[string]string{"password": "hunter2hunter2", "host": "evil.example.org", "enabled": "1", "port": "abc"} {
 			err = errors.Join(err, store.CreateSetting(tx, &store.Setting{GroupID: own.ID, Key: key, Title: key, Type: "input", Values: value}))
 		}
-		_, err2 := store.Installs.Update(tx, 1, func(i *store.Install) error {
+		_, err2 := store.Installs.Update(tx, 1, func(i *kv.Install) error {
 			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool { return strings.HasPrefix(key, "system.mail") })
 			return nil
 		})

@@ -8,6 +8,7 @@ import (
 
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // simpleResource is a resource whose records are listed, created, read, changed and deleted
@@ -30,7 +31,7 @@ var simpleResources = []simpleResource{
 }
 
 // keyBody has the fields of an API key besides its name and roles.
-var keyBody = `"data_scope":"dept","dept_ids":[],"networks":["0.0.0.0/0","2001:db8::1"],"rate_limit":100,"status":1,"expires_at":"` + store.TimeOf(time.Now().Add(30*24*time.Hour)).String() + `"`
+var keyBody = `"data_scope":"dept","dept_ids":[],"networks":["0.0.0.0/0","2001:db8::1"],"rate_limit":100,"status":1,"expires_at":"` + kv.TimeOf(time.Now().Add(30*24*time.Hour)).String() + `"`
 
 // needs creates the records that the bodies of a resource refer to, besides those of createSimple.
 func (r *simpleResource) needs(in *servertest.Instance) {

@@ -81,7 +81,7 @@ type PasswordHash struct {
 	// Earlier has the hashes of the user's earlier passwords, the newest first, as many as security.password_history said
 	// when the password was last set. Lowering the setting removes none of them before the next time.
 	Earlier []string `json:"earlier,omitempty" log:"secret"`
-	Timestamps
+	kv.Timestamps
 }
 
 // PasswordHashes and their references. A hash is deleted with its user.

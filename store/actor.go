@@ -62,7 +62,7 @@ type actorKey ID
 
 // currentActor returns the actor of the stored user when a write function is about to run:
 // since the request began, the roles may have changed, or the user may have been disabled.
-func currentActor(tx *Tx, p Principal) (Principal, error) {
+func currentActor(tx *Tx, p kv.Principal) (kv.Principal, error) {
 	a, ok := p.(*Actor)
 	if !ok {
 		return p, nil

@@ -195,7 +195,7 @@ func converted[From, To any](records map[ID]*From, convert func(*From) *To) map[
 }
 
 // AppPermissionTree returns all app permissions as trees.
-func AppPermissionTree(tx *Tx) ([]*Node[AppPermission], error) {
+func AppPermissionTree(tx *Tx) ([]*kv.Node[AppPermission], error) {
 	var all []*AppPermission
 	if err := collect(tx, AppPermissions, &all); err != nil {
 		return nil, err

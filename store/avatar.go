@@ -5,11 +5,11 @@ import "reeve/store/kv"
 // Avatar is the photo of a user, scaled down.
 type Avatar struct {
 	Ident
-	UserID ID     `json:"user_id"`
-	Key    string `json:"key" log:"secret"` // key in its public URL
-	MIME   string `json:"mime"`
-	Digest Digest `json:"digest"`
-	Timestamps
+	UserID ID        `json:"user_id"`
+	Key    string    `json:"key" log:"secret"` // key in its public URL
+	MIME   string    `json:"mime"`
+	Digest kv.Digest `json:"digest"`
+	kv.Timestamps
 }
 
 // Avatars and their indexes.
@@ -19,7 +19,7 @@ var (
 	AvatarByKey    = kv.NewUnique(Avatars, "key", func(a *Avatar) string { return a.Key })
 	AvatarByDigest = kv.NewMany(Avatars, "digest", func(a *Avatar) []string { return []string{a.Digest.String()} })
 
-	_ = Avatars.Content(func(a *Avatar) Digest { return a.Digest }, nil, AvatarByDigest)
+	_ = Avatars.Content(func(a *Avatar) kv.Digest { return a.Digest }, nil, AvatarByDigest)
 )
 
 var _ = manage(Access{Table: Avatars, Query: "admin.list.query"})

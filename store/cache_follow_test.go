@@ -11,6 +11,7 @@ import (
 
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // settingsHold returns an error unless the amended settings equal those computed from the
@@ -231,7 +232,7 @@ func fill(b *testing.B, db *DB, n int, create func(tx *Tx, i int) error) {
 	})
 }
 
-func compareBuilds[V any](b *testing.B, db *DB, c *Cache[V], change func(tx *Tx, i int) error) {
+func compareBuilds[V any](b *testing.B, db *DB, c *kv.Cache[V], change func(tx *Tx, i int) error) {
 	var amending, building time.Duration
 	for i := 0; b.Loop(); i++ {
 		update(b, db, func(tx *Tx) error {

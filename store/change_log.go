@@ -40,10 +40,10 @@ type Origin struct {
 }
 
 // Tables returns all collections.
-func Tables() []Table { return slices.Clone(reeve.Tables) }
+func Tables() []kv.Table { return slices.Clone(reeve.Tables) }
 
 // LoggedTables returns the collections whose changes are in the change log.
-func LoggedTables() []Table {
+func LoggedTables() []kv.Table {
 	return slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return !t.IsLogged() })
 }
 

@@ -17,6 +17,6 @@ func MayGivePermission(tx *Tx, permission ID) bool {
 }
 
 // Tree returns records as a tree, siblings ordered by sort, then ID. A record whose parent is not among them is a root.
-func Tree[T any](records []*T, id, parent func(*T) ID, sort func(*T) int64) []*Node[T] {
+func Tree[T any](records []*T, id, parent func(*T) ID, sort func(*T) int64) []*kv.Node[T] {
 	return kv.Tree(records, id, parent, sort)
 }

@@ -17,7 +17,7 @@ type CompletedRequest struct {
 	RequestID string `json:"request_id"` // ID of the request that has made the change
 	ETag      string `json:"etag"`       // ETag of the response; "" for none
 	Answer    []byte `json:"answer"`     // data of the response, encrypted with the Idempotency-Key; nil if it is not stored
-	Timestamps
+	kv.Timestamps
 }
 
 // Limits of completed requests. Beyond them the oldest are forgotten.

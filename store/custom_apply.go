@@ -47,9 +47,9 @@ func UnappliedFields(tx *Tx) (*Applying, error) {
 		}
 		var err error
 		if realm == AppRealm {
-			a.ids, err = AppUsers.FindIDs(tx, Query[AppUser]{Limit: kv.NoLimit})
+			a.ids, err = AppUsers.FindIDs(tx, kv.Query[AppUser]{Limit: kv.NoLimit})
 		} else {
-			a.ids, err = Users.FindIDs(tx, Query[User]{Limit: kv.NoLimit})
+			a.ids, err = Users.FindIDs(tx, kv.Query[User]{Limit: kv.NoLimit})
 		}
 		a.Total = len(a.ids)
 		return a, err
@@ -75,7 +75,7 @@ func (a *Applying) Step(db Handle) (more bool, err error) {
 func applyTo[T any, P interface {
 	*T
 	customized() customized
-}](a *Applying, db Handle, of *Collection[T], by *Many[T, string], ids []ID) error {
+}](a *Applying, db Handle, of *kv.Collection[T], by *kv.Many[T, string], ids []ID) error {
 	var outdated []ID
 	err := db.View(System, func(tx *Tx) error {
 		for _, id := range ids {
@@ -99,7 +99,7 @@ func applyTo[T any, P interface {
 func makeFollow[T any, P interface {
 	*T
 	customized() customized
-}](a *Applying, tx *Tx, of *Collection[T], by *Many[T, string], ids []ID) error {
+}](a *Applying, tx *Tx, of *kv.Collection[T], by *kv.Many[T, string], ids []ID) error {
 	for _, id := range ids {
 		_, err := of.UpdateQuietly(tx, id, func(v *T) error {
 			a.follow(tx, id, P(v).customized(), by.Count)

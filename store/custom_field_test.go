@@ -10,6 +10,7 @@ import (
 
 	"reeve/store/errs"
 	"reeve/store/fold"
+	"reeve/store/kv"
 )
 
 // newField returns a field of app users that everybody can write.
@@ -106,7 +107,7 @@ func found(t *testing.T, db *DB, key string, values ...string) (ids []ID) {
 		}
 		c, err := FieldCondition(AppUserByField, f, values)
 		if err == nil {
-			ids, err = AppUsers.FindIDs(tx, Query[AppUser]{Where: []Condition{c}, Limit: 100})
+			ids, err = AppUsers.FindIDs(tx, kv.Query[AppUser]{Where: []kv.Condition{c}, Limit: 100})
 		}
 		return err
 	})
@@ -139,7 +140,7 @@ func TestCustomField_Filter(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			ids, err := AppUsers.FindIDs(tx, Query[AppUser]{Where: []Condition{c}, Limit: 100})
+			ids, err := AppUsers.FindIDs(tx, kv.Query[AppUser]{Where: []kv.Condition{c}, Limit: 100})
 			want(t, "age from "+r.low+" to "+r.high, ids, r.want...)
 			return err
 		})
@@ -153,7 +154,7 @@ func TestCustomField_RecordsFollow(t *testing.T) {
 	db := withFields(t, 4*applyStep+3, newField("nick", "input"))
 	searched := func() (ids []ID) {
 		view(t, db, func(tx *Tx) (err error) {
-			ids, err = AppUsers.FindIDs(tx, Query[AppUser]{Search: fold.Search("VALUE 7"), Limit: 100})
+			ids, err = AppUsers.FindIDs(tx, kv.Query[AppUser]{Search: fold.Search("VALUE 7"), Limit: 100})
 			return err
 		})
 		return ids
@@ -290,7 +291,7 @@ func TestCustomField_DuplicatesChange(t *testing.T) {
 		if err == nil && (!bool(f.Applied) || len(f.Duplicates) != 1) {
 			t.Errorf("duplicates: %v", f.Duplicates) // one of 2 and 3
 		}
-		ids, err2 := AppUsers.FindIDs(tx, Query[AppUser]{Search: fold.Search("same"), Limit: 100})
+		ids, err2 := AppUsers.FindIDs(tx, kv.Query[AppUser]{Search: fold.Search("same"), Limit: 100})
 		want(t, "a search", ids, 2, 3)
 		return errors.Join(err, err2)
 	})

@@ -6,12 +6,12 @@ import (
 )
 
 // FieldCondition returns the condition that a record has one of some values of a field.
-func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []string) (Condition, error) {
+func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []string) (kv.Condition, error) {
 	keys := []string{}
 	for _, v := range values {
 		forms, err := f.forms(v)
 		if err != nil {
-			return Condition{}, err
+			return kv.Condition{}, err
 		}
 		for _, form := range forms {
 			keys = append(keys, entryKey(f.ID, f.mark()[:1], form))
@@ -21,18 +21,18 @@ func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []stri
 }
 
 // FieldRange returns the condition that a record has a value of a field from low to high; "" for no bound.
-func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField, low, high string) (Condition, error) {
+func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField, low, high string) (kv.Condition, error) {
 	if !f.hasOrder() {
-		return Condition{}, errs.Field(errs.Malformed, "fields."+f.Key, "can't be filtered by a range: its type is %s", f.Type)
+		return kv.Condition{}, errs.Field(errs.Malformed, "fields."+f.Key, "can't be filtered by a range: its type is %s", f.Type)
 	}
 	how, head := f.mark()[:1], f.ID.String()+":"
 	lows, err := f.forms(low)
 	if err != nil {
-		return Condition{}, err
+		return kv.Condition{}, err
 	}
 	highs, err := f.forms(high)
 	if err != nil {
-		return Condition{}, err
+		return kv.Condition{}, err
 	}
 	from, to := head, head+"\U0010ffff"
 	if low != "" {

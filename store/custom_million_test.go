@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 // fieldsOfAMillion declares five custom fields of app users: a tier, a number, a date, a unique code and a text.
@@ -102,7 +103,7 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 	defer func() { noErr(t, db.Close()) }()
 	waitUntil("the records are not verified", func() bool { return !db.Checking() && followed() })
 
-	find := func(what string, q Query[AppUser], where ...func(*Tx) (Condition, error)) {
+	find := func(what string, q kv.Query[AppUser], where ...func(*Tx) (kv.Condition, error)) {
 		t.Helper()
 		for _, page := range []int{1, 100} {
 			q.Limit, q.Offset = 10, (page-1)*10
@@ -125,36 +126,36 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 			t.Logf("%-60s %12v (%d match)", fmt.Sprint(what, ", page ", page), took.Round(time.Microsecond), total)
 		}
 	}
-	equal := func(key string, values ...string) func(*Tx) (Condition, error) {
-		return func(tx *Tx) (Condition, error) {
+	equal := func(key string, values ...string) func(*Tx) (kv.Condition, error) {
+		return func(tx *Tx) (kv.Condition, error) {
 			f, err := FilteredField(tx, AppRealm, FieldBackend, key)
 			if err != nil {
-				return Condition{}, err
+				return kv.Condition{}, err
 			}
 			return FieldCondition(AppUserByField, f, values)
 		}
 	}
-	between := func(key, low, high string) func(*Tx) (Condition, error) {
-		return func(tx *Tx) (Condition, error) {
+	between := func(key, low, high string) func(*Tx) (kv.Condition, error) {
+		return func(tx *Tx) (kv.Condition, error) {
 			f, err := FilteredField(tx, AppRealm, FieldBackend, key)
 			if err != nil {
-				return Condition{}, err
+				return kv.Condition{}, err
 			}
 			return FieldRange(tx, AppUserByField, f, low, high)
 		}
 	}
-	find("all, by ID", Query[AppUser]{})
-	find("all, by username", Query[AppUser]{Order: AppUserByName.Order()})
-	find("status 0, by username", Query[AppUser]{Order: AppUserByName.Order(), Where: []Condition{AppUserByStatus.AnyOf("0")}})
-	find("tier gold, by ID", Query[AppUser]{}, equal("tier", "gold"))
-	find("tier gold, by username", Query[AppUser]{Order: AppUserByName.Order()}, equal("tier", "gold"))
-	find("tier gold or silver, by ID", Query[AppUser]{}, equal("tier", "gold", "silver"))
-	find("code, by ID", Query[AppUser]{}, equal("code", "c-0000777"))
-	find("points from 100 to 109, by ID", Query[AppUser]{}, between("points", "100", "109"))
-	find("points from 0 to 999, by username", Query[AppUser]{Order: AppUserByName.Order()}, between("points", "0", "999"))
-	find("born in 1990, tier gold, by ID", Query[AppUser]{}, between("born", "1990-01-01", "1990-12-31"), equal("tier", "gold"))
-	find("search C-0000777", Query[AppUser]{Search: "c-0000777"})
-	find("search chen", Query[AppUser]{Search: "chen"})
+	find("all, by ID", kv.Query[AppUser]{})
+	find("all, by username", kv.Query[AppUser]{Order: AppUserByName.Order()})
+	find("status 0, by username", kv.Query[AppUser]{Order: AppUserByName.Order(), Where: []kv.Condition{AppUserByStatus.AnyOf("0")}})
+	find("tier gold, by ID", kv.Query[AppUser]{}, equal("tier", "gold"))
+	find("tier gold, by username", kv.Query[AppUser]{Order: AppUserByName.Order()}, equal("tier", "gold"))
+	find("tier gold or silver, by ID", kv.Query[AppUser]{}, equal("tier", "gold", "silver"))
+	find("code, by ID", kv.Query[AppUser]{}, equal("code", "c-0000777"))
+	find("points from 100 to 109, by ID", kv.Query[AppUser]{}, between("points", "100", "109"))
+	find("points from 0 to 999, by username", kv.Query[AppUser]{Order: AppUserByName.Order()}, between("points", "0", "999"))
+	find("born in 1990, tier gold, by ID", kv.Query[AppUser]{}, between("born", "1990-01-01", "1990-12-31"), equal("tier", "gold"))
+	find("search C-0000777", kv.Query[AppUser]{Search: "c-0000777"})
+	find("search chen", kv.Query[AppUser]{Search: "chen"})
 
 	// Another app user is changed all the time, alone and while a field becomes searchable.
 	stalls := func(what string, done func() bool) {
@@ -192,5 +193,5 @@ func TestCustomField_MillionAppUsers(t *testing.T) {
 	})
 	t.Logf("the records follow after %v", time.Since(began).Round(time.Second))
 	stalls("while the search index follows", followed)
-	find("search sent Chen", Query[AppUser]{Search: "sent chen"})
+	find("search sent Chen", kv.Query[AppUser]{Search: "sent chen"})
 }

@@ -74,7 +74,7 @@ func requireEnabledDept(tx *Tx, old, new *User) error {
 
 // DeptTree returns the departments in a scope as trees. A department whose parent is outside
 // the scope is a root.
-func (r *Policy) DeptTree(scope *Scope) []*Node[Dept] {
+func (r *Policy) DeptTree(scope *Scope) []*kv.Node[Dept] {
 	var in []*Dept
 	for id, d := range r.depts.All() {
 		if scope.HasDept(id) {
@@ -92,7 +92,7 @@ var pathEscape = strings.NewReplacer(`\`, `\\`, `/`, `\/`)
 // slashes. A slash or backslash in a name is preceded by a backslash.
 func (r *Policy) DeptPath(id ID) string {
 	path := ""
-	for d, steps := r.depts.Get(id), 0; d != nil && steps <= MaxDepth; d, steps = r.depts.Get(d.ParentID), steps+1 {
+	for d, steps := r.depts.Get(id), 0; d != nil && steps <= kv.MaxDepth; d, steps = r.depts.Get(d.ParentID), steps+1 {
 		path = "/" + pathEscape.Replace(d.Name) + path
 	}
 	return strings.TrimPrefix(path, "/")

@@ -12,74 +12,22 @@ import (
 	"reeve/store/kv"
 )
 
-// Names of package kv that callers of this package need, so that they import one package.
+// Names of package kv that nearly every caller of this package needs. Others have their own name.
 type (
-	Blob                  = kv.Blob
-	Cache[V any]          = kv.Cache[V]
-	CacheEvent            = kv.CacheEvent
-	CacheStats            = kv.CacheStats
-	Changes               = kv.Changes
-	Collection[T any]     = kv.Collection[T]
-	CollectionStats       = kv.CollectionStats
-	Compacted             = kv.Compacted
-	Condition             = kv.Condition
-	DB                    = kv.DB
-	Digest                = kv.Digest
-	Distribution          = kv.Distribution
-	FileStats             = kv.FileStats
-	Flag                  = kv.Flag
-	Histogram             = kv.Histogram
-	ID                    = kv.ID
-	Ident                 = kv.Ident
-	TrackedChange         = kv.TrackedChange
-	InUseError            = kv.InUseError
-	Install               = kv.Install
-	LogLimits             = kv.LogLimits
-	Many[T any, K kv.Key] = kv.Many[T, K]
-	Node[T any]           = kv.Node[T]
-	Op                    = kv.Op
-	Order[T any]          = kv.Order[T]
-	Principal             = kv.Principal
-	Query[T any]          = kv.Query[T]
-	Ref[T any]            = kv.Ref[T]
-	Report                = kv.Report
-	Sealed                = kv.Sealed
-	SlowWrite             = kv.SlowWrite
-	Timestamps            = kv.Timestamps
-	Stats                 = kv.Stats
-	Table                 = kv.Table
-	Fields                = kv.Fields
-	Time                  = kv.Time
-	Tx                    = kv.Tx
-	Upload                = kv.Upload
-	Versioned             = kv.Versioned
-	Recorder              = kv.Recorder
-	Handle                = kv.Handle
-)
-
-const (
-	MaxDepth           = kv.MaxDepth           // maximum depth of a tree
-	MaxRecordsPerWrite = kv.MaxRecordsPerWrite // maximum number of records that one write function may change
-	NoLimit            = kv.NoLimit            // no limit of a query
+	DB        = kv.DB
+	Flag      = kv.Flag
+	Handle    = kv.Handle
+	ID        = kv.ID
+	Ident     = kv.Ident
+	Time      = kv.Time
+	Tx        = kv.Tx
+	Versioned = kv.Versioned
 )
 
 // Installs holds the description of the installation, with ID 1.
 var Installs = kv.Installs
 
 var _ = manage(Access{Table: Installs, Query: "system.info"})
-
-// Functions of package kv.
-var (
-	CacheNames    = kv.CacheNames
-	Caches        = kv.Caches
-	Collections   = kv.Collections
-	HasDatabase   = kv.HasDatabase
-	LatestUpdate  = kv.LatestUpdate
-	NewHistogram  = kv.NewHistogram
-	RegisterCache = kv.RegisterCache
-	ParseTime     = kv.ParseTime
-	TimeOf        = kv.TimeOf
-)
 
 // Options configure a database.
 type Options struct {
@@ -111,7 +59,7 @@ type Options struct {
 	// Origin is the origin of writes that have none, for the change log.
 	Origin Origin
 	// Log bounds the change log.
-	Log LogLimits
+	Log kv.LogLimits
 
 	clock     func() Time // another one, in tests
 	indexFrom int         // see kv.Options.IndexFrom, in tests
@@ -165,7 +113,7 @@ func Restore(dir, backup string, identities []age.Identity, o Options) (kv.Resto
 }
 
 // Compact rewrites the database files of a directory, to reclaim free space. See kv.Compact.
-func Compact(dir string, o Options) ([]Compacted, error) { return kv.Compact(dir, o.engine()) }
+func Compact(dir string, o Options) ([]kv.Compacted, error) { return kv.Compact(dir, o.engine()) }
 
 // RotateKey replaces the key of the secret values, encrypts them again, and returns their
 // number. See kv.RotateKey.
@@ -181,7 +129,7 @@ func Salvage(dir, to string, o Options) (*kv.Salvaged, error) {
 }
 
 // VerifyDir verifies the database of a directory that no server is using. See kv.VerifyDir.
-func VerifyDir(dir string, o Options) (*Report, error) { return kv.VerifyDir(dir, o.engine()) }
+func VerifyDir(dir string, o Options) (*kv.Report, error) { return kv.VerifyDir(dir, o.engine()) }
 
 // VerifyLog verifies the change log of a directory. See kv.VerifyLog.
 func VerifyLog(dir string, known []audit.Head, o Options) (audit.Result, bool, error) {
@@ -195,6 +143,6 @@ func IsDamage(err error) bool {
 }
 
 // TreeJSON encodes a tree as a JSON array. See kv.TreeJSON.
-func TreeJSON[T any](nodes []*Node[T], brief func(*T) any) (json.RawMessage, error) {
+func TreeJSON[T any](nodes []*kv.Node[T], brief func(*T) any) (json.RawMessage, error) {
 	return kv.TreeJSON(nodes, brief)
 }

@@ -24,7 +24,7 @@ type Erasure struct {
 	UserID    ID       `json:"user_id"`
 	AppUserID ID       `json:"app_user_id"`
 	Texts     []string `json:"texts"` // names of the person in monitoring: username, email and mobile
-	Timestamps
+	kv.Timestamps
 }
 
 // Erasures are the erasures that have not ended.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // FinishErasure removes an erased person from the other records, in steps, and adds their numbers
@@ -36,7 +37,7 @@ func FinishErasure(db Handle, e *Erasure, removed *ErasedCounts) error {
 		{files, &removed.Files, clearUploader},
 		{jobs, &removed.Jobs, clearJobOwner},
 	} {
-		for few := range slices.Chunk(part.ids, MaxRecordsPerWrite) {
+		for few := range slices.Chunk(part.ids, kv.MaxRecordsPerWrite) {
 			n, err := clearSome(db, few, part.clear)
 			if err != nil {
 				return err

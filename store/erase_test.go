@@ -12,6 +12,7 @@ import (
 	"reeve/store/audit"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // people is a database with an owner, a member of staff with records everywhere, and an app user.
@@ -46,7 +47,7 @@ func withPeople(t *testing.T, dir string) *people {
 			}
 		}
 		p.owner, p.staff, p.app = owner.ID, staff.ID, app.ID
-		for range 2*MaxRecordsPerWrite + 1 {
+		for range 2*kv.MaxRecordsPerWrite + 1 {
 			if err := LoginLogs.Create(tx, &LoginLog{UserID: p.staff, Username: "Alice", Realm: "admin", IP: "192.0.2.7"}); err != nil {
 				return err
 			}
@@ -156,7 +157,7 @@ func TestErasure_NoRecordLeft(t *testing.T) {
 		t.Fatal("the change log has nothing about the person, so nothing can be erased in it")
 	}
 	counts := p.erase(t, who, "Alice")
-	disktest.Equal(t, "counts", counts, ErasedCounts{Sessions: 1, Devices: 1, SignIns: 2*MaxRecordsPerWrite + 1, Files: 1, Jobs: 1})
+	disktest.Equal(t, "counts", counts, ErasedCounts{Sessions: 1, Devices: 1, SignIns: 2*kv.MaxRecordsPerWrite + 1, Files: 1, Jobs: 1})
 	for _, text := range []string{"alice", "5550001", "192.0.2.7"} {
 		if found := holds(t, p.db, text); found != nil {
 			t.Errorf("%s is still in %q", text, found)

@@ -1,6 +1,10 @@
 package store
 
-import "slices"
+import (
+	"slices"
+
+	"reeve/store/kv"
+)
 
 // Explanation explains why a user has or does not have a permission.
 type Explanation struct {
@@ -62,7 +66,7 @@ func (r *Policy) explain(u *User, key string) *Explanation {
 		e.Reason = "unknown_permission"
 		return e
 	}
-	for at := p; at != nil && len(e.Path) <= MaxDepth; at = r.permissions.Get(at.ParentID) {
+	for at := p; at != nil && len(e.Path) <= kv.MaxDepth; at = r.permissions.Get(at.ParentID) {
 		e.Path = append([]Step{{at.ID, at.Key, at.Name, at.Status}}, e.Path...)
 	}
 	var enabled, disabled []RoleID

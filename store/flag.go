@@ -8,6 +8,7 @@ import (
 
 	"reeve/store/errs"
 	"reeve/store/feature"
+	"reeve/store/kv"
 )
 
 // FlagSetting is a setting of the type flag in a SettingSet.
@@ -257,7 +258,7 @@ func StatedIdentity(tx *Tx, s *feature.Subject, roles []string, dept ID) {
 // ancestors returns the IDs of a department, if it exists, and of all above it.
 func (r *Policy) ancestors(dept ID) []ID {
 	var ids []ID
-	for d := r.depts.Get(dept); d != nil && len(ids) <= MaxDepth; d = r.depts.Get(d.ParentID) {
+	for d := r.depts.Get(dept); d != nil && len(ids) <= kv.MaxDepth; d = r.depts.Get(d.ParentID) {
 		ids = append(ids, d.ID)
 	}
 	return ids

@@ -61,7 +61,7 @@ func one[T any](v *T, err error) ([]string, error) {
 	return list(func(yield func(*T, error) bool) { yield(v, err) })
 }
 
-func askCollection[T any](r *reading, db *DB, c *Collection[T], ids int) {
+func askCollection[T any](r *reading, db *DB, c *kv.Collection[T], ids int) {
 	r.ask(db, "all of "+c.Name(), func(tx *Tx) ([]string, error) { return list(c.All(tx)) })
 	r.ask(db, "count of "+c.Name(), func(tx *Tx) ([]string, error) { return counted(c.Count(tx)) })
 	for id := range ID(ids) {
@@ -83,7 +83,7 @@ func askUnique[T any](r *reading, db *DB, u *kv.Unique[T], values ...string) {
 	}
 }
 
-func askMany[T any, K kv.Key](r *reading, db *DB, m *Many[T, K], values ...K) {
+func askMany[T any, K kv.Key](r *reading, db *DB, m *kv.Many[T, K], values ...K) {
 	for _, value := range values {
 		r.ask(db, fmt.Sprint(m.Name(), " ", value), func(tx *Tx) ([]string, error) { return list(m.All(tx, value)) })
 		r.ask(db, fmt.Sprint(m.Name(), " count ", value), func(tx *Tx) ([]string, error) { return counted(m.Count(tx, value)) })

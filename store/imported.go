@@ -6,6 +6,7 @@ import (
 
 	"reeve/store/errs"
 	"reeve/store/fold"
+	"reeve/store/kv"
 )
 
 // ImportedHash marks the hash of a password that another program has made: the rest is the text that
@@ -18,7 +19,7 @@ func (h *PasswordHash) Imported() bool { return strings.HasPrefix(h.Hash, Import
 
 // SealHash encrypts the hash of a user who does not exist yet, for the steps of a job. It can be opened
 // only for this username.
-func SealHash(tx *Tx, username, hash string) (Sealed, error) {
+func SealHash(tx *Tx, username, hash string) (kv.Sealed, error) {
 	return tx.Seal(hashPlace(username), hash)
 }
 
@@ -27,7 +28,7 @@ func hashPlace(username string) string { return "imported password of " + fold.L
 
 // ImportHash stores a hash that SealHash has encrypted, for a user who was just created. The steps of a
 // job are not sealed again when the key is rotated, so that a job which was interrupted by that can fail.
-func ImportHash(tx *Tx, a Account, username string, sealed Sealed) error {
+func ImportHash(tx *Tx, a Account, username string, sealed kv.Sealed) error {
 	hash, err := tx.Unseal(hashPlace(username), sealed)
 	if err != nil {
 		return errs.Field(errs.Conflict, "password_hash", "can't be decrypted, because the secret key has changed; import the file again").Because(err)

@@ -27,7 +27,7 @@ type Job struct {
 	Reason   json.RawMessage   `json:"reason,omitempty" doc:"Code and parameters of msg" log:"-"`
 	Details  json.RawMessage   `json:"details,omitempty" doc:"Codes and parameters of errors, by field" log:"-"`
 	EndedAt  Time              `json:"ended_at" null:"true" doc:"Time when the job ended; null until it is done or failed" log:"-"`
-	Timestamps
+	kv.Timestamps
 }
 
 // JobStep is a part of a job's work, small enough for one transaction.
@@ -37,7 +37,7 @@ type JobStep struct {
 	Input json.RawMessage `json:"input"`
 	Count int64           `json:"count"` // number of records that the step changes
 	Made  []ID            `json:"made"`  // IDs of the records it created; nil until it has run
-	Timestamps
+	kv.Timestamps
 }
 
 // The states of a job.
@@ -79,7 +79,7 @@ func (j *Job) Ended() bool { return j.State == JobDone || j.State == JobFailed }
 
 // JobsIn returns the IDs of up to 1000 jobs in some states, the oldest first.
 func JobsIn(tx *Tx, states ...string) ([]ID, error) {
-	return Jobs.FindIDs(tx, Query[Job]{Where: []Condition{JobByState.AnyOf(states...)}, Limit: 1000})
+	return Jobs.FindIDs(tx, kv.Query[Job]{Where: []kv.Condition{JobByState.AnyOf(states...)}, Limit: 1000})
 }
 
 // TrimJobs deletes up to MaxRecordsPerWrite of the oldest ended jobs while there are more than keep.
@@ -88,7 +88,7 @@ func TrimJobs(tx *Tx, keep int) error {
 	if err != nil || total <= keep {
 		return err
 	}
-	ids, err := Jobs.FindIDs(tx, Query[Job]{Where: []Condition{JobByState.AnyOf(JobDone, JobFailed)}, Limit: min(total-keep, MaxRecordsPerWrite)})
+	ids, err := Jobs.FindIDs(tx, kv.Query[Job]{Where: []kv.Condition{JobByState.AnyOf(JobDone, JobFailed)}, Limit: min(total-keep, kv.MaxRecordsPerWrite)})
 	for _, id := range ids {
 		err = errors.Join(err, Jobs.Delete(tx, id))
 	}
@@ -101,7 +101,7 @@ func DropSteps(tx *Tx, job ID) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	few := ids[:min(len(ids), MaxRecordsPerWrite)]
+	few := ids[:min(len(ids), kv.MaxRecordsPerWrite)]
 	for _, id := range few {
 		if err := JobSteps.Delete(tx, id); err != nil {
 			return false, err

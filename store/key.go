@@ -41,7 +41,7 @@ type KeySecret struct {
 	Hash      string `json:"hash"`       // SHA-256 of the token, hexadecimal
 	Hint      string `json:"hint"`       // first characters of the token, by which people recognize it
 	ExpiresAt Time   `json:"expires_at"` // end of a rotation; 0 for as long as the key
-	Timestamps
+	kv.Timestamps
 }
 
 // Limits of keys.

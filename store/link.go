@@ -78,7 +78,7 @@ func linkSubject(purpose string, who Account) string { return purpose + " " + wh
 func (l *Link) realmPurpose() string { return l.Account().realm() + " " + l.Purpose }
 
 // PendingInvitations returns the condition of the invitations of one realm.
-func PendingInvitations(app bool) Condition {
+func PendingInvitations(app bool) kv.Condition {
 	return LinkByPurpose.AnyOf(Account{App: app}.realm() + " " + Invitation)
 }
 

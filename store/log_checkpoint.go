@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/binary"
 	"encoding/json"
+
+	"reeve/store/kv"
 )
 
 // LogCheckpoint is the policy at one entry of the change log. Each segment of the log has one, so
@@ -53,7 +55,7 @@ func logCheckpoint(tx *Tx) ([]byte, error) {
 }
 
 // collect appends all records of a collection to a list.
-func collect[T any](tx *Tx, c *Collection[T], to *[]*T) error {
+func collect[T any](tx *Tx, c *kv.Collection[T], to *[]*T) error {
 	for v, err := range c.All(tx) {
 		if err != nil {
 			return err

@@ -31,7 +31,7 @@ type LoginLog struct {
 	SessionID   ID     `json:"session_id" doc:"ID of the new session; 0 if there is none"`
 	Count       int64  `json:"count" doc:"Number of attempts that the row represents"`
 	AttemptedAt Time   `json:"attempted_at" null:"true" doc:"Time of the attempt if the row was kept in memory while the disk was full and stored later; null otherwise"`
-	Timestamps
+	kv.Timestamps
 }
 
 // LoginLogs and their indexes. Rows are kept when their user is deleted, and deleted
@@ -87,10 +87,10 @@ func oldestLogins(tx *Tx, keep, limit int) ([]ID, error) {
 			return nil, err
 		}
 		if n > keep/2 {
-			return LoginLogs.FindIDs(tx, Query[LoginLog]{Where: []Condition{LoginLogByResult.AnyOf(result)}, Limit: limit})
+			return LoginLogs.FindIDs(tx, kv.Query[LoginLog]{Where: []kv.Condition{LoginLogByResult.AnyOf(result)}, Limit: limit})
 		}
 	}
-	return LoginLogs.FindIDs(tx, Query[LoginLog]{Limit: limit})
+	return LoginLogs.FindIDs(tx, kv.Query[LoginLog]{Limit: limit})
 }
 
 // TrimLoginLog deletes up to limit of the oldest rows that are older than before or exceed keep

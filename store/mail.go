@@ -106,7 +106,7 @@ func urgentTimes(m *Mail) []Time {
 }
 
 // AddressedMails returns the condition of the mails that have a recipient.
-func AddressedMails() Condition { return mailAddressed.AnyOf("1") }
+func AddressedMails() kv.Condition { return mailAddressed.AnyOf("1") }
 
 // Account returns the recipient; the zero Account if there is none.
 func (m *Mail) Account() Account { return accountOf(m.UserID, m.AppUserID) }

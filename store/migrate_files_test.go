@@ -12,7 +12,7 @@ import (
 
 // TestMigration_FilesWithoutGroup migrates a database without that index.
 func TestMigration_FilesWithoutGroup(t *testing.T) {
-	schemaOf := func(files *Collection[File], migrations []kv.Migration) *kv.Schema {
+	schemaOf := func(files *kv.Collection[File], migrations []kv.Migration) *kv.Schema {
 		s := reeve
 		s.Tables = slices.Clone(reeve.Tables)
 		s.Tables[slices.Index(s.Tables, kv.Table(Files))] = files

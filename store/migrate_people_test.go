@@ -22,13 +22,13 @@ type (
 		Ident
 		Username string `json:"username"`
 		Status   Flag   `json:"status"`
-		Timestamps
+		kv.Timestamps
 	}
 	firstHash struct {
 		Ident
 		UserID ID     `json:"user_id"`
 		Hash   string `json:"hash"`
-		Timestamps
+		kv.Timestamps
 	}
 	firstSession struct {
 		Ident
@@ -38,7 +38,7 @@ type (
 		UserAgent string `json:"user_agent"`
 		LastUsed  Time   `json:"last_used"`
 		ExpiresAt Time   `json:"expires_at"`
-		Timestamps
+		kv.Timestamps
 	}
 )
 
@@ -113,20 +113,20 @@ func TestFirstSchema_Migrated(t *testing.T) {
 	mustVerify(t, db)
 	view(t, db, func(tx *Tx) error {
 		for name, test := range map[string]struct {
-			q     Query[User]
+			q     kv.Query[User]
 			first ID
 			total int
 		}{
-			"all":                {Query[User]{}, 1, n - 1},
-			"by name":            {Query[User]{Order: UserByName.Order()}, n, n - 1},
-			"never signed in":    {Query[User]{Order: UserByLogin.Order()}, 1, n - 1},
-			"latest made":        {Query[User]{Order: UserByCreated.Order(), Descending: true}, n, n - 1},
-			"disabled":           {Query[User]{Where: []Condition{UserByStatus.AnyOf("0")}}, 1, n / 4},
-			"of a department":    {Query[User]{Where: []Condition{UserByDept.AnyOf(1)}}, 1, n/2 - 1},
-			"of a role":          {Query[User]{Where: []Condition{UserByRole.AnyOf(1)}}, 1, 1},
-			"of no sex told":     {Query[User]{Where: []Condition{UserBySex.AnyOf("0")}}, 1, n - 1},
-			"with a nickname":    {Query[User]{Search: "nick 1"}, 2, n / 3},
-			"with a part of one": {Query[User]{Search: "user001", Where: []Condition{UserByStatus.AnyOf("1")}}, n, 1},
+			"all":                {kv.Query[User]{}, 1, n - 1},
+			"by name":            {kv.Query[User]{Order: UserByName.Order()}, n, n - 1},
+			"never signed in":    {kv.Query[User]{Order: UserByLogin.Order()}, 1, n - 1},
+			"latest made":        {kv.Query[User]{Order: UserByCreated.Order(), Descending: true}, n, n - 1},
+			"disabled":           {kv.Query[User]{Where: []kv.Condition{UserByStatus.AnyOf("0")}}, 1, n / 4},
+			"of a department":    {kv.Query[User]{Where: []kv.Condition{UserByDept.AnyOf(1)}}, 1, n/2 - 1},
+			"of a role":          {kv.Query[User]{Where: []kv.Condition{UserByRole.AnyOf(1)}}, 1, 1},
+			"of no sex told":     {kv.Query[User]{Where: []kv.Condition{UserBySex.AnyOf("0")}}, 1, n - 1},
+			"with a nickname":    {kv.Query[User]{Search: "nick 1"}, 2, n / 3},
+			"with a part of one": {kv.Query[User]{Search: "user001", Where: []kv.Condition{UserByStatus.AnyOf("1")}}, n, 1},
 		} {
 			test.q.Limit = 1
 			page, total, err := Users.Find(tx, test.q)
@@ -136,9 +136,9 @@ func TestFirstSchema_Migrated(t *testing.T) {
 			}
 			disktest.Equal(t, name, []int{int(page[0].ID), total}, []int{int(test.first), test.total})
 		}
-		roles, total, err := Roles.Find(tx, Query[Role]{Search: "paper", Order: RoleBySort.Order(), Limit: 9})
+		roles, total, err := Roles.Find(tx, kv.Query[Role]{Search: "paper", Order: RoleBySort.Order(), Limit: 9})
 		disktest.Equal(t, "roles", []int{len(roles), total}, []int{1, 1})
-		apps, appTotal, err2 := AppUsers.Find(tx, Query[AppUser]{Search: "app", Where: []Condition{AppUserByStatus.AnyOf("1")}, Limit: 9})
+		apps, appTotal, err2 := AppUsers.Find(tx, kv.Query[AppUser]{Search: "app", Where: []kv.Condition{AppUserByStatus.AnyOf("1")}, Limit: 9})
 		disktest.Equal(t, "app users", []int{len(apps), appTotal}, []int{1, 1})
 		h, err3 := HashOf(tx, Account{ID: n})
 		if err3 == nil {

@@ -50,7 +50,7 @@ type fieldOf19 struct {
 	Ident
 	Unique  Flag `json:"unique"`
 	Deleted Flag `json:"deleted"`
-	Timestamps
+	kv.Timestamps
 }
 
 var fieldsOf19 = kv.NewCollection[fieldOf19]("custom_field")

@@ -95,13 +95,13 @@ func TestSchema19_TextsReadAlike(t *testing.T) {
 			noErr(t, err)
 		}
 		for part, want := range map[string][]ID{"muller": {1}, "JÜRGEN MÜLLER": {1}, "strasse": {5}, "zoe": {3}, "ab": {4}} {
-			ids, err := Users.FindIDs(tx, Query[User]{Search: fold.Search(part), Limit: 9})
+			ids, err := Users.FindIDs(tx, kv.Query[User]{Search: fold.Search(part), Limit: 9})
 			noErr(t, err)
 			disktest.Equal(t, "users found by "+part, ids, want)
 		}
-		ids, err := Files.FindIDs(tx, Query[File]{Order: FileByName.Order(), Limit: 9})
+		ids, err := Files.FindIDs(tx, kv.Query[File]{Order: FileByName.Order(), Limit: 9})
 		disktest.Equal(t, "files by name", ids, []ID{2, 4, 3, 1})
-		roles, err2 := Roles.FindIDs(tx, Query[Role]{Order: RoleByName.Order(), Limit: 9})
+		roles, err2 := Roles.FindIDs(tx, kv.Query[Role]{Order: RoleByName.Order(), Limit: 9})
 		disktest.Equal(t, "roles by name", roles, []ID{2, 3, 1, 4, 5, 8, 6, 7})
 		return errors.Join(err, err2)
 	})
@@ -278,7 +278,7 @@ func TestSchema19_KilledMigration(t *testing.T) {
 			db := opened(t, dir)
 			view(t, db, func(tx *Tx) error {
 				disktest.Equal(t, fmt.Sprint("faults after ", call, " ", n), tx.Verify().Faults, nil)
-				ids, err := Users.FindIDs(tx, Query[User]{Search: "muller", Limit: 9})
+				ids, err := Users.FindIDs(tx, kv.Query[User]{Search: "muller", Limit: 9})
 				disktest.Equal(t, "found", ids, []ID{1})
 				return err
 			})

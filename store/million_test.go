@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 const (
@@ -231,7 +232,7 @@ func TestMillionUsers(t *testing.T) {
 		return nil
 	}))
 	var took time.Duration // time of the last find
-	find := func(what string, runs int, q Query[User]) (total int) {
+	find := func(what string, runs int, q kv.Query[User]) (total int) {
 		q.Limit = 10
 		took = median(t, runs, func() error {
 			return db.View(System, func(tx *Tx) error {
@@ -245,16 +246,16 @@ func TestMillionUsers(t *testing.T) {
 		log(fmt.Sprintf("%s (%d match)", what, total), took)
 		return total
 	}
-	for what, where := range map[string][]Condition{
+	for what, where := range map[string][]kv.Condition{
 		"unfiltered": nil,
 		"dept_id":    {UserByDept.AnyOf(500)}, "40 dept_ids": {UserByDept.AnyOf(someIDs(40)...)},
 		"scope of 40 dept_ids or self": {UserByDept.AnyOf(someIDs(40)...).OrIDs(7)},
 		"status":                       {UserByStatus.AnyOf("1")}, "status 0": {UserByStatus.AnyOf("0")},
 		"role": {UserByRole.AnyOf(3)}, "3 roles": {UserByRole.AnyOf(3, 4, 5)}, "dept and status": {UserByDept.AnyOf(500), UserByStatus.AnyOf("1")},
 	} {
-		for sorted, order := range map[string]Order[User]{"id": {}, "username": UserByName.Order(), "login_time": UserByLogin.Order()} {
+		for sorted, order := range map[string]kv.Order[User]{"id": {}, "username": UserByName.Order(), "login_time": UserByLogin.Order()} {
 			for _, page := range []int{1, 100} {
-				find(fmt.Sprintf("%s by %s, page %d", what, sorted, page), 5, Query[User]{Where: where, Order: order, Descending: sorted == "login_time", Offset: (page - 1) * 10})
+				find(fmt.Sprintf("%s by %s, page %d", what, sorted, page), 5, kv.Query[User]{Where: where, Order: order, Descending: sorted == "login_time", Offset: (page - 1) * 10})
 			}
 		}
 	}
@@ -270,8 +271,8 @@ func TestMillionUsers(t *testing.T) {
 	waitForIndex(t, db)
 	_, missing := exec.LookPath("sqlite3")
 	for _, part := range []string{"rumpel", "chen", "nobody-has-this"} {
-		find("search "+part+" in status 1, by username", 5, Query[User]{Search: part, Where: []Condition{UserByStatus.AnyOf("1")}, Order: UserByName.Order()})
-		n := find("search "+part+", page 1", 51, Query[User]{Search: part})
+		find("search "+part+" in status 1, by username", 5, kv.Query[User]{Search: part, Where: []kv.Condition{UserByStatus.AnyOf("1")}, Order: UserByName.Order()})
+		n := find("search "+part+", page 1", 51, kv.Query[User]{Search: part})
 		if missing == nil {
 			rows, count, page := sqliteSearch(t, db, dir, part)
 			disktest.Equal(t, "what both find of "+part, n, rows)

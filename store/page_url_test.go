@@ -166,7 +166,7 @@ func TestPageURL_HiddenForHeadings(t *testing.T) {
 }
 
 // linksIn lists the keys, URLs and modes of menus.
-func linksIn(nodes []*Node[Permission]) (all []string) {
+func linksIn(nodes []*kv.Node[Permission]) (all []string) {
 	for _, n := range nodes {
 		all = append(all, n.Value.Key+": "+strings.TrimSpace(n.Value.URL+" "+n.Value.Open))
 		all = append(all, linksIn(n.Children)...)

@@ -10,6 +10,7 @@ import (
 
 	"reeve/store/audit"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // ExplainAt explains whether a user had a permission at an earlier time: after the last entry of
@@ -68,7 +69,7 @@ func oldestEntry(db *DB) (at Time, err error) {
 	}
 	e, err := rows[0].Decode()
 	if err == nil {
-		at, err = ParseTime(e.At)
+		at, err = kv.ParseTime(e.At)
 	}
 	return at, err
 }

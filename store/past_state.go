@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"reeve/store/audit"
+	"reeve/store/kv"
 )
 
 // decisive are the fields, by collection, that decide about permissions. The change log must have them
@@ -126,7 +127,7 @@ func (c *LogCheckpoint) state(user Account) (*pastState, error) {
 }
 
 // addPast adds the decisive fields of records to a state.
-func addPast[T any](s *pastState, of *Collection[T], all []*T) error {
+func addPast[T any](s *pastState, of *kv.Collection[T], all []*T) error {
 	for _, v := range all {
 		text, err := json.Marshal(v)
 		if err != nil {

@@ -94,13 +94,13 @@ func errOr(err error, otherwise error) error {
 type PermissionTrees struct {
 	All     func() (json.RawMessage, error) // {"data":[…]} with complete records
 	Parents func() (json.RawMessage, error) // {"data":[…]} with the ID, name and parent_id of possible parents
-	tops    func() []*Node[Permission]
+	tops    func() []*kv.Node[Permission]
 }
 
 // PermissionTree is the cache of PermissionTrees.
 var PermissionTree = kv.NewCache("permissions", func(tx *Tx) (*PermissionTrees, error) {
 	permissions := PolicyCache.Get(tx).permissions
-	trees := &PermissionTrees{tops: sync.OnceValue(func() []*Node[Permission] {
+	trees := &PermissionTrees{tops: sync.OnceValue(func() []*kv.Node[Permission] {
 		return permissionTree(permissions, func(*Permission) bool { return true })
 	})}
 	trees.All = sync.OnceValues(func() (json.RawMessage, error) {
@@ -120,7 +120,7 @@ var PermissionTree = kv.NewCache("permissions", func(tx *Tx) (*PermissionTrees, 
 }, Permissions)
 
 // permissionTree returns the permissions for which in is true as trees.
-func permissionTree(permissions *kv.RecordMap[Permission], in func(*Permission) bool) []*Node[Permission] {
+func permissionTree(permissions *kv.RecordMap[Permission], in func(*Permission) bool) []*kv.Node[Permission] {
 	var some []*Permission
 	for _, p := range permissions.All() {
 		if in(p) {
@@ -133,12 +133,12 @@ func permissionTree(permissions *kv.RecordMap[Permission], in func(*Permission) 
 // Menus returns the menu of an actor: the visible and enabled pages that the actor has
 // permission for, below the menus and pages that contain them. A page that is only there because of
 // the pages below it has no URL.
-func Menus(tx *Tx, a *Actor) []*Node[Permission] {
+func Menus(tx *Tx, a *Actor) []*kv.Node[Permission] {
 	return menus(tx, a, PermissionTree.Get(tx).tops())
 }
 
-func menus(tx *Tx, a *Actor, nodes []*Node[Permission]) []*Node[Permission] {
-	var open []*Node[Permission]
+func menus(tx *Tx, a *Actor, nodes []*kv.Node[Permission]) []*kv.Node[Permission] {
+	var open []*kv.Node[Permission]
 	for _, n := range nodes {
 		p := n.Value
 		if !bool(p.Show) || !bool(p.Status) || p.Type == ActionPermission {
@@ -153,13 +153,13 @@ func menus(tx *Tx, a *Actor, nodes []*Node[Permission]) []*Node[Permission] {
 			heading.URL, heading.Open = "", ""
 			p = &heading
 		}
-		open = append(open, &Node[Permission]{Value: p, Children: below})
+		open = append(open, &kv.Node[Permission]{Value: p, Children: below})
 	}
 	return open
 }
 
 // TreeData encodes a tree as the response of a tree route: {"data":[…]}.
-func TreeData[T any](nodes []*Node[T], brief func(*T) any) (json.RawMessage, error) {
+func TreeData[T any](nodes []*kv.Node[T], brief func(*T) any) (json.RawMessage, error) {
 	array, err := TreeJSON(nodes, brief)
 	return fmt.Appendf(nil, `{"data":%s}`, array), err
 }

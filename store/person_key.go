@@ -20,7 +20,7 @@ type PersonKey struct {
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
 	Key       []byte `json:"key"` // 32 bytes, AES-256
-	Timestamps
+	kv.Timestamps
 }
 
 // PersonKeys and their index. A key outlives its user, so that the log stays readable.

@@ -132,7 +132,7 @@ func (r *Policy) children(dept ID) []ID {
 
 // enabled reports whether a permission and all its ancestors are enabled.
 func (r *Policy) enabled(id ID) bool {
-	for steps := 0; id != 0 && steps <= MaxDepth; steps++ {
+	for steps := 0; id != 0 && steps <= kv.MaxDepth; steps++ {
 		p := r.permissions.Get(id)
 		if p == nil || !bool(p.Status) {
 			return false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // A session without a recent proof must not get around the confirmation by giving another user the
@@ -111,7 +112,7 @@ func mayEnable(tx *Tx, old, new *Permission) error {
 
 // enabledBelow reports whether p is top, or is below it and all permissions from p to there are enabled.
 func (r *Policy) enabledBelow(p, top *Permission) bool {
-	for steps := 0; steps <= MaxDepth; steps++ {
+	for steps := 0; steps <= kv.MaxDepth; steps++ {
 		if p.ID == top.ID {
 			return true
 		}

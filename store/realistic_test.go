@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 var loginResults = []string{LoginSucceeded, LoginFailed, LoginThrottled}
@@ -107,26 +108,26 @@ func realistic(t testing.TB, dir string) {
 // askPeople runs the queries of the lists on a database that realistic made, in every way that
 // Find supports.
 func askPeople(r *reading, db *DB) {
-	for name, q := range map[string]Query[User]{
+	for name, q := range map[string]kv.Query[User]{
 		"by id":              {Descending: true},
 		"by name":            {Order: UserByName.Order()},
 		"by sign-in":         {Order: UserByLogin.Order(), Descending: true},
 		"by creation":        {Order: UserByCreated.Order()},
-		"of a department":    {Where: []Condition{UserByDept.AnyOf(2)}},
-		"of departments":     {Where: []Condition{UserByDept.AnyOf(1, 2, 3).OrIDs(4)}, Order: UserByName.Order()},
-		"of roles":           {Where: []Condition{UserByRole.AnyOf(2, 3), UserByStatus.AnyOf("1")}},
-		"most":               {Where: []Condition{UserByStatus.AnyOf("1")}, Order: UserByLogin.Order()},
+		"of a department":    {Where: []kv.Condition{UserByDept.AnyOf(2)}},
+		"of departments":     {Where: []kv.Condition{UserByDept.AnyOf(1, 2, 3).OrIDs(4)}, Order: UserByName.Order()},
+		"of roles":           {Where: []kv.Condition{UserByRole.AnyOf(2, 3), UserByStatus.AnyOf("1")}},
+		"most":               {Where: []kv.Condition{UserByStatus.AnyOf("1")}, Order: UserByLogin.Order()},
 		"found":              {Search: "nick nick"},
-		"found in a few":     {Search: "user", Where: []Condition{UserByDept.AnyOf(4)}},
+		"found in a few":     {Search: "user", Where: []kv.Condition{UserByDept.AnyOf(4)}},
 		"found and arranged": {Search: "user@1", Order: UserByName.Order()},
 	} {
 		askFind(r, db, "users "+name, Users, q)
 	}
-	askFind(r, db, "roles found", Roles, Query[Role]{Search: "words", Order: RoleBySort.Order()})
-	askFind(r, db, "app users found", AppUsers, Query[AppUser]{Search: "app", Order: AppUserByCreated.Order()})
-	askFind(r, db, "app users by sign-in", AppUsers, Query[AppUser]{Order: AppUserByLogin.Order()})
-	askFind(r, db, "logins found", LoginLogs, Query[LoginLog]{Search: "typed", Where: []Condition{LoginLogByResult.AnyOf(LoginFailed)}})
-	askFind(r, db, "logins by time", LoginLogs, Query[LoginLog]{Order: LoginLogByCreated.Order(), Descending: true})
+	askFind(r, db, "roles found", Roles, kv.Query[Role]{Search: "words", Order: RoleBySort.Order()})
+	askFind(r, db, "app users found", AppUsers, kv.Query[AppUser]{Search: "app", Order: AppUserByCreated.Order()})
+	askFind(r, db, "app users by sign-in", AppUsers, kv.Query[AppUser]{Order: AppUserByLogin.Order()})
+	askFind(r, db, "logins found", LoginLogs, kv.Query[LoginLog]{Search: "typed", Where: []kv.Condition{LoginLogByResult.AnyOf(LoginFailed)}})
+	askFind(r, db, "logins by time", LoginLogs, kv.Query[LoginLog]{Order: LoginLogByCreated.Order(), Descending: true})
 	r.ask(db, "sessions by use", func(tx *Tx) (answers []string, err error) {
 		ids, err := SessionByUse.Below(tx, 1<<62, 100)
 		appIDs, err2 := AppSessionByUse.Below(tx, 1<<62, 100)
@@ -147,7 +148,7 @@ func askPeople(r *reading, db *DB) {
 	}
 }
 
-func askFind[T any](r *reading, db *DB, question string, c *Collection[T], q Query[T]) {
+func askFind[T any](r *reading, db *DB, question string, c *kv.Collection[T], q kv.Query[T]) {
 	q.Limit = 1000
 	r.ask(db, question, func(tx *Tx) ([]string, error) {
 		page, _, err := c.Find(tx, q)

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // TestRegistration_Expires: an app user who does not confirm the address within a day is deleted, with the link.
 func TestRegistration_Expires(t *testing.T) {
-	clock := clockAt(TimeOf(time.Now()))
+	clock := clockAt(kv.TimeOf(time.Now()))
 	wait := func(d time.Duration) { clock.Store(int64(clock.now().Add(d))) }
 	db := open(t, t.TempDir(), Options{clock: clock.now})
 	update(t, db, func(tx *Tx) error {

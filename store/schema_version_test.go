@@ -113,7 +113,7 @@ func TestNextVersion(t *testing.T) {
 	const lines = "1 +install +beast +beast.name +old\n2 -old\n"
 	type chip struct {
 		Ident
-		Timestamps
+		kv.Timestamps
 	}
 	cages := kv.NewCollection[chip]("cage")
 	part := kv.NewCollection[chip]("beast")

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // The data scopes of a role: the users and departments that its holders may read and change.
@@ -47,9 +48,9 @@ func outOfScope(field string, dept ID) error {
 }
 
 // Users returns the condition that a user is in scope. ok is false if all users are.
-func (s *Scope) Users() (c Condition, ok bool) {
+func (s *Scope) Users() (c kv.Condition, ok bool) {
 	if s.All {
-		return Condition{}, false
+		return kv.Condition{}, false
 	}
 	depts := make([]ID, 0, len(s.Depts))
 	for id := range s.Depts {

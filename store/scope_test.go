@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 // campusDept has the parent of every department except the roots. The IDs 1, 10 and 100, which
@@ -96,7 +97,7 @@ func TestScope_UnionOfRoles(t *testing.T) {
 						users = append(users, u.ID)
 					}
 				}
-				q := Query[User]{Limit: 1000}
+				q := kv.Query[User]{Limit: 1000}
 				if c, narrow := a.Scope(tx).Users(); narrow {
 					q.Where = append(q.Where, c)
 				}
@@ -147,7 +148,7 @@ func TestScope_Others(t *testing.T) {
 	})
 }
 
-func nodes[T any](tops []*Node[T]) (n int) {
+func nodes[T any](tops []*kv.Node[T]) (n int) {
 	for _, top := range tops {
 		n += 1 + nodes(top.Children)
 	}

@@ -26,7 +26,7 @@ type Session struct {
 	ActAs     ID   `json:"act_as" log:"-"`     // impersonated user, see ActAs; 0 if none
 	ActWrites Flag `json:"act_writes" log:"-"` // whether that includes changes
 	ActUntil  Time `json:"act_until" log:"-"`
-	Timestamps
+	kv.Timestamps
 }
 
 // SessionToken is the token of a session, as a SHA-256 in hexadecimal.
@@ -36,7 +36,7 @@ type SessionToken struct {
 	Hash      string `json:"hash"`
 	First     string `json:"first"`   // hash of the first token of the session, from which others are derived; "" for this one
 	EndsAt    Time   `json:"ends_at"` // expiry of a token that was replaced; 0 if it is current
-	Timestamps
+	kv.Timestamps
 }
 
 // ReplacedTokenLife is how long a token is accepted after it was replaced, by requests that are under way.

@@ -31,7 +31,7 @@ type Setting struct {
 	Props    []Prop   `json:"props"`
 	GroupID  ID       `json:"group_id"`
 	Sort     int64    `json:"sort"`
-	Timestamps
+	kv.Timestamps
 }
 
 // Option is a choice of a setting.
@@ -52,7 +52,7 @@ type SettingSecret struct {
 	Ident
 	SettingID ID        `json:"setting_id"`
 	Sealed    kv.Sealed `json:"sealed"`
-	Timestamps
+	kv.Timestamps
 }
 
 // SecretMask replaces a secret in every response. As an input it means unchanged.

@@ -82,8 +82,8 @@ func mustVerify(t testing.TB, db *DB) {
 		if len(report.Faults) > 0 {
 			t.Errorf("verify: %s", strings.Join(report.Faults, "\n"))
 		}
-		caches, err := Caches(tx)
-		if slices.ContainsFunc(caches, func(c CacheStats) bool { return c.Name == "rules" }) {
+		caches, err := kv.Caches(tx)
+		if slices.ContainsFunc(caches, func(c kv.CacheStats) bool { return c.Name == "rules" }) {
 			err = errors.Join(err, rulesHold(tx))
 		}
 		return err
@@ -91,7 +91,7 @@ func mustVerify(t testing.TB, db *DB) {
 	if _, err := db.FilesOpened(); err != nil {
 		return
 	}
-	report := &Report{}
+	report := &kv.Report{}
 	if err := db.VerifyFiles(report); err != nil || len(report.Faults) > 0 {
 		t.Errorf("verify files: %v\n%s", err, strings.Join(report.Faults, "\n"))
 	}

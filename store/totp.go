@@ -18,7 +18,7 @@ type TOTP struct {
 	Confirmed Flag      `json:"confirmed"`         // whether a code has proved that the app has the secret: before, none is asked for
 	LastStep  int64     `json:"last_step" log:"-"` // time step of the last code that was used; codes of it and of earlier ones are not accepted
 	LastUsed  Time      `json:"last_used" log:"-"` // 0 for never
-	Timestamps
+	kv.Timestamps
 }
 
 // RecoveryCodes replace a second factor that is lost. Each works once.
@@ -27,7 +27,7 @@ type RecoveryCodes struct {
 	UserID    ID       `json:"user_id"`
 	AppUserID ID       `json:"app_user_id"`
 	Hashes    []string `json:"hashes" log:"secret"` // SHA-256 of those that are left, in the form of package auth
-	Timestamps
+	kv.Timestamps
 }
 
 // Authenticator apps and recovery codes, at most one record of a person. They are deleted with the person.

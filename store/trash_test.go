@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 // mustPut uploads content and stores a record that refers to it.
@@ -31,7 +32,7 @@ func mustPut(t testing.TB, db *DB, name string, data []byte) *File {
 // step deletes, and that restored files are kept.
 func TestTrash_EmptiedInTime(t *testing.T) {
 	const day = Time(24 * 3600 * 1e6)
-	start := TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	start := kv.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	clock := clockAt(start)
 	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
 	trash := func(ids ...ID) {
@@ -97,7 +98,7 @@ func TestTrash_EmptiedInTime(t *testing.T) {
 // TestTrash_CountsDeletionsOnce checks the number of deleted files when the function runs
 // again because another write of the same commit failed.
 func TestTrash_CountsDeletionsOnce(t *testing.T) {
-	clock := clockAt(TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	clock := clockAt(kv.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
 	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
 	f := mustPut(t, db, "x", []byte("x"))
 	update(t, db, func(tx *Tx) error { return TrashFile(tx, f.ID) })

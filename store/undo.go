@@ -25,13 +25,13 @@ func undoTable(name string) kv.Table {
 
 // UndoStep is the inverse of the change of one record.
 type UndoStep struct {
-	Collection string   `json:"collection"`
-	ID         ID       `json:"id"`
-	Operation  string   `json:"operation"` // operation of the step: create, update or delete
-	Fields     Fields   `json:"fields,omitempty"`
-	Expect     Fields   `json:"expect,omitempty"`   // values that the record must still have
-	Personal   []string `json:"personal,omitempty"` // fields whose values an error must not show
-	Follows    bool     `json:"follows,omitempty"`  // belongs to another step, whose permissions are enough: see ofGroup
+	Collection string    `json:"collection"`
+	ID         ID        `json:"id"`
+	Operation  string    `json:"operation"` // operation of the step: create, update or delete
+	Fields     kv.Fields `json:"fields,omitempty"`
+	Expect     kv.Fields `json:"expect,omitempty"`   // values that the record must still have
+	Personal   []string  `json:"personal,omitempty"` // fields whose values an error must not show
+	Follows    bool      `json:"follows,omitempty"`  // belongs to another step, whose permissions are enough: see ofGroup
 }
 
 // UndoConflict is a value that has changed since.
@@ -111,7 +111,7 @@ func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
 		p.follower(c)
 		return nil
 	}
-	step := UndoStep{Collection: c.Collection, ID: ID(c.ID), Fields: Fields{}, Expect: Fields{}, Follows: follows}
+	step := UndoStep{Collection: c.Collection, ID: ID(c.ID), Fields: kv.Fields{}, Expect: kv.Fields{}, Follows: follows}
 	var err error
 	switch c.Operation {
 	case "create":
@@ -310,7 +310,7 @@ func (s *UndoStep) Inverse(tx *Tx) (inverse UndoStep, err error) {
 		inverse.Operation, inverse.Fields = "create", is
 		return inverse, err
 	}
-	inverse.Fields = Fields{}
+	inverse.Fields = kv.Fields{}
 	for name := range s.Fields {
 		inverse.Fields[name] = is[name]
 	}
@@ -370,7 +370,7 @@ func (s *UndoStep) protectReserved(tx *Tx) error {
 
 // applyFile moves a file into or out of the trash, and sets its other fields.
 func (s *UndoStep) applyFile(tx *Tx) error {
-	rest := Fields{}
+	rest := kv.Fields{}
 	for name, value := range s.Fields {
 		rest[name] = value
 	}
@@ -397,7 +397,7 @@ func (s *UndoStep) Trashes() bool {
 	return moves && (json.Unmarshal(at, &time) != nil || time != 0)
 }
 
-func assignFields(v any, fields Fields) error {
+func assignFields(v any, fields kv.Fields) error {
 	text, err := json.Marshal(fields)
 	if err == nil {
 		err = json.Unmarshal(text, v)

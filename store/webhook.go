@@ -38,7 +38,7 @@ type WebhookSecret struct {
 	Previous      kv.Sealed `json:"previous"`       // signs them too, until PreviousUntil
 	PreviousUntil Time      `json:"previous_until"` // 0 for no previous one
 	Deliveries    kv.Sealed `json:"deliveries"`     // seals the stored deliveries
-	Timestamps
+	kv.Timestamps
 }
 
 // WebhookState is how far a webhook has come in the change log. Only the server's sender writes it, so
@@ -62,7 +62,7 @@ type WebhookState struct {
 	LastAt       Time   `json:"last_at"`       // time of the last attempt to send anything
 	LastStatus   int    `json:"last_status"`   // its HTTP status; 0 without a response
 	HeadAt       Time   `json:"head_at"`       // time of the last message with the log head
-	Timestamps
+	kv.Timestamps
 }
 
 // webhookCreation is the permission without which a user can't own a webhook.

@@ -9,6 +9,7 @@ import (
 	"reeve/server/account"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // browser signs the owner in from a device and an address, and returns the name of its token.
@@ -94,7 +95,7 @@ func TestSignInNotice(t *testing.T) {
 		t.Fatalf("the laptop is told %+v", got)
 	}
 	browser(in, "thief elsewhere", "", "198.51.100.7") // the new device of a second sign-in
-	late, err := store.TimeOf(time.Now().Add(time.Hour)).MarshalJSON()
+	late, err := kv.TimeOf(time.Now().Add(time.Hour)).MarshalJSON()
 	servertest.Must(t, err)
 	for _, as := range []string{"thief", "thief again", "thief elsewhere"} {
 		in.OK("PUT", "/admin/account/notice", `{"until":`+string(late)+`}`, as)

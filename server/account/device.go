@@ -8,6 +8,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // deviceToken returns the device token that the client sent in the body, or else in the
@@ -51,7 +52,7 @@ func SignInHealth(s *web.Server) web.Part {
 		p.Figures[what+"_throttled"] = int64(n)
 	}
 	if addr, seen := s.Suspects.Recent(time.Now()); !seen.IsZero() {
-		p.State, p.Message, p.Since = web.Degraded, web.SuspectText(addr), store.TimeOf(seen)
+		p.State, p.Message, p.Since = web.Degraded, web.SuspectText(addr), kv.TimeOf(seen)
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package account
 import (
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // The devices on which a user has signed in. Signing a device out needs a confirmation, so that a
@@ -72,7 +73,7 @@ func deviceOf(tx *store.Tx, req *web.Request, d *store.Device) (*Device, error) 
 var ownDevices = web.Resource[store.Device, *Device]{
 	Collection: store.Devices, Order: "id, descending", Descending: true, Output: deviceOf,
 	Columns: []web.Column[store.Device]{{Name: "id", Uses: web.Sorted}},
-	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.DeviceByUser.AnyOf(req.Actor.ID), true
 	},
 }

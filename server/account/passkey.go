@@ -6,6 +6,7 @@ import (
 	"reeve/auth"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Passkeys of users (WebAuthn): a sign-in with one replaces username, password and code, or only the code.
@@ -80,7 +81,7 @@ func PasskeyOf(_ *store.Tx, req *web.Request, p *store.Passkey) (*Passkey, error
 var ownPasskeys = web.Resource[store.Passkey, *Passkey]{
 	Collection: store.Passkeys, Order: "id, ascending", Output: PasskeyOf,
 	Columns: []web.Column[store.Passkey]{{Name: "id", Uses: web.Sorted}},
-	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.PasskeyByUser.AnyOf(req.Actor.ID), true
 	},
 }

@@ -3,6 +3,7 @@ package account
 import (
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func SessionRoutes() []web.Route {
@@ -39,7 +40,7 @@ type Session struct {
 	LastUsed  store.Time `json:"last_used" doc:"Time of the last request, accurate to a minute"`
 	ExpiresAt store.Time `json:"expires_at" doc:"Time at which the session expires; an idle session expires earlier"`
 	Current   store.Flag `json:"current" doc:"1 for the session of this request, else 0"`
-	store.Timestamps
+	kv.Timestamps
 }
 
 func SessionOf(tx *store.Tx, req *web.Request, s *store.Session) (*Session, error) {
@@ -71,7 +72,7 @@ var sessionColumns = []web.Column[store.Session]{
 
 var sessions = web.Resource[store.Session, *Session]{
 	Collection: store.Sessions, Order: "id, descending", Descending: true, Output: SessionOf, Columns: sessionColumns,
-	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.SessionByUser)
 	},
 }
@@ -79,7 +80,7 @@ var sessions = web.Resource[store.Session, *Session]{
 var OwnSessions = web.Resource[store.Session, *Session]{
 	Collection: store.Sessions, Order: "id, descending", Descending: true, Output: SessionOf,
 	Columns: sessionColumns[:1],
-	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		if req.Actor.App {
 			return store.SessionByAppUser.AnyOf(req.Actor.ID), true
 		}
@@ -132,7 +133,7 @@ func loginRowOf(tx *store.Tx, req *web.Request, row *store.LoginLog) (*loginLogO
 var loginLog = web.Resource[store.LoginLog, *loginLogOut]{
 	Collection: store.LoginLogs, Keywords: []string{"username", "ip", "fingerprint"}, Order: "id, descending", Descending: true,
 	Columns: loginLogColumns, Output: loginRowOf,
-	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.LoginLogByUser)
 	},
 }
@@ -140,7 +141,7 @@ var loginLog = web.Resource[store.LoginLog, *loginLogOut]{
 var ownLoginLog = web.Resource[store.LoginLog, *loginLogOut]{
 	Collection: store.LoginLogs, Keywords: []string{"username", "ip", "fingerprint"}, Order: "id, descending", Descending: true,
 	Columns: loginLogColumns[2:], Output: loginRowOf,
-	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.LoginLogByUser.AnyOf(req.Actor.ID), true
 	},
 }

@@ -4,6 +4,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/kv"
 )
 
 type activityIn struct {
@@ -68,7 +69,7 @@ func ownActivity(req *web.Request, in *activityIn) (*ActivityPage, error) {
 
 // activity returns an entry for its actor, or for the user whom the actor impersonated.
 func (v *View) activity(e *audit.Entry, own audit.Actor) (*activityEntry, error) {
-	at, err := store.ParseTime(e.At)
+	at, err := kv.ParseTime(e.At)
 	if err != nil {
 		return nil, err
 	}

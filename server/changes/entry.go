@@ -8,6 +8,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/kv"
 )
 
 // LogEntry is an entry of the change log in responses.
@@ -89,7 +90,7 @@ func (v *View) entry(e *audit.Entry, whole bool) (*LogEntry, error) {
 
 // render returns an entry with the changes that the caller may read.
 func (v *View) render(e *audit.Entry, byKnown, whole bool) (*LogEntry, error) {
-	at, err := store.ParseTime(e.At)
+	at, err := kv.ParseTime(e.At)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/kv"
 )
 
 const (
@@ -79,7 +80,7 @@ func (e *StreamEntry) keep(key frameKey, text []byte) {
 
 func NewStreams(s *web.Server) *Streams {
 	st := &Streams{s: s, Beat: streamBeat, Second: time.Second, poke: make(chan struct{}, 1), woken: make(chan struct{}), Ended: make(chan struct{})}
-	s.DB.OnCommit(func(store.Changes) { // all writes wait for it
+	s.DB.OnCommit(func(kv.Changes) { // all writes wait for it
 		select {
 		case st.poke <- struct{}{}:
 		default:

@@ -5,18 +5,19 @@ import (
 	"strconv"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // logRefs are the collections that fields with IDs refer to. The field parent_id refers to its own
 // collection.
-var logRefs = map[string]store.Table{
+var logRefs = map[string]kv.Table{
 	"dept_id": store.Depts, "dept_ids": store.Depts, "role_ids": store.Roles, "grant_role_ids": store.Roles,
 	"rule_ids": store.Permissions, "dict_id": store.Dicts, "user_id": store.Users, "uploader_id": store.Users, "owner_id": store.Users,
 	"app_user_id": store.AppUsers, "setting_id": store.Settings,
 }
 
 // appRefs are the references of app users and their roles that differ from those of users, by collection.
-var appRefs = map[string]map[string]store.Table{
+var appRefs = map[string]map[string]kv.Table{
 	store.AppUsers.Name(): {"role_ids": store.AppRoles},
 	store.AppRoles.Name(): {"rule_ids": store.AppPermissions},
 }
@@ -25,7 +26,7 @@ var appRefs = map[string]map[string]store.Table{
 var labelFields = []string{"username", "title", "name", "label", "key"}
 
 // RefersTo returns the collection that a field refers to; nil for none.
-func RefersTo(collection, field string) store.Table {
+func RefersTo(collection, field string) kv.Table {
 	switch {
 	case field == "parent_id":
 		return store.AccessOf(collection).Table
@@ -61,7 +62,7 @@ func (v *View) labels(collection string, f *logField) map[string]string {
 }
 
 // label returns the current name of a record; "" if there is none, or the caller may not read it.
-func (v *View) label(table store.Table, id store.ID) string {
+func (v *View) label(table kv.Table, id store.ID) string {
 	key := table.Name() + " " + id.String()
 	name, known := v.names[key]
 	if !known {
@@ -71,11 +72,11 @@ func (v *View) label(table store.Table, id store.ID) string {
 	return name
 }
 
-func (v *View) findLabel(table store.Table, id store.ID) string {
+func (v *View) findLabel(table kv.Table, id store.ID) string {
 	switch {
 	case !v.who.HasPermission(v.tx, store.AccessOf(table.Name()).Query):
 		return ""
-	case table == store.Table(store.Users) && !v.seesUser(id), table == store.Table(store.Depts) && !v.Scope.HasDept(id):
+	case table == kv.Table(store.Users) && !v.seesUser(id), table == kv.Table(store.Depts) && !v.Scope.HasDept(id):
 		return ""
 	}
 	fields, err := table.FieldsOf(v.tx, id)

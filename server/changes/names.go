@@ -7,6 +7,7 @@ import (
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/fold"
+	"reeve/store/kv"
 )
 
 const (
@@ -94,14 +95,14 @@ func (v *View) deletedNamed(row audit.Row, text string) (terms []string, err err
 }
 
 // recordsNamed returns records of a collection with a text in their names that the caller may read.
-func recordsNamed(tx *store.Tx, req *web.Request, table store.Table, text string) ([]store.ID, error) {
+func recordsNamed(tx *store.Tx, req *web.Request, table kv.Table, text string) ([]store.ID, error) {
 	if found, listed, err := req.FindNamed(tx, table.Name(), text, maxNamed); listed {
 		return found, err
 	}
 	switch table {
-	case store.Table(store.Permissions):
+	case kv.Table(store.Permissions):
 		return scanNames(tx, store.Permissions, func(p *store.Permission) (store.ID, string) { return p.ID, p.Name + " " + p.Key }, text)
-	case store.Table(store.Depts):
+	case kv.Table(store.Depts):
 		scope := req.Actor.Scope(tx)
 		return scanNames(tx, store.Depts, func(d *store.Dept) (store.ID, string) {
 			if !scope.HasDept(d.ID) {
@@ -109,13 +110,13 @@ func recordsNamed(tx *store.Tx, req *web.Request, table store.Table, text string
 			}
 			return d.ID, d.Name
 		}, text)
-	case store.Table(store.SettingGroups):
+	case kv.Table(store.SettingGroups):
 		return scanNames(tx, store.SettingGroups, func(g *store.SettingGroup) (store.ID, string) { return g.ID, g.Key + " " + g.Title }, text)
-	case store.Table(store.Settings):
+	case kv.Table(store.Settings):
 		return scanNames(tx, store.Settings, func(s *store.Setting) (store.ID, string) { return s.ID, s.Key + " " + s.Title }, text)
-	case store.Table(store.Dicts):
+	case kv.Table(store.Dicts):
 		return scanNames(tx, store.Dicts, func(d *store.Dict) (store.ID, string) { return d.ID, d.Code + " " + d.Name }, text)
-	case store.Table(store.FileGroups):
+	case kv.Table(store.FileGroups):
 		return scanNames(tx, store.FileGroups, func(g *store.FileGroup) (store.ID, string) { return g.ID, g.Name }, text)
 	}
 	return nil, nil
@@ -123,7 +124,7 @@ func recordsNamed(tx *store.Tx, req *web.Request, table store.Table, text string
 
 // scanNames finds records of a small collection by looking at all of them. If some are damaged, it
 // returns the others and the damage of one.
-func scanNames[T any](tx *store.Tx, of *store.Collection[T], name func(*T) (store.ID, string), text string) (ids []store.ID, damage error) {
+func scanNames[T any](tx *store.Tx, of *kv.Collection[T], name func(*T) (store.ID, string), text string) (ids []store.ID, damage error) {
 	for v, err := range of.All(tx) {
 		if store.IsDamage(err) {
 			damage = err

@@ -6,6 +6,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/kv"
 )
 
 // View decides what of the change log a caller may read: with the data scope all, every entry;
@@ -142,7 +143,7 @@ func (v *View) wasIn(c *audit.Change, field string) bool {
 func (v *View) inDept(c *audit.Change) bool {
 	fields, err := store.AccessOf(c.Collection).Table.FieldsOf(v.tx, store.ID(c.ID))
 	if err != nil {
-		fields = store.Fields{}
+		fields = kv.Fields{}
 		for _, f := range c.Fields {
 			fields[f.Name] = f.Old.Plain
 		}

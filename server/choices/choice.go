@@ -9,6 +9,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func init() {
@@ -123,7 +124,7 @@ func (c *Choices) listChoices(tx *store.Tx, req *web.Request, in *choiceIn) (web
 }
 
 // choicesOf returns the records of a collection that of does not leave out.
-func choicesOf[T any](tx *store.Tx, records *store.Collection[T], of func(*T) *choice) (all []*choice, err error) {
+func choicesOf[T any](tx *store.Tx, records *kv.Collection[T], of func(*T) *choice) (all []*choice, err error) {
 	for record, err := range records.All(tx) {
 		if err != nil {
 			return nil, err

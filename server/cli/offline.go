@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"filippo.io/age"
-
 	"reeve/auth"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func (p *program) verify() error {
@@ -119,7 +119,7 @@ func (p *program) compact() error {
 }
 
 func (p *program) recover() (err error) {
-	if dir := p.config.DataDir; !store.HasDatabase(dir) {
+	if dir := p.config.DataDir; !kv.HasDatabase(dir) {
 		return fmt.Errorf("there is no database in %s", dir)
 	}
 	db, a, err := p.open()

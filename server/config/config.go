@@ -25,8 +25,7 @@ import (
 
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
-
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // defaultFile is read if it exists and no other file is given.
@@ -42,7 +41,7 @@ type Config struct {
 	LoginLogRows int    // maximum length of the sign-in log; 0 uses the setting
 	PublicURL    string // URL at which people reach the server; "" if unknown. Server checks it
 	LogLevel     string // debug, info, warn or error
-	ChangeLog    store.LogLimits
+	ChangeLog    kv.LogLimits
 	Warnings     []string
 
 	values  *koanf.Koanf

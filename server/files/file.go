@@ -9,6 +9,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func init() {
@@ -41,18 +42,18 @@ func Routes(js *jobs.Runner) []web.Route {
 // File is a file's record in responses.
 type File struct {
 	store.Ident
-	GroupID      store.ID     `json:"group_id" doc:"ID of the file group; 0 for none"`
-	Name         string       `json:"name"`
-	Ext          string       `json:"ext" doc:"Extension of the name, in lower case, without the dot"`
-	Kind         string       `json:"kind" enum:"file_kind" doc:"Kind of file, detected from the content: image, audio, video, archive, document or other"`
-	MIME         string       `json:"mime" doc:"Media type, detected from the content"`
-	Size         int64        `json:"size" doc:"Size in bytes"`
-	SHA256       store.Digest `json:"sha256"`
-	Public       store.Flag   `json:"public"`
-	Unclean      store.Flag   `json:"keeps_metadata" doc:"1 if its public URL sends the content unchanged, with metadata that it may contain, such as the place in videos, SVG files and documents; 0 for pictures, which are sent without"`
-	URL          string       `json:"url" doc:"URL of the content; it requires a token unless the file is public"`
-	UploaderID   store.ID     `json:"uploader_id"`
-	UploaderName string       `json:"uploader_name" doc:"Username of the uploader at the time of the upload"`
+	GroupID      store.ID   `json:"group_id" doc:"ID of the file group; 0 for none"`
+	Name         string     `json:"name"`
+	Ext          string     `json:"ext" doc:"Extension of the name, in lower case, without the dot"`
+	Kind         string     `json:"kind" enum:"file_kind" doc:"Kind of file, detected from the content: image, audio, video, archive, document or other"`
+	MIME         string     `json:"mime" doc:"Media type, detected from the content"`
+	Size         int64      `json:"size" doc:"Size in bytes"`
+	SHA256       kv.Digest  `json:"sha256"`
+	Public       store.Flag `json:"public"`
+	Unclean      store.Flag `json:"keeps_metadata" doc:"1 if its public URL sends the content unchanged, with metadata that it may contain, such as the place in videos, SVG files and documents; 0 for pictures, which are sent without"`
+	URL          string     `json:"url" doc:"URL of the content; it requires a token unless the file is public"`
+	UploaderID   store.ID   `json:"uploader_id"`
+	UploaderName string     `json:"uploader_name" doc:"Username of the uploader at the time of the upload"`
 	store.Versioned
 }
 
@@ -77,7 +78,7 @@ var fileColumns = []web.Column[store.File]{
 
 var fileList = web.Resource[store.File, *File]{
 	Collection: store.Files, Keywords: []string{"name"}, Order: "id, descending", Descending: true, Scope: ofUploaders, Telling: true, Named: true,
-	Only:   func() store.Condition { return store.FileByState.AnyOf(store.FileLive) },
+	Only:   func() kv.Condition { return store.FileByState.AnyOf(store.FileLive) },
 	Output: func(_ *store.Tx, req *web.Request, f *store.File) (*File, error) { return fileOf(req, f), nil },
 	Columns: append([]web.Column[store.File]{
 		{Name: "group_id", Uses: web.Filtered | web.Param, Numbers: folders},
@@ -88,7 +89,7 @@ var fileList = web.Resource[store.File, *File]{
 
 // folders returns the condition that a file is in one of some groups; 0 selects files
 // without a group.
-func folders(_ *store.Tx, values []int64) store.Condition {
+func folders(_ *store.Tx, values []int64) kv.Condition {
 	of := make([]store.ID, len(values))
 	for i, n := range values {
 		of[i] = store.ID(n) // a negative number becomes an ID that no group has
@@ -97,7 +98,7 @@ func folders(_ *store.Tx, values []int64) store.Condition {
 }
 
 // ofUploaders limits a list of files to those of uploaders in the caller's data scope.
-func ofUploaders(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+func ofUploaders(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 	return web.ScopedTo(tx, req, store.FileByUploader)
 }
 
@@ -173,7 +174,7 @@ func uploadFiles(req *web.Request, in *fileForm, form *web.Form) (*Files, error)
 // received is a file whose content is stored and whose record is not yet.
 type received struct {
 	file   store.File
-	upload *store.Upload
+	upload *kv.Upload
 }
 
 // receive stores the content of a file, limited by the detected type.

@@ -16,6 +16,7 @@ import (
 	"reeve/server/files"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // dead fails unless a link is rejected without a reason.
@@ -170,7 +171,7 @@ func TestFileLink_Expiry(t *testing.T) {
 		in := servertest.Start(t)
 		f := in.Keep("owner", "x", "signed for")
 		long, short := in.Link(f.ID, "", "owner"), in.Link(f.ID, `{"seconds":10}`, "owner")
-		if want := store.TimeOf(time.Now().Add(5 * time.Minute)); long.ExpiresAt != want {
+		if want := kv.TimeOf(time.Now().Add(5 * time.Minute)); long.ExpiresAt != want {
 			t.Errorf("it ends at %s, want %s", long.ExpiresAt, want)
 		}
 		in.OK("PUT", "/admin/password", `{"old_password":"`+servertest.OwnerPassword+`","new_password":"another one entirely"}`, "owner")
@@ -234,7 +235,7 @@ func forged(in *servertest.Instance, by *files.LinkSigner, file store.ID, life t
 		session = ids[0]
 		return err
 	})
-	link := files.SignedLinkIn{Session: session, Expires: strconv.FormatInt(int64(store.TimeOf(time.Now().Add(life))), 10)}
+	link := files.SignedLinkIn{Session: session, Expires: strconv.FormatInt(int64(kv.TimeOf(time.Now().Add(life))), 10)}
 	link.ID = file
 	return fmt.Sprintf("/file/signed/%s?expires=%s&session=%s&signature=%s", file, link.Expires, session, by.Sign(link.Texts(auth.FirstUser)...))
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"reeve/server/servertest"
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // blobs returns the number of stored blobs. The sweeper does not run meanwhile.
 func blobs(in *servertest.Instance) int {
 	in.T.Helper()
-	var report store.Report
+	var report kv.Report
 	servertest.Must(in.T, in.Db.VerifyFiles(&report))
 	return report.Blobs
 }

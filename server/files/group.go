@@ -5,6 +5,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func GroupRoutes() []web.Route {
@@ -42,12 +43,12 @@ var fileGroups = web.Resource[store.FileGroup, *fileGroup]{
 }
 
 // folderNamed returns the condition that a group's name contains a folded text.
-func folderNamed(tx *store.Tx, part string) store.Condition {
+func folderNamed(tx *store.Tx, part string) kv.Condition {
 	return store.FileGroupByName.That(tx, "CONTAINS ?", func(name string) bool { return strings.Contains(name, part) })
 }
 
 // foldersNamed returns the condition that a group has one of some names, as people read them.
-func foldersNamed(tx *store.Tx, names []string) store.Condition {
+func foldersNamed(tx *store.Tx, names []string) kv.Condition {
 	return store.FileGroupByName.AnyOf(tx, names...)
 }
 

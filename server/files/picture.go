@@ -13,6 +13,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // shrink scales a picture (see picture.Scaler), unless too many are being scaled already.
@@ -100,7 +101,7 @@ func bareMedia(f *store.File) string {
 
 // cleaned returns the content of a public picture without metadata. The pieces to send are
 // found once, by reading the whole picture, and stored beside the thumbnails of the file.
-func cleaned(req *web.Request, f *store.File, blob *store.Blob) (io.ReadSeeker, error) {
+func cleaned(req *web.Request, f *store.File, blob *kv.Blob) (io.ReadSeeker, error) {
 	const name = "public-1" // change the number when a cleaner changes
 	kept, err := req.DB.Thumb(f.Digest, name)
 	if err != nil {

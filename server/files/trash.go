@@ -7,6 +7,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func TrashRoutes() []web.Route {
@@ -32,7 +33,7 @@ type trashedFile struct {
 var fileTrash = web.Resource[store.File, *trashedFile]{
 	Collection: store.Files, Keywords: []string{"name"}, Order: "trashed_at, descending", Scope: ofUploaders, Telling: true,
 	First: store.FileByTrashed.Order(), Descending: true,
-	Only: func() store.Condition { return store.FileByState.AnyOf(store.FileTrashed) },
+	Only: func() kv.Condition { return store.FileByState.AnyOf(store.FileTrashed) },
 	Output: func(_ *store.Tx, req *web.Request, f *store.File) (*trashedFile, error) {
 		return &trashedFile{*fileOf(req, f), f.TrashedAt}, nil
 	},

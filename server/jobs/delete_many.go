@@ -9,6 +9,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // deletion selects the records that a request deletes.
@@ -73,7 +74,7 @@ func (d *Deletions[T, Out]) delete(js *Runner, req *web.Request, in *deletion) (
 	if err != nil || bool(in.DryRun) || len(ids) == 0 {
 		return out, err
 	}
-	if len(ids) <= store.MaxRecordsPerWrite {
+	if len(ids) <= kv.MaxRecordsPerWrite {
 		err := req.DB.Update(req.Actor, func(tx *store.Tx) error {
 			return web.Each(tx, ids, func(id store.ID) error { return d.One(tx, id) })
 		})
@@ -132,8 +133,8 @@ func (d *Deletions[T, Out]) validate(tx *store.Tx, req *web.Request, ids []store
 
 // deletionStep is the part of a deletion that one transaction makes, and its changes.
 type deletionStep struct {
-	IDs     []store.ID            `json:"ids"`
-	Changes []store.TrackedChange `json:"changes,omitempty"`
+	IDs     []store.ID         `json:"ids"`
+	Changes []kv.TrackedChange `json:"changes,omitempty"`
 }
 
 func (d *Deletions[T, Out]) apply(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {

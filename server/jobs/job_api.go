@@ -6,6 +6,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func Routes() []web.Route {
@@ -24,7 +25,7 @@ var allJobs = web.Resource[store.Job, *store.Job]{
 		{Name: "state", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.JobByState)},
 		{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.JobByUser)},
 	},
-	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.JobByUser)
 	},
 }
@@ -32,7 +33,7 @@ var allJobs = web.Resource[store.Job, *store.Job]{
 var ownJobs = web.Resource[store.Job, *store.Job]{
 	Collection: store.Jobs, Order: "id, descending", Descending: true, Output: readableJob,
 	Columns: allJobs.Columns[:2],
-	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.JobByUser.AnyOf(req.Actor.ID), true
 	},
 }

@@ -15,6 +15,7 @@ import (
 	"reeve/server/people"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // manyPeople returns a file with n users to import.
@@ -48,7 +49,7 @@ func TestImportJob_BoundedSteps(t *testing.T) {
 		t.Errorf("%d created, %+v", out.Created, out.Job)
 	}
 	stats := in.Db.Stats()
-	if stats.Largest > store.MaxRecordsPerWrite {
+	if stats.Largest > kv.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", stats.Largest)
 	}
 	if got, least := int(stats.Commits-commits), n/jobs.JobStepRecords; got < least {
@@ -159,7 +160,7 @@ func TestImportJob_FailureIsUndone(t *testing.T) {
 			if j := page.Data[0]; !strings.ContainsFunc(j.Msg, func(r rune) bool { return unicode.Is(unicode.Han, r) }) || len(j.Reason) == 0 {
 				t.Errorf("in Chinese: %+v", j)
 			}
-			if largest := in.Db.Stats().Largest; largest > store.MaxRecordsPerWrite {
+			if largest := in.Db.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 				t.Errorf("a write changed %d records", largest)
 			}
 		})
@@ -192,7 +193,7 @@ func TestJob_ContinuedAfterCrash(t *testing.T) {
 			}
 			var images []string
 			record := false
-			in.Db.OnCommit(func(store.Changes) { // in the writer, so nothing changes meanwhile
+			in.Db.OnCommit(func(kv.Changes) { // in the writer, so nothing changes meanwhile
 				if record {
 					images = append(images, copyData(t, in.Dir))
 				}

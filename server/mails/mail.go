@@ -8,6 +8,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func init() {
@@ -77,7 +78,7 @@ var mails = web.Resource[store.Mail, *MailOut]{
 		{Name: "created_at", Uses: web.Sorted | web.Ranged, Order: store.MailByCreated.Order(), Between: store.MailByCreated.Between},
 	},
 	Always: store.AddressedMails,
-	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.MailByUser)
 	},
 }

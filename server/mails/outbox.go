@@ -20,6 +20,7 @@ import (
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 const (
@@ -52,7 +53,7 @@ func NewOutbox(s *web.Server) (*Outbox, error) {
 		return nil, fmt.Errorf("parse the templates of mails: %w", err)
 	}
 	o := &Outbox{s: s, templates: templates, changed: make(chan struct{}, 1), Backoff: mailBackoff, Turn: mailTurn}
-	s.DB.OnCommit(func(c store.Changes) {
+	s.DB.OnCommit(func(c kv.Changes) {
 		if c.Of(store.Mails) == nil && c.Of(store.Settings) == nil {
 			return
 		}
@@ -132,7 +133,7 @@ func (o *Outbox) drop(db store.Handle, due []*store.Mail, ready bool) (left []*s
 	var drop []*store.Mail
 	for _, m := range due {
 		switch {
-		case m.Account().ID == 0 || m.Until <= store.TimeOf(time.Now()):
+		case m.Account().ID == 0 || m.Until <= kv.TimeOf(time.Now()):
 			drop = append(drop, m)
 		case ready:
 			left = append(left, m)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // fillRandom sets every field of an event, so that the test fails for a new field that is not
@@ -78,7 +78,7 @@ func TestEncodeEvents_EqualsEncodingJSON(t *testing.T) {
 // encoding/json takes.
 func BenchmarkEncodeEvents(b *testing.B) {
 	user := &EventUser{1, "admin", "admin", 7, "de\"ploy", 0}
-	head := EventHead{RecordedAt: store.TimeOf(time.Now()), RequestID: "d6326b53f1c8-3", User: user, HostName: "host", Sampled: 1}
+	head := EventHead{RecordedAt: kv.TimeOf(time.Now()), RequestID: "d6326b53f1c8-3", User: user, HostName: "host", Sampled: 1}
 	all := []appender{&RequestEvent{EventHead: head, Method: "PUT", URI: "/system/dict/1/item/1", Route: "/system/dict/:id/item/:item_id", Handler: "changeDictItem",
 		Address: "192.0.2.1", UserAgent: "Mozilla/5.0 (X11; Linux x86_64)", Headers: map[string]string{"Accept": "application/json", "User-Agent": "Mozilla/5.0", "Content-Type": "application/json"},
 		Payload: `{"label":"a label"}`, Status: 200, DurationMS: 2.345, Events: 14, StoreMS: 1.234}, &AuthEvent{EventHead: head, Type: "permission", Username: "admin",

@@ -6,6 +6,7 @@ import (
 
 	"reeve/server/redact"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Route describes an operation of the interface to monitoring. All requests of a route must
@@ -47,8 +48,8 @@ type Facts struct {
 	AuthAt     store.Time // start of authorization; 0 for none
 	Authorized bool       // the caller was allowed to use the route
 
-	Notes              []AuthEvent     // reported by handlers; Done takes ownership
-	Store              *store.Recorder // operations of the request in the store
+	Notes              []AuthEvent  // reported by handlers; Done takes ownership
+	Store              *kv.Recorder // operations of the request in the store
 	HashTook, HashWait time.Duration
 	ImageTook          time.Duration
 

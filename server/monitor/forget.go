@@ -14,6 +14,7 @@ import (
 	"reeve/store"
 	"reeve/store/fold"
 	"reeve/store/journal"
+	"reeve/store/kv"
 )
 
 // Person is a user whose events Forget removes.
@@ -41,7 +42,7 @@ var errNotOpen = errors.New("monitoring is not open yet")
 func (m *Monitor) Forget(p Person) (removed int, err error) {
 	m.forgetting.Lock()                                                                                            // the queue must not be written between the two steps
 	m.forgotten = slices.DeleteFunc(m.forgotten, func(f forgotten) bool { return f.ID == p.ID && f.App == p.App }) // of an earlier attempt
-	m.forgotten = append(m.forgotten, forgotten{p, store.TimeOf(time.Now())})
+	m.forgotten = append(m.forgotten, forgotten{p, kv.TimeOf(time.Now())})
 	m.forgetting.Unlock()
 	m.traces.forget(p)
 	j := m.journal.Load()

@@ -39,6 +39,7 @@ import (
 	"github.com/rs/zerolog"
 	"reeve/store"
 	"reeve/store/journal"
+	"reeve/store/kv"
 )
 
 const (
@@ -103,7 +104,7 @@ func New(config Config, targets []string, db *store.DB, log zerolog.Logger) *Mon
 	m := &Monitor{
 		config: config, targets: targets, db: db, log: log, host: host,
 		queue: make(chan *record, queueLength), full: make(chan struct{}, 1),
-		hits: make([]atomic.Uint64, len(store.CacheNames())),
+		hits: make([]atomic.Uint64, len(kv.CacheNames())),
 	}
 	m.counter.reset()
 	m.isSecret = m.isSecretSetting

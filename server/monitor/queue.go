@@ -3,8 +3,8 @@ package monitor
 import (
 	"time"
 
-	"reeve/store"
 	"reeve/store/journal"
+	"reeve/store/kv"
 )
 
 // Limits of the queue between requests and Run.
@@ -71,8 +71,8 @@ func (m *Monitor) write() {
 
 // takeHits returns one event for each cache with hits since the last call.
 func (m *Monitor) takeHits() (group journal.Group) {
-	now := store.TimeOf(time.Now())
-	for n, name := range store.CacheNames() {
+	now := kv.TimeOf(time.Now())
+	for n, name := range kv.CacheNames() {
 		count := m.hits[n].Swap(0)
 		if count == 0 {
 			continue

@@ -9,7 +9,7 @@ import (
 	"weak"
 
 	"reeve/server/redis"
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // TestQueue_WrittenIsReleased covers a full batch and what is written with it.
@@ -18,7 +18,7 @@ func TestQueue_WrittenIsReleased(t *testing.T) {
 		m := open(t)
 		var put []weak.Pointer[record]
 		for range batchLength + 100 {
-			r := m.redisRecord(redis.Event{At: store.TimeOf(time.Now())})
+			r := m.redisRecord(redis.Event{At: kv.TimeOf(time.Now())})
 			put = append(put, weak.Make(r))
 			m.put(r)
 		}

@@ -8,6 +8,7 @@ import (
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/journal"
+	"reeve/store/kv"
 )
 
 // repeats is the minimum number of equal statements in one request that are marked as
@@ -41,8 +42,8 @@ type encoding struct {
 
 // The types of parts besides *AuthEvent.
 type (
-	queryPart store.Op
-	cachePart store.CacheEvent
+	queryPart kv.Op
+	cachePart kv.CacheEvent
 	redisPart redis.Event
 )
 
@@ -50,7 +51,7 @@ type (
 func (m *Monitor) record(f *Facts, w weights) *record {
 	r := &record{weights: w}
 	e := &r.request
-	e.EventHead = EventHead{RecordedAt: store.TimeOf(f.Begun), RequestID: f.RequestID, HostName: m.host, Sampled: w.request}
+	e.EventHead = EventHead{RecordedAt: kv.TimeOf(f.Begun), RequestID: f.RequestID, HostName: m.host, Sampled: w.request}
 	if a := f.Caller; a.ID != 0 {
 		e.User = &EventUser{ID: a.Person().ID, Username: a.Label(), Realm: "admin"}
 		if a.App {
@@ -217,7 +218,7 @@ func (a *AuthEvent) event(_ *encoding, h indexHeader) (string, indexHeader, appe
 
 func (c *cachePart) event(r *encoding, h indexHeader) (string, indexHeader, appender) {
 	e := &CacheEvent{
-		EventHead: r.head(store.TimeOf(c.Began)), Cache: c.Cache, Type: c.Op, Key: c.Key, Generation: int64(c.Generation),
+		EventHead: r.head(kv.TimeOf(c.Began)), Cache: c.Cache, Type: c.Op, Key: c.Key, Generation: int64(c.Generation),
 		Size: int64(c.Size), DurationMS: ms(c.Took), Count: 1, Route: r.request.Route,
 	}
 	h.at = e.RecordedAt
@@ -232,9 +233,9 @@ func (p *redisPart) event(r *encoding, h indexHeader) (string, indexHeader, appe
 
 func (o *queryPart) event(r *encoding, h indexHeader) (string, indexHeader, appender) {
 	e := &QueryEvent{
-		EventHead: r.head(store.TimeOf(o.Began)), Connection: o.Connection, Statement: o.Statement, Mode: o.Mode, Plan: o.Plan,
+		EventHead: r.head(kv.TimeOf(o.Began)), Connection: o.Connection, Statement: o.Statement, Mode: o.Mode, Plan: o.Plan,
 		Examined: int64(o.Examined), Returned: int64(o.Returned), Bytes: o.Bytes, DurationMS: ms(o.Took), WaitMS: ms(o.Wait), CommitMS: ms(o.Commit),
-		Slow: store.Flag(o.Took >= r.slow), Caller: (*store.Op)(o).Caller(), NPlusOne: store.Flag(r.repeated[o.Statement] >= repeats), Route: r.request.Route,
+		Slow: store.Flag(o.Took >= r.slow), Caller: (*kv.Op)(o).Caller(), NPlusOne: store.Flag(r.repeated[o.Statement] >= repeats), Route: r.request.Route,
 	}
 	h.at, h.duration, h.slow = e.RecordedAt, o.Took, bool(e.Slow)
 	return QueryKind, h, e

@@ -8,17 +8,18 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // whole returns the facts of a request with a part of each kind.
 func whole() *Facts {
 	f := answered("PUT", &Route{Name: "PUT /a/:id", Pattern: "/a/:id", Handler: "change", Access: "a.update"}, 200)
-	f.Caller, f.Authorized, f.AuthAt = &store.Actor{ID: 7, Username: "ann"}, true, store.TimeOf(f.Begun)
+	f.Caller, f.Authorized, f.AuthAt = &store.Actor{ID: 7, Username: "ann"}, true, kv.TimeOf(f.Begun)
 	f.Header = http.Header{"Content-Type": {"application/json"}, "User-Agent": {"test"}}
 	f.Body = []byte(`{"name":"a","password":"hidden-9"}`)
 	f.Notes = []AuthEvent{{Type: "revoked", Username: "bob", Result: "success", MatchedBy: []string{}}}
-	f.Store.Cached = []store.CacheEvent{{Cache: "rules", Op: "set", Began: f.Begun}}
-	f.Store.Ops = slices.Repeat([]store.Op{{Statement: "GET a WHERE id = ?", Began: f.Begun, Took: time.Millisecond}}, repeats)
+	f.Store.Cached = []kv.CacheEvent{{Cache: "rules", Op: "set", Began: f.Begun}}
+	f.Store.Ops = slices.Repeat([]kv.Op{{Statement: "GET a WHERE id = ?", Began: f.Begun, Took: time.Millisecond}}, repeats)
 	return f
 }
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func TestSampling_Burst(t *testing.T) {
@@ -96,7 +96,7 @@ func TestSampling_Writes(t *testing.T) {
 	info := &Route{Name: "PUT /info", Pattern: "/info", Access: "signed in", Open: true}
 	write := func(status int) {
 		f := answered("PUT", info, status)
-		f.Store.Ops = []store.Op{{Statement: "PUT user"}}
+		f.Store.Ops = []kv.Op{{Statement: "PUT user"}}
 		f.Authorized = status == 200
 		m.Done(f)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 const (
@@ -37,7 +38,7 @@ type Condition struct {
 
 // RecentQuery returns a query for the events of the last hour.
 func RecentQuery(kind string) Query {
-	return Query{Kind: kind, From: store.TimeOf(time.Now().Add(-defaultRange)), To: endOfTime}
+	return Query{Kind: kind, From: kv.TimeOf(time.Now().Add(-defaultRange)), To: endOfTime}
 }
 
 const endOfTime = store.Time(1 << 62)
@@ -64,7 +65,7 @@ func (m *Monitor) Search(q Query, caller *Audience) (*Found, error) {
 	}
 	if j := m.journal.Load(); j != nil && caller.seesKind(q.Kind) {
 		before := uint64(0)
-		if q.To < store.TimeOf(time.Now()) {
+		if q.To < kv.TimeOf(time.Now()) {
 			before = j.IDAt(q.To.Add(longestRequest).Std())
 		}
 		s.first = j.IDAt(q.From.Std())

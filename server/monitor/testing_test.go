@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"reeve/store"
 	"reeve/store/journal"
+	"reeve/store/kv"
 )
 
 func must(t testing.TB, err error) {
@@ -50,7 +51,7 @@ func answered(method string, route *Route, status int) *Facts {
 	requests++
 	f := &Facts{
 		Route: route, RequestID: "r-" + strconv.Itoa(requests), Begun: time.Now(), Took: time.Millisecond, Caller: store.Anonymous, Addr: netip.MustParseAddr("192.0.2.1"),
-		Method: method, Status: status, Store: &store.Recorder{},
+		Method: method, Status: status, Store: &kv.Recorder{},
 	}
 	if route != nil {
 		f.Path = route.Pattern

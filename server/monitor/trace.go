@@ -10,6 +10,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 const (
@@ -52,7 +53,7 @@ func (t *traces) running() []*liveTrace {
 	if live == nil {
 		return nil
 	}
-	now := store.TimeOf(time.Now())
+	now := kv.TimeOf(time.Now())
 	return slices.DeleteFunc(slices.Clone(*live), func(l *liveTrace) bool { return l.EndsAt <= now })
 }
 
@@ -73,7 +74,7 @@ func (t *traces) match(f *Facts) (matched bool) {
 
 // Widen makes w keep more operations if the request is traced. The server calls it as soon
 // as the caller is known.
-func (m *Monitor) Widen(w *store.Recorder, route *Route, caller *store.Actor, addr netip.Addr) {
+func (m *Monitor) Widen(w *kv.Recorder, route *Route, caller *store.Actor, addr netip.Addr) {
 	if live := m.traces.live.Load(); live == nil || len(*live) == 0 {
 		return
 	}
@@ -123,7 +124,7 @@ func (t *traces) set(live []*liveTrace) { t.live.Store(&live) }
 func (m *Monitor) StartTrace(trace Trace, d time.Duration) (*Trace, error) {
 	t := &m.traces
 	l := &liveTrace{Trace: trace}
-	l.StartedAt = store.TimeOf(time.Now())
+	l.StartedAt = kv.TimeOf(time.Now())
 	l.EndsAt = l.StartedAt.Add(d)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,7 +145,7 @@ func (m *Monitor) Traces() []Trace {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := []Trace{}
-	for _, l := range slices.Concat(t.settle(store.TimeOf(time.Now())), t.ended) {
+	for _, l := range slices.Concat(t.settle(kv.TimeOf(time.Now())), t.ended) {
 		trace := l.Trace
 		trace.Matched = l.matched.Load()
 		all = append(all, trace)
@@ -159,7 +160,7 @@ func (m *Monitor) StopTraces(ids []store.ID, caller *Audience) error {
 	t := &m.traces
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := store.TimeOf(time.Now())
+	now := kv.TimeOf(time.Now())
 	var stop, live []*liveTrace
 	for _, l := range t.settle(now) {
 		if slices.Contains(ids, l.ID) && caller.has(l.UserID) {

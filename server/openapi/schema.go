@@ -10,6 +10,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Schemas converts Go types to JSON Schema. Each struct becomes one named schema.
@@ -42,7 +43,7 @@ func (s *Schemas) Of(t reflect.Type) Object {
 		return Object{"type": "string", "format": "date-time", "examples": []any{"2025-05-08T03:04:05.000000Z"}}
 	case reflect.TypeFor[store.Flag]():
 		return Object{"type": "integer", "enum": []any{0, 1}}
-	case reflect.TypeFor[store.Digest]():
+	case reflect.TypeFor[kv.Digest]():
 		return Object{"type": "string", "pattern": "^[0-9a-f]{64}$"}
 	case reflect.TypeFor[store.ID]():
 		return least(0)

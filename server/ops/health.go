@@ -14,6 +14,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func HealthRoutes(o *Ops) []web.Route {
@@ -111,7 +112,7 @@ func DatabaseHealth(s *web.Server) web.Part {
 	if err := s.DB.Healthy(); err != nil {
 		p.State, p.Message, p.Figures["writable"] = web.Failed, errs.Of(err).Msg, 0
 		if since := s.DB.FailedSince(); !since.IsZero() {
-			p.Since = store.TimeOf(since)
+			p.Since = kv.TimeOf(since)
 		}
 		return p
 	}
@@ -217,7 +218,7 @@ func FilesHealth(s *web.Server) web.Part {
 	if err := s.DB.FilesHealthy(); err != nil {
 		p.State, p.Message = web.Failed, errs.Of(err).Msg
 		if since := s.DB.FilesFailedSince(); !since.IsZero() {
-			p.Since = store.TimeOf(since)
+			p.Since = kv.TimeOf(since)
 		}
 	}
 	return p
@@ -250,9 +251,9 @@ func SearchHealth(s *web.Server) web.Part {
 }
 
 func CacheHealth(s *web.Server) web.Part {
-	var caches []store.CacheStats
+	var caches []kv.CacheStats
 	err := s.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		caches, err = store.Caches(tx)
+		caches, err = kv.Caches(tx)
 		return err
 	})
 	if err != nil {
@@ -270,7 +271,7 @@ func ClockHealth(s *web.Server) web.Part {
 	now := time.Now()
 	var newest store.Time
 	err := s.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		newest, err = store.LatestUpdate(tx)
+		newest, err = kv.LatestUpdate(tx)
 		return err
 	})
 	if err != nil {

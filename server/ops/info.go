@@ -10,6 +10,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func InfoRoutes() []web.Route {
@@ -85,7 +86,7 @@ type keptCopy struct {
 func readSystemInfo(req *web.Request, _ *web.None) (*SystemInfo, error) {
 	s := req.Server
 	out := &SystemInfo{
-		Version: s.Config.Version, Build: readBuild(), StartedAt: store.TimeOf(s.Started), Uptime: int64(time.Since(s.Started).Seconds()),
+		Version: s.Config.Version, Build: readBuild(), StartedAt: kv.TimeOf(s.Started), Uptime: int64(time.Since(s.Started).Seconds()),
 		Memory: readMemory(), Files: []storedFile{}, Collections: []CollectionInfo{}, Caches: []CacheInfo{}, Kept: []keptCopy{},
 		Config: append([]web.ConfigValue{}, s.Config.Effective...),
 	}
@@ -106,7 +107,7 @@ func readSystemInfo(req *web.Request, _ *web.None) (*SystemInfo, error) {
 		return nil, err
 	}
 	for _, k := range kept {
-		out.Kept = append(out.Kept, keptCopy{k.Name, k.Schema, k.Size, store.TimeOf(k.At)})
+		out.Kept = append(out.Kept, keptCopy{k.Name, k.Schema, k.Size, kv.TimeOf(k.At)})
 	}
 	if len(kept) > 0 {
 		out.OldestKept = kept[0].Name
@@ -116,19 +117,19 @@ func readSystemInfo(req *web.Request, _ *web.None) (*SystemInfo, error) {
 
 // count fills in the data from the database.
 func (out *SystemInfo) count(tx *store.Tx) error {
-	collections, err := store.Collections(tx)
+	collections, err := kv.Collections(tx)
 	if err != nil {
 		return err
 	}
 	for _, c := range collections {
 		out.Collections = append(out.Collections, CollectionInfo{c.Name, c.Records})
 	}
-	caches, err := store.Caches(tx)
+	caches, err := kv.Caches(tx)
 	if err != nil {
 		return err
 	}
 	for _, c := range caches {
-		out.Caches = append(out.Caches, CacheInfo{c.Name, c.Generation, c.Records, store.TimeOf(c.At)})
+		out.Caches = append(out.Caches, CacheInfo{c.Name, c.Generation, c.Records, kv.TimeOf(c.At)})
 	}
 	return nil
 }

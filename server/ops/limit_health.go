@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"reeve/server/web"
-	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // recentRejection is how long health reports a rejection.
@@ -34,7 +34,7 @@ func LimitHealth(s *web.Server) web.Part {
 		}
 	}
 	if !met.Empty() {
-		p.State, p.Since = web.Degraded, store.TimeOf(since)
+		p.State, p.Since = web.Degraded, kv.TimeOf(since)
 		p.Message = errs.Say("requests were rejected within the last minute: %s", met)
 	}
 	return p

@@ -17,6 +17,7 @@ import (
 	"reeve/server/ops"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // madeUp records a random request, as if it had just been answered.
@@ -29,11 +30,11 @@ func madeUp(in *servertest.Instance, r *rand.Rand, n int) {
 	route := pick("/a", "/a/:id", "/b")
 	f := &monitor.Facts{
 		Route: &monitor.Route{Name: route, Pattern: route}, RequestID: fmt.Sprintf("r-%d", n), Begun: time.Now(), Took: time.Duration(r.IntN(1000)) * time.Millisecond,
-		Caller: user, Method: pick("GET", "POST", "PUT"), Path: route, Status: []int{200, 204, 304, 400, 404, 500}[r.IntN(6)], Store: &store.Recorder{},
+		Caller: user, Method: pick("GET", "POST", "PUT"), Path: route, Status: []int{200, 204, 304, 400, 404, 500}[r.IntN(6)], Store: &kv.Recorder{},
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(pick(`{}`, `{"name":"ÄRGER <b>"}`, `{"name":"ärger"}`, `{"name":"method"}`, `{"name":"\"route\":\"/b\","}`)),
 	}
 	event := monitor.AuthEvent{Type: pick("login", "revoked"), Username: pick("ann", "bert"), Result: pick("success", "failed"), MatchedBy: []string{}}
-	event.RecordedAt, f.Notes = store.TimeOf(f.Begun), []monitor.AuthEvent{event}
+	event.RecordedAt, f.Notes = kv.TimeOf(f.Begun), []monitor.AuthEvent{event}
 	in.Server.Monitor.SampleReads(1)
 	in.Server.Monitor.Done(f)
 }
@@ -258,7 +259,7 @@ func TestMonitorList_ScannedUntil(t *testing.T) {
 		in, r := servertest.Start(t, func(su *servertest.Setup) { su.Config.Monitor.SearchTime = -1 }), rand.New(rand.NewPCG(1, 1))
 		var at []store.Time
 		for n := range 300 {
-			at = append(at, store.TimeOf(time.Now()))
+			at = append(at, kv.TimeOf(time.Now()))
 			madeUp(in, r, n)
 			time.Sleep(time.Second)
 		}

@@ -2,8 +2,8 @@ package ops
 
 import (
 	"reeve/server/web"
-	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // PasswordHealth reports whether the list of leaked passwords can be read: otherwise no one can set
@@ -15,7 +15,7 @@ func PasswordHealth(s *web.Server) web.Part {
 	case err != nil:
 		p.State, p.Message = web.Degraded, errs.Say("no password can be set, because the list of leaked ones can't be read (auth.breached_passwords): %s", err)
 		if !since.IsZero() {
-			p.Since = store.TimeOf(since)
+			p.Since = kv.TimeOf(since)
 		}
 	case listed:
 		p.Message = errs.Say("new passwords are looked up in the list of leaked ones")

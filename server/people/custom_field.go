@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func init() {
@@ -49,7 +50,7 @@ func CustomFieldRoutes() []web.Route {
 }
 
 var customFieldRecords = web.Resource[store.CustomField, *store.CustomField]{
-	Collection: store.CustomFields, Output: web.AsItIs[store.CustomField], Always: func() store.Condition { return store.CustomFieldDeleted.AnyOf("0") },
+	Collection: store.CustomFields, Output: web.AsItIs[store.CustomField], Always: func() kv.Condition { return store.CustomFieldDeleted.AnyOf("0") },
 	Blank: store.CustomField{SelfAccess: store.FieldHidden, BackendAccess: store.FieldWritable, ProgramAccess: store.FieldReadable},
 }
 
@@ -155,7 +156,7 @@ type FieldKeeper struct {
 
 func NewFieldKeeper(s *web.Server) *FieldKeeper {
 	k := &FieldKeeper{s, make(chan struct{}, 1)}
-	s.DB.OnCommit(func(c store.Changes) {
+	s.DB.OnCommit(func(c kv.Changes) {
 		if c.Of(store.CustomFields) == nil {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"reeve/server/people"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // laravelHash is the hash that Laravel's user factory has for "password"; ryHash the one that RuoYi has for
@@ -216,7 +217,7 @@ func TestImportedHash_NoInvitation(t *testing.T) {
 				}
 				return nil
 			})
-			if largest := in.Db.Stats().Largest; largest > store.MaxRecordsPerWrite {
+			if largest := in.Db.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 				t.Errorf("a write changed %d records", largest)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Invitations are the links with which people set their first password. Users and app users have the
@@ -102,18 +103,18 @@ func newInvitations(app bool) web.Resource[store.Link, *Invitation] {
 			{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(invitedBy(app))},
 			{Name: "expires_at", Uses: web.Sorted | web.Ranged, Order: store.LinkByExpiry.Order(), Between: store.LinkByExpiry.Between},
 		},
-		Always:   func() store.Condition { return store.PendingInvitations(app) },
+		Always:   func() kv.Condition { return store.PendingInvitations(app) },
 		Keywords: []string{"username"},
-		Search: func(tx *store.Tx, part string) store.Condition {
+		Search: func(tx *store.Tx, part string) kv.Condition {
 			named := func(name string) bool { return strings.Contains(name, part) }
 			if app {
 				return store.LinkByAppUser.Matching(store.AppUserByName.That(tx, "CONTAINS ?", named))
 			}
 			return store.LinkByUser.Matching(store.UserByName.That(tx, "CONTAINS ?", named))
 		},
-		Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+		Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 			if app {
-				return store.Condition{}, false
+				return kv.Condition{}, false
 			}
 			return web.ScopedTo(tx, req, store.LinkByUser)
 		},
@@ -121,7 +122,7 @@ func newInvitations(app bool) web.Resource[store.Link, *Invitation] {
 }
 
 // invitedBy returns the reference of links to users of a realm.
-func invitedBy(app bool) *store.Ref[store.Link] {
+func invitedBy(app bool) *kv.Ref[store.Link] {
 	if app {
 		return store.LinkByAppUser
 	}

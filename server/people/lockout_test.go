@@ -9,6 +9,7 @@ import (
 	"reeve/server/people"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // fail signs in n times with a wrong password.
@@ -55,7 +56,7 @@ func TestLockout_IsVisibleAndEnds(t *testing.T) {
 	fail(in, 5, "/admin/login", "far")
 	signIn("near").Brief(429)
 	l := lockoutAt(in, path(near), "helper")
-	if l == nil || l.Tries < 10 || len(l.Networks) != 1 || l.Since > store.TimeOf(time.Now()) || l.Until < store.TimeOf(time.Now()) {
+	if l == nil || l.Tries < 10 || len(l.Networks) != 1 || l.Since > kv.TimeOf(time.Now()) || l.Until < kv.TimeOf(time.Now()) {
 		t.Fatalf("the lock-out of near: %+v", l)
 	}
 	in.OK("GET", "/system/loginlog", "", "helper").Brief(200, `"locked_until":"`+l.Until.String()+`"`)

@@ -10,6 +10,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // ByteOrderMark makes spreadsheets read a file as UTF-8 instead of the encoding of their system.
@@ -35,7 +36,7 @@ func (c *peopleCSV[T, Out]) export(path, access, title string, options ...web.Op
 					return err
 				}
 				comma = ask.Separator
-				ids, err = c.list.FindIDs(tx, req, ask, store.NoLimit)
+				ids, err = c.list.FindIDs(tx, req, ask, kv.NoLimit)
 				return err
 			})
 			if err == nil {

@@ -10,6 +10,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // importIn has each parameter twice: in the query and as a form field.
@@ -217,7 +218,7 @@ type ImportedRow[T any] struct {
 	Line   int               `json:"line"`
 	User   T                 `json:"user"`
 	Invite *importInvitation `json:"invite,omitempty"` // nil for no invitation
-	Hash   *store.Sealed     `json:"hash,omitempty"`   // password hash; nil for none
+	Hash   *kv.Sealed        `json:"hash,omitempty"`   // password hash; nil for none
 }
 
 // importedPerson has the properties of a user of either realm that imports need.

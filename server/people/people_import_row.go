@@ -11,6 +11,7 @@ import (
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/fold"
+	"reeve/store/kv"
 )
 
 // importCheck validates rows against the database and the previous rows.
@@ -36,7 +37,7 @@ func hasHashes(table []csvRow) bool {
 
 // check validates one row and returns the user that it would create, and the user's password hash, if the row
 // has one. It adds the faults of the row; an error ends the import.
-func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Faults) (u T, hash *store.Sealed, err error) {
+func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Faults) (u T, hash *kv.Sealed, err error) {
 	if u, err = c.read(check, row, faults); err != nil {
 		return u, nil, err
 	}
@@ -76,7 +77,7 @@ func (c *peopleCSV[T, Out]) assignCustom(check *importCheck, row csvRow, u *T, f
 }
 
 // sealedHash checks a password hash, and encrypts it for the steps of a job, which are stored.
-func sealedHash(tx *store.Tx, username, hash string, faults errs.Faults) (*store.Sealed, error) {
+func sealedHash(tx *store.Tx, username, hash string, faults errs.Faults) (*kv.Sealed, error) {
 	if hash == "" {
 		return nil, nil
 	}

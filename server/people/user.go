@@ -11,6 +11,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func init() {
@@ -76,7 +77,7 @@ var Users = web.Resource[store.User, *User]{
 	Order:      "id, ascending",
 	Custom:     store.UserByField,
 	Realm:      store.AdminRealm,
-	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return req.Actor.Scope(tx).Users()
 	},
 	Output: func(tx *store.Tx, req *web.Request, u *store.User) (*User, error) {
@@ -96,13 +97,13 @@ var Users = web.Resource[store.User, *User]{
 }
 
 // usersNamed returns the condition that a user has one of some names, as people read them.
-func usersNamed(tx *store.Tx, values []string) store.Condition {
+func usersNamed(tx *store.Tx, values []string) kv.Condition {
 	return store.UserByName.AnyOf(tx, values...)
 }
 
 // inDepts returns the condition that a user is in one of some departments or their
 // sub-departments; 0 selects users without a department.
-func inDepts(tx *store.Tx, values []int64) store.Condition {
+func inDepts(tx *store.Tx, values []int64) kv.Condition {
 	var depts []store.ID
 	seen := map[store.ID]bool{} // departments and all below them
 	for _, n := range values {

@@ -10,6 +10,7 @@ import (
 	"reeve/server/people"
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // newStaff creates n enabled users with a role, in a department, and returns their IDs.
@@ -75,7 +76,7 @@ func TestBulkUserUpdate_SameRulesAsSingle(t *testing.T) {
 	sales := in.Dept("Sales", 0)
 	in.Member("local", sales, narrow)
 	colleague := in.Member("colleague", sales, narrow)
-	many := strings.TrimSuffix(strings.Repeat("2,", store.MaxRecordsPerWrite+1), ",")
+	many := strings.TrimSuffix(strings.Repeat("2,", kv.MaxRecordsPerWrite+1), ",")
 	for _, c := range []servertest.Case{
 		{"nothing to change", "PUT", "/admin/list?ids=2", `{}`, "owner", 422, []string{`"status":`}, nil},
 		{"no ids", "PUT", "/admin/list", `{"status":0}`, "owner", 400, []string{`"ids":`}, nil},
@@ -149,7 +150,7 @@ func TestBulkUserUpdate_ManyByJob(t *testing.T) {
 	if open := in.SessionsOf(staff[3]); len(open) != 0 {
 		t.Errorf("%d sessions are left", len(open))
 	}
-	if largest := in.Db.Stats().Largest; largest > store.MaxRecordsPerWrite {
+	if largest := in.Db.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", largest)
 	}
 	in.OK("PUT", fmt.Sprintf("/admin/list?ids=%s", servertest.ManyOf(staff[:101])), `{"status":1}`, "owner").Brief(200, `"count":101`, `"user_update"`)
@@ -184,7 +185,7 @@ func TestBulkUserUpdate_FailureIsUndone(t *testing.T) {
 			t.Fatalf("%+v", u)
 		}
 	}
-	if j := in.Jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 || j.EndedAt < store.TimeOf(time.Now().Add(-time.Minute)) {
+	if j := in.Jobs("owner")[0]; j.State != store.JobFailed || j.Done != 0 || j.EndedAt < kv.TimeOf(time.Now().Add(-time.Minute)) {
 		t.Errorf("%+v", j)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func (p *personData) avatar() error {
@@ -96,7 +97,7 @@ type exportedDevice struct {
 	Networks  []string   `json:"networks"`
 	Failures  int64      `json:"failures"`
 	ExpiresAt store.Time `json:"expires_at"`
-	store.Timestamps
+	kv.Timestamps
 }
 
 func (p *personData) devices() error {
@@ -392,7 +393,7 @@ func (p *personData) deliveries() error {
 		if err != nil {
 			return err
 		}
-		if err := lines.Encode(exportedDelivery{store.TimeOf(d.At), store.ID(d.Webhook), hosts[d.Webhook], d.Event, d.Type, d.Status}); err != nil {
+		if err := lines.Encode(exportedDelivery{kv.TimeOf(d.At), store.ID(d.Webhook), hosts[d.Webhook], d.Event, d.Type, d.Status}); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Timing of the polls.
@@ -103,7 +103,7 @@ func (w *watcher) poll(ctx context.Context) {
 }
 
 func (w *watcher) send(e Event) {
-	e.Connection, e.At = w.target.name, store.TimeOf(time.Now())
+	e.Connection, e.At = w.target.name, kv.TimeOf(time.Now())
 	w.emit(e)
 }
 

@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/gomodule/redigo/redis"
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // slow returns the new entries of the slow log, oldest first.
@@ -33,7 +33,7 @@ func (w *watcher) slowEvent(entry *redis.SlowLog) Event {
 		Client:     w.target.clean(entry.ClientAddr, maxText),
 	}
 	if at := entry.Time.Unix(); at > 0 && at <= lastSecond {
-		e.ExecutedAt = store.TimeOf(entry.Time)
+		e.ExecutedAt = kv.TimeOf(entry.Time)
 	}
 	if len(entry.Args) > 0 && validCommand.MatchString(entry.Args[0]) {
 		e.Command = w.target.clean(strings.ToUpper(entry.Args[0]), maxText)

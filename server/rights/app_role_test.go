@@ -8,6 +8,7 @@ import (
 
 	"reeve/server/servertest"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // checked asks whether the customer may refund an order, by the token and by the ID.
@@ -146,7 +147,7 @@ func TestExplainAt_AppUsers(t *testing.T) {
 	var before []string
 	remember := func() {
 		time.Sleep(2 * time.Millisecond) // so that the next entry is later
-		before = append(before, store.TimeOf(time.Now()).String())
+		before = append(before, kv.TimeOf(time.Now()).String())
 		time.Sleep(2 * time.Millisecond)
 	}
 	remember()

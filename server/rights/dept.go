@@ -3,6 +3,7 @@ package rights
 import (
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func DeptRoutes() []web.Route {
@@ -45,7 +46,7 @@ func deptTree(tx *store.Tx, req *web.Request, _ *web.TreeIn) (web.Encoded[web.Tr
 	return web.Encoded[web.Tree[dept]]{JSON: b}, err
 }
 
-func nodeIDs(nodes []*store.Node[store.Dept], ids []store.ID) []store.ID {
+func nodeIDs(nodes []*kv.Node[store.Dept], ids []store.ID) []store.ID {
 	for _, n := range nodes {
 		ids = nodeIDs(n.Children, append(ids, n.Value.ID))
 	}

@@ -7,6 +7,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func init() {
@@ -121,7 +122,7 @@ var keyColumns = []web.Column[store.APIKey]{
 
 var keys = web.Resource[store.APIKey, *ApiKey]{
 	Collection: store.APIKeys, Keywords: []string{"name"}, Order: "id, ascending", Output: KeyOf, Columns: keyColumns,
-	Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.KeyByUser)
 	},
 }
@@ -129,7 +130,7 @@ var keys = web.Resource[store.APIKey, *ApiKey]{
 // ownKeys are the personal keys of the caller.
 var ownKeys = web.Resource[store.APIKey, *ApiKey]{
 	Collection: store.APIKeys, Keywords: []string{"name"}, Order: "id, ascending", Output: KeyOf, Columns: keyColumns[:1],
-	Scope: func(_ *store.Tx, req *web.Request) (store.Condition, bool) {
+	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.KeyByPersonal.AnyOf(req.Actor.ID), true
 	},
 }

@@ -18,6 +18,7 @@ import (
 	"reeve/server/servertest"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 func TestAPIKey_ShownOnce(t *testing.T) {
@@ -50,7 +51,7 @@ func TestAPIKey_InvalidRejected(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Clerk("holder", "system.dict.query")
-	at := func(d time.Duration) string { return `"` + store.TimeOf(time.Now().Add(d)).String() + `"` }
+	at := func(d time.Duration) string { return `"` + kv.TimeOf(time.Now().Add(d)).String() + `"` }
 	for field, value := range map[string]string{
 		"name": `""`, "role_ids": `[1]`, "networks": `["10.0.0.0/33"]`, "expires_at": at(-time.Second), "rate_limit": "-1", "data_scope": `"everything"`, "dept_ids": "[1]",
 	} {
@@ -153,7 +154,7 @@ func TestPersonalKey_OthersOnlyDisable(t *testing.T) {
 	in.Clerk("clerk", "system.dict.query")
 	in.Clerk("other", "system.dict.query", "admin.key.query", "admin.key.update", "admin.key.rotate", "admin.key.delete", "admin.list.query")
 	in.NewKey("key", "/admin/account/key", `{"name":"laptop"}`, "clerk")
-	for _, body := range []string{`{"name":"mine"}`, `{"networks":["192.0.2.1"]}`, `{"role_ids":[1]}`, `{"rate_limit":1}`, `{"expires_at":"` + store.TimeOf(time.Now().Add(time.Hour)).String() + `"}`} {
+	for _, body := range []string{`{"name":"mine"}`, `{"networks":["192.0.2.1"]}`, `{"role_ids":[1]}`, `{"rate_limit":1}`, `{"expires_at":"` + kv.TimeOf(time.Now().Add(time.Hour)).String() + `"}`} {
 		for _, as := range []string{"owner", "other"} {
 			if a := in.Call("PUT", "/admin/key/1", body, as); a.Code == 200 {
 				t.Errorf("%s as %s: %s", body, as, a.Body)

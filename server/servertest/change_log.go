@@ -7,6 +7,7 @@ import (
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 // EntriesSince returns the entries of the change log with numbers above seq.
@@ -32,9 +33,9 @@ func (in *Instance) Undo(seq uint64, as string) *Reply {
 }
 
 // State returns the records that undoing restores, without what each write changes.
-func (in *Instance) State() map[string]store.Fields {
+func (in *Instance) State() map[string]kv.Fields {
 	in.T.Helper()
-	all := map[string]store.Fields{}
+	all := map[string]kv.Fields{}
 	in.View(func(tx *store.Tx) error {
 		for name, subject := range store.Accesses() {
 			if subject.Update == "" {
@@ -62,7 +63,7 @@ func (in *Instance) State() map[string]store.Fields {
 	return all
 }
 
-func (in *Instance) SameState(what string, want map[string]store.Fields) {
+func (in *Instance) SameState(what string, want map[string]kv.Fields) {
 	in.T.Helper()
 	got := in.State()
 	for name := range want {
@@ -75,7 +76,7 @@ func (in *Instance) SameState(what string, want map[string]store.Fields) {
 	}
 }
 
-func texts(fields store.Fields) map[string]string {
+func texts(fields kv.Fields) map[string]string {
 	all := map[string]string{}
 	for name, value := range fields {
 		all[name] = string(value)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Fixture is a prepared instance. It is made once, by the first test that needs it; its data
@@ -152,7 +153,7 @@ func webhookPositions(t testing.TB, tx *store.Tx) map[store.ID]string {
 }
 
 // recordsOf returns the records of a collection as JSON, by ID.
-func recordsOf(t testing.TB, tx *store.Tx, table store.Table) map[store.ID]string {
+func recordsOf(t testing.TB, tx *store.Tx, table kv.Table) map[store.ID]string {
 	if without := dumpedWithout[table.Name()]; without != nil {
 		return without(t, tx)
 	}
@@ -167,7 +168,7 @@ func recordsOf(t testing.TB, tx *store.Tx, table store.Table) map[store.ID]strin
 
 // dumpState is a dump with the totals of all collections at that time.
 type dumpState struct {
-	totals []store.CollectionStats
+	totals []kv.CollectionStats
 	all    map[string]string
 }
 
@@ -193,8 +194,8 @@ func (in *Instance) Dump() map[string]string {
 }
 
 // collectionStats returns the totals of all collections.
-func collectionStats(t testing.TB, tx *store.Tx) []store.CollectionStats {
-	all, err := store.Collections(tx)
+func collectionStats(t testing.TB, tx *store.Tx) []kv.CollectionStats {
+	all, err := kv.Collections(tx)
 	Must(t, err)
 	return all
 }

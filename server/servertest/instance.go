@@ -22,6 +22,7 @@ import (
 	"reeve/server/monitor"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // OwnerPassword is the first user's password in every test instance.
@@ -152,7 +153,7 @@ func (in *Instance) Close() {
 		in.T.Errorf("verify: %v", err)
 	}
 	if !in.Damaged && in.hasFiles() {
-		var report store.Report
+		var report kv.Report
 		if err := in.Db.VerifyFiles(&report); err != nil || len(report.Faults) > 0 {
 			in.T.Errorf("verify files: %v %q", err, report.Faults)
 		}

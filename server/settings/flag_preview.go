@@ -9,6 +9,7 @@ import (
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/feature"
+	"reeve/store/kv"
 )
 
 const (
@@ -70,7 +71,7 @@ func previewFlag(req *web.Request, in *flagPreviewIn) (out *FlagPreviewOut, err 
 
 // previewed returns the enabled users whom a preview is about, and the number of all of them.
 func previewed(req *web.Request, tx *store.Tx, id store.ID) ([]*store.User, int, error) {
-	q := store.Query[store.User]{Where: []store.Condition{store.UserByStatus.AnyOf("1")}, Limit: previewUsers}
+	q := kv.Query[store.User]{Where: []kv.Condition{store.UserByStatus.AnyOf("1")}, Limit: previewUsers}
 	if in, narrow := req.Actor.Scope(tx).Users(); narrow {
 		q.Where = append(q.Where, in)
 	}

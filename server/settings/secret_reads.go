@@ -13,6 +13,7 @@ import (
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/kv"
 )
 
 const (
@@ -136,7 +137,7 @@ var errNotLogged = errors.New("the entry about reading secrets was not written")
 
 // begin returns the reading of a group; first is true for the request that must write its entry.
 func (b *SecretReads) begin(req *web.Request, s *store.ConfigSecrets) (r *secretReading, first bool) {
-	now := store.TimeOf(time.Now())
+	now := kv.TimeOf(time.Now())
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	of := readerOf(req, s)
@@ -231,7 +232,7 @@ func (r *SecretReads) Run(ctx context.Context) {
 			r.s.ReportLog("reads of secrets", r.End(math.MaxInt64))
 			return
 		case <-tick.C:
-			r.s.ReportLog("reads of secrets", r.End(store.TimeOf(time.Now())))
+			r.s.ReportLog("reads of secrets", r.End(kv.TimeOf(time.Now())))
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"reeve/server/changes"
 	"reeve/server/servertest"
 	"reeve/server/settings"
-	"reeve/store"
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 // readsLogged returns the entries about secrets since an entry, each as "key group count".
@@ -63,7 +63,7 @@ func TestSecretRead_Logged(t *testing.T) {
 	logged("a change")
 	read("key", "?groups=a")
 	logged("after the change", "1 a 0", "1 a 6")
-	servertest.Must(t, in.Server.Reads.End(store.TimeOf(in.Server.Started)))
+	servertest.Must(t, in.Server.Reads.End(kv.TimeOf(in.Server.Started)))
 	logged("before the end of the hour")
 	servertest.Must(t, in.Server.Reads.End(math.MaxInt64))
 	logged("the end", "2 a 2") // the others were single

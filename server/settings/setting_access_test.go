@@ -9,6 +9,7 @@ import (
 	"reeve/server/servertest"
 	"reeve/store"
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 // groupNodes returns the permissions of groups, each as "key name ID".
@@ -169,7 +170,7 @@ func TestSettingGroup_PermissionsAfterUpgrade(t *testing.T) {
 			return err
 		}
 		own = p.ID
-		_, err = store.Installs.Update(tx, 1, func(i *store.Install) error {
+		_, err = store.Installs.Update(tx, 1, func(i *kv.Install) error {
 			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool { return key == store.GroupPermissionParent })
 			return nil
 		})

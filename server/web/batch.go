@@ -3,6 +3,7 @@ package web
 import (
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Each runs fn once per record and returns the first error. If there are several
@@ -18,7 +19,7 @@ func Each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {
 		if err := fn(id); err != nil {
 			return err
 		}
-		if len(done) > 1 && tx.RecordsChanged() > store.MaxRecordsPerWrite {
+		if len(done) > 1 && tx.RecordsChanged() > kv.MaxRecordsPerWrite {
 			return ErrManyRecords
 		}
 	}
@@ -26,7 +27,7 @@ func Each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {
 }
 
 // ErrManyRecords is the error of each for more changes than one write function may make.
-var ErrManyRecords = errs.Field(errs.Malformed, "ids", "select at most %d records, including those that belong to them", store.MaxRecordsPerWrite)
+var ErrManyRecords = errs.Field(errs.Malformed, "ids", "select at most %d records, including those that belong to them", kv.MaxRecordsPerWrite)
 
 // deleteOne is the handler of a route that deletes one record.
 type deleteOne func(*store.Tx, *Request, *ByID) (Nothing, error)

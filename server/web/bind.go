@@ -9,6 +9,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // FieldTarget returns the struct field to set. It allocates a pointer if needed.
@@ -105,7 +106,7 @@ func BindValue(f *Field, target reflect.Value, value any, at string, bad *InputF
 		return
 	case reflect.TypeFor[store.Time]():
 		text, _ := value.(string)
-		at, err := store.ParseTime(text)
+		at, err := kv.ParseTime(text)
 		if err != nil {
 			wrong(timeForm)
 		}

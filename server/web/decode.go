@@ -10,6 +10,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Decode fills an input struct from the path, the query and the body. Its error reports
@@ -203,7 +204,7 @@ func BindText(f *Field, v reflect.Value, text string, faults errs.Faults) {
 		}
 		target.SetBool(on)
 	case store.Time:
-		at, err := store.ParseTime(text)
+		at, err := kv.ParseTime(text)
 		if err != nil {
 			faults.Add(f.Name, "%s", timeForm)
 		}
@@ -222,7 +223,7 @@ func ParseID(text string) (store.ID, error) {
 }
 
 // MaxIDs is the maximum number of records in one request.
-const MaxIDs = store.MaxRecordsPerWrite
+const MaxIDs = kv.MaxRecordsPerWrite
 
 func parseIDs(text string) ([]store.ID, error) {
 	var ids []store.ID

@@ -11,6 +11,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Optimistic locking: a client that changes or deletes a record may state which version of it
@@ -35,7 +36,7 @@ type recordOf func(tx *store.Tx, req *Request) (Revised, error)
 // RecordOf is the record of the last ID in the path, or the caller's own. The route changes it only
 // if it is as the client has read it. A route made by Write checks that by itself; an action calls
 // IfFresh or Fresh in its transaction.
-func RecordOf[T any, P revisedOf[T]](of *store.Collection[T]) Record {
+func RecordOf[T any, P revisedOf[T]](of *kv.Collection[T]) Record {
 	return func(rt *Route) {
 		param := lastParam(rt.Path)
 		rt.record = func(tx *store.Tx, req *Request) (Revised, error) {
@@ -178,7 +179,7 @@ func (req *Request) bindRead(d *Input, query url.Values, body map[string]any, ba
 			continue
 		}
 		text, _ := sent.(string)
-		switch at, err := store.ParseTime(text); {
+		switch at, err := kv.ParseTime(text); {
 		case name == "version":
 			n, err := strconv.ParseInt(string(NumberIn(sent)), 10, 64)
 			if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // A client that does not know whether a POST has succeeded repeats it with the same Idempotency-Key
@@ -330,7 +331,7 @@ func (s *Server) forgetCompleted() (err error) {
 			return err // without a write
 		}
 		err = db.Update(store.System, func(tx *store.Tx) (err error) {
-			more, err = store.ForgetCompleted(tx, store.MaxRecordsPerWrite)
+			more, err = store.ForgetCompleted(tx, kv.MaxRecordsPerWrite)
 			return err
 		})
 	}

@@ -5,14 +5,14 @@ import (
 	"context"
 	"errors"
 
-	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/jsontext"
+	"reeve/store/kv"
 )
 
 const (
-	maxNesting = 2 * store.MaxDepth // levels of a JSON body; a node of a tree has two for each level of the tree
-	MaxValues  = 20_000             // members and elements of a JSON body, on all levels together
+	maxNesting = 2 * kv.MaxDepth // levels of a JSON body; a node of a tree has two for each level of the tree
+	MaxValues  = 20_000          // members and elements of a JSON body, on all levels together
 )
 
 // ParseJSON parses one JSON value of at most MaxValues members and elements, see jsontext.Parse.

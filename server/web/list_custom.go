@@ -5,6 +5,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // Filters of lists by custom fields.
@@ -39,11 +40,11 @@ func (q *ListQuery) customField(key string, values []string, faults errs.Faults)
 }
 
 // customCondition returns the condition of a filter by a custom field.
-func (t *Resource[T, Out]) customCondition(tx *store.Tx, req *Request, of customFilter) (store.Condition, error) {
+func (t *Resource[T, Out]) customCondition(tx *store.Tx, req *Request, of customFilter) (kv.Condition, error) {
 	f, err := store.FilteredField(tx, t.Realm, AudienceOf(req.Actor), of.key)
 	switch {
 	case err != nil:
-		return store.Condition{}, err
+		return kv.Condition{}, err
 	case of.isRange:
 		return store.FieldRange(tx, t.Custom, f, of.low, of.high)
 	}

@@ -5,34 +5,35 @@ import (
 	"reflect"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Resource declares how the interface exposes the records of a collection: which of them,
 // how a record is returned, the values that a new one starts with, and, if it is listed by
 // indexes, how it can be searched, filtered and sorted.
 type Resource[T, Out any] struct {
-	Collection *store.Collection[T]
+	Collection *kv.Collection[T]
 	Keywords   []string // fields of the collection's Search
 	Order      string   // default order in words, for the OpenAPI document
-	First      store.Order[T]
+	First      kv.Order[T]
 	Descending bool // whether the default order is descending
 	Columns    []Column[T]
 	// Only is a condition of every record of the list, which all filters imply; nil if
 	// the list has all records.
-	Only func() store.Condition
+	Only func() kv.Condition
 	// Always is a condition of every record of the list that filters do not imply; nil for none.
-	Always func() store.Condition
+	Always func() kv.Condition
 	// Search is the condition for keywordSearch in a collection without search texts.
-	Search func(tx *store.Tx, part string) store.Condition
+	Search func(tx *store.Tx, part string) kv.Condition
 	// Scope limits the list to the records that the caller may see; nil for all.
-	Scope func(tx *store.Tx, req *Request) (c store.Condition, narrow bool)
+	Scope func(tx *store.Tx, req *Request) (c kv.Condition, narrow bool)
 	// Named makes the change log find entries by the names of these records.
 	Named bool
 	// Telling makes the response include the number of records that the scope hides. No
 	// parameter changes the number, so that it reveals nothing about these records.
 	Telling bool
 	// Custom lets the list be filtered by custom fields, whose values the index has; nil for no custom fields.
-	Custom *store.Many[T, string]
+	Custom *kv.Many[T, string]
 	Realm  string // realm of the custom fields
 	Output func(tx *store.Tx, req *Request, v *T) (Out, error)
 	Blank  T // a new record, before the fields that are sent; without slices or maps
@@ -42,17 +43,17 @@ type Resource[T, Out any] struct {
 type Column[T any] struct {
 	Name    string
 	Uses    use
-	Numbers func(tx *store.Tx, values []int64) store.Condition
-	Texts   func(tx *store.Tx, values []string) store.Condition
-	Between func(tx *store.Tx, low, high store.Time) store.Condition
-	Order   store.Order[T] // order for sorted
+	Numbers func(tx *store.Tx, values []int64) kv.Condition
+	Texts   func(tx *store.Tx, values []string) kv.Condition
+	Between func(tx *store.Tx, low, high store.Time) kv.Condition
+	Order   kv.Order[T] // order for sorted
 }
 
 // IDs returns the condition for a column of references.
 func IDs(index interface {
-	AnyOf(...store.ID) store.Condition
-}) func(*store.Tx, []int64) store.Condition {
-	return func(_ *store.Tx, values []int64) store.Condition {
+	AnyOf(...store.ID) kv.Condition
+}) func(*store.Tx, []int64) kv.Condition {
+	return func(_ *store.Tx, values []int64) kv.Condition {
 		of := make([]store.ID, 0, len(values))
 		for _, n := range values {
 			if n > 0 {
@@ -64,8 +65,8 @@ func IDs(index interface {
 }
 
 // AnyText returns the condition for a column with an index of texts.
-func AnyText[T any](index *store.Many[T, string]) func(*store.Tx, []string) store.Condition {
-	return func(_ *store.Tx, values []string) store.Condition { return index.AnyOf(values...) }
+func AnyText[T any](index *kv.Many[T, string]) func(*store.Tx, []string) kv.Condition {
+	return func(_ *store.Tx, values []string) kv.Condition { return index.AnyOf(values...) }
 }
 
 // List returns the GET route of a declaration, which needs no handler.
@@ -176,7 +177,7 @@ func (t *Resource[T, Out]) hidden(tx *store.Tx, req *Request, ask *ListQuery, to
 	if !narrow {
 		return 0, nil
 	}
-	whole := store.Query[T]{Where: []store.Condition{t.Only()}}
+	whole := kv.Query[T]{Where: []kv.Condition{t.Only()}}
 	_, all, err := t.Collection.Find(tx, whole)
 	if err == nil && ask.narrowed() {
 		whole.Where = append(whole.Where, c)
@@ -186,8 +187,8 @@ func (t *Resource[T, Out]) hidden(tx *store.Tx, req *Request, ask *ListQuery, to
 }
 
 // query converts a list query to a store query.
-func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery, offset, limit int) (store.Query[T], error) {
-	q := store.Query[T]{Search: ask.Search, Order: t.First, Descending: t.Descending, Offset: offset, Limit: limit}
+func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery, offset, limit int) (kv.Query[T], error) {
+	q := kv.Query[T]{Search: ask.Search, Order: t.First, Descending: t.Descending, Offset: offset, Limit: limit}
 	if t.Search != nil && ask.Search != "" {
 		q.Search, q.Where = "", append(q.Where, t.Search(tx, ask.Search))
 	}

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"strings"
 	"time"
-	_ "time/tzdata" // for systems without time zone files
+	_ "time/tzdata"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // ZoneOf parses the parameter tz: the name of a zone, or an offset from UTC.
@@ -36,21 +37,21 @@ func Bound(text string, end bool, zone *time.Location) (store.Time, error) {
 		first, last := moments(wall, zone)
 		switch {
 		case !end:
-			return store.TimeOf(first), nil
+			return kv.TimeOf(first), nil
 		case strings.ContainsAny(text, ".,"): // time.Parse accepts a fraction, which says exactly when
-			return store.TimeOf(last), nil
+			return kv.TimeOf(last), nil
 		}
-		return store.TimeOf(last.Add(time.Second - time.Microsecond)), nil // to the end of the second
+		return kv.TimeOf(last.Add(time.Second - time.Microsecond)), nil // to the end of the second
 	}
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		if end {
 			next, _ := moments(day.AddDate(0, 0, 1), zone)
-			return store.TimeOf(next.Add(-time.Microsecond)), nil
+			return kv.TimeOf(next.Add(-time.Microsecond)), nil
 		}
 		first, _ := moments(day, zone)
-		return store.TimeOf(first), nil
+		return kv.TimeOf(first), nil
 	}
-	return store.ParseTime(text)
+	return kv.ParseTime(text)
 }
 
 // moments returns the first and the last moment at which clocks in a zone show the date and time of

@@ -11,6 +11,7 @@ import (
 	vm "github.com/VictoriaMetrics/metrics"
 	"reeve/auth"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Metrics are written in the text format of Prometheus. The table families has one row
@@ -53,11 +54,11 @@ type collected struct {
 	version            string
 	requests           []*requestStats
 	limits             []*Limit
-	store              store.Stats
+	store              kv.Stats
 	auth               auth.Stats
-	files              []store.FileStats
-	caches             []store.CacheStats
-	collections        []store.CollectionStats
+	files              []kv.FileStats
+	caches             []kv.CacheStats
+	collections        []kv.CollectionStats
 	stored, inProgress int64
 	free               int64 // bytes; -1 if unknown
 	writable           bool
@@ -81,10 +82,10 @@ func (s *Server) collect() (*collected, error) {
 		return nil, err
 	}
 	return c, s.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		if c.caches, err = store.Caches(tx); err != nil {
+		if c.caches, err = kv.Caches(tx); err != nil {
 			return err
 		}
-		c.collections, err = store.Collections(tx)
+		c.collections, err = kv.Collections(tx)
 		return err
 	})
 }
@@ -127,7 +128,7 @@ func (out *Samples) counter(labels string, v uint64) {
 
 // Histogram writes a distribution; unit is the factor that converts its values to the
 // metric's unit.
-func (out *Samples) Histogram(labels string, d store.Distribution, unit float64) {
+func (out *Samples) Histogram(labels string, d kv.Distribution, unit float64) {
 	below, comma := uint64(0), ""
 	if labels != "" {
 		comma = ","

@@ -4,14 +4,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // requestStats counts the requests of one route.
 type requestStats struct {
 	method, route string
 	Classes       [len(StatusClasses)]atomic.Uint64
-	durations     *store.Histogram // nanoseconds
+	durations     *kv.Histogram // nanoseconds
 }
 
 var StatusClasses = [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}
@@ -32,7 +32,7 @@ func (m *metrics) Of(rt *Route) *requestStats {
 			return r
 		}
 	}
-	r := &requestStats{method: method, route: route, durations: store.NewHistogram(durationBounds...)}
+	r := &requestStats{method: method, route: route, durations: kv.NewHistogram(durationBounds...)}
 	m.requests = append(m.requests, r)
 	return r
 }

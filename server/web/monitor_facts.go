@@ -11,12 +11,13 @@ import (
 	"reeve/server/monitor"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // observed collects data about a request for monitoring while it is handled.
 type observed struct {
 	route      *monitor.Route // nil if the URL or method is unknown
-	watch      store.Recorder
+	watch      kv.Recorder
 	notes      []monitor.AuthEvent
 	authAt     store.Time // start of the first authorization; 0 for none
 	authorized bool
@@ -68,7 +69,7 @@ func (req *Request) Note(event, username string, err error) {
 	if err != nil {
 		e.Result, e.Reason = "failed", errs.Of(err).Code
 	}
-	e.RecordedAt = store.TimeOf(time.Now())
+	e.RecordedAt = kv.TimeOf(time.Now())
 	req.Observed.notes = append(req.Observed.notes, e)
 }
 
@@ -111,7 +112,7 @@ func (s *Server) MonitorHealth() Part {
 }
 
 // Counted records a use of the rate limiter's counters.
-func (req *Request) Counted(e store.CacheEvent) {
+func (req *Request) Counted(e kv.CacheEvent) {
 	if !req.Server.Config.Monitor.Off {
 		req.Observed.watch.Cached = append(req.Observed.watch.Cached, e)
 	}

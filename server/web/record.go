@@ -1,6 +1,9 @@
 package web
 
-import "reeve/store"
+import (
+	"reeve/store"
+	"reeve/store/kv"
+)
 
 // ByID is the input of an operation on one record.
 type ByID struct {
@@ -30,10 +33,10 @@ func AsItIs[T any](_ *store.Tx, _ *Request, v *T) (*T, error) { return v, nil }
 
 // ScopedTo returns the condition that a record's user is in the caller's data scope; false
 // if the caller may see all users.
-func ScopedTo[T any](tx *store.Tx, req *Request, by *store.Ref[T]) (store.Condition, bool) {
+func ScopedTo[T any](tx *store.Tx, req *Request, by *kv.Ref[T]) (kv.Condition, bool) {
 	in, narrow := req.Actor.Scope(tx).Users()
 	if !narrow {
-		return store.Condition{}, false
+		return kv.Condition{}, false
 	}
 	return by.Matching(in), true
 }

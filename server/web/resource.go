@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Routes of resources whose operations have no logic of their own: everything that they do
@@ -113,8 +114,8 @@ func Assigning[In, T any]() func(*In, *T) {
 
 // InDeptScope limits a Resource to records whose department is in the caller's data scope.
 // store.InDept declares the same for changes.
-func InDeptScope[T any](by *store.Ref[T]) func(*store.Tx, *Request) (store.Condition, bool) {
-	return func(tx *store.Tx, req *Request) (store.Condition, bool) {
+func InDeptScope[T any](by *kv.Ref[T]) func(*store.Tx, *Request) (kv.Condition, bool) {
+	return func(tx *store.Tx, req *Request) (kv.Condition, bool) {
 		scope := req.Actor.Scope(tx)
 		return by.AnyOf(slices.Sorted(maps.Keys(scope.Depts))...), !scope.All
 	}

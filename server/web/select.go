@@ -5,6 +5,7 @@ import (
 
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // maxBatchUsers is the maximum number of users that one request can change.
@@ -62,4 +63,4 @@ func SelectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d
 
 // StepWeight is the maximum number of records that one step changes, sessions included. It
 // leaves room for sessions that are opened after they were counted.
-const StepWeight = store.MaxRecordsPerWrite - 20
+const StepWeight = kv.MaxRecordsPerWrite - 20

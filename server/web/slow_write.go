@@ -4,7 +4,7 @@ import (
 	"maps"
 	"sync"
 
-	"reeve/store"
+	"reeve/store/kv"
 )
 
 // slowWrites counts slow writes by operation: a route, or the name of a background
@@ -36,7 +36,7 @@ func (s *slowWrites) counts() map[string]uint64 {
 
 // slowWrite logs and counts a batch that held the writer, and so delayed all other
 // writes.
-func (s *Server) slowWrite(w store.SlowWrite) {
+func (s *Server) slowWrite(w kv.SlowWrite) {
 	if w.Operation == "" {
 		w.Operation = background
 	}

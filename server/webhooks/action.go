@@ -9,6 +9,7 @@ import (
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 const (
@@ -95,7 +96,7 @@ func (w *Sender) resumeWebhook(req *web.Request, in *resumeIn) (*WebhookOut, err
 	return w.steer(req, in.ID, "webhook_resume", map[string]any{"latest": in.Latest}, func(v *store.Webhook, s *store.WebhookState) error {
 		v.Paused = ""
 		if in.Latest && s.BlockedKind == changes.HeadType {
-			s.HeadAt = store.TimeOf(time.Now())
+			s.HeadAt = kv.TimeOf(time.Now())
 		}
 		clearFailures(s)
 		if in.Latest {
@@ -167,7 +168,7 @@ func (w *Sender) sendTestEvent(req *web.Request, in *web.ByID) (*DeliveryDetail,
 		return nil, err
 	}
 	begun := time.Now()
-	m, err := newOutgoing("test-"+req.ID, TestType, store.TimeOf(begun).String(), testData{in.ID, "This is a test event."})
+	m, err := newOutgoing("test-"+req.ID, TestType, kv.TimeOf(begun).String(), testData{in.ID, "This is a test event."})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 // delivery is an attempt to send a message, in responses.
@@ -47,7 +48,7 @@ func deliveryOf(req *web.Request, d *webhook.Delivery) *delivery {
 		why = errs.Say("unknown")
 	}
 	return &delivery{
-		ID: d.ID, At: store.TimeOf(d.At), Event: d.Event, Type: d.Type, Kind: d.Kind, Attempt: d.Attempt, Success: store.Flag(d.Fault == nil), Status: d.Status,
+		ID: d.ID, At: kv.TimeOf(d.At), Event: d.Event, Type: d.Type, Kind: d.Kind, Attempt: d.Attempt, Success: store.Flag(d.Fault == nil), Status: d.Status,
 		DurationMS: float64(d.Took.Microseconds()) / 1000, Error: why.In(req.Language()), Reason: web.ReasonOf(why),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 const (
@@ -143,7 +144,7 @@ func (h *Hook) send(ctx context.Context, p *Plan) {
 		h.Set(func(s *store.WebhookState) {
 			p.Advance(s)
 			clearFailures(s)
-			s.LastAt, s.LastStatus = store.TimeOf(begun), result.Status
+			s.LastAt, s.LastStatus = kv.TimeOf(begun), result.Status
 		})
 		return
 	}
@@ -163,15 +164,15 @@ func (h *Hook) send(ctx context.Context, p *Plan) {
 // message is tried again.
 func (h *Hook) Failed(s *store.WebhookState, p *Plan, at time.Time, result *webhook.Result) (reason string) {
 	if !p.retries(s) {
-		s.Attempts, s.FailingSince = 0, store.TimeOf(at)
+		s.Attempts, s.FailingSince = 0, kv.TimeOf(at)
 	}
 	s.Blocked, s.BlockedKind = p.Message.ID, p.Kind
 	if p.IsHead {
 		s.BlockedKind = changes.HeadType
 	}
 	s.Attempts++
-	s.LastAt, s.LastStatus = store.TimeOf(at), result.Status
-	s.NextAt = store.TimeOf(time.Now().Add(max(h.Sender.Backoff(s.Attempts), result.RetryAfter)))
+	s.LastAt, s.LastStatus = kv.TimeOf(at), result.Status
+	s.NextAt = kv.TimeOf(time.Now().Add(max(h.Sender.Backoff(s.Attempts), result.RetryAfter)))
 	switch {
 	case result.Status == 410:
 		return store.WebhookGone

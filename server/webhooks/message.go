@@ -12,6 +12,7 @@ import (
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/audit"
+	"reeve/store/kv"
 )
 
 // webhookBody is the body of a message, as the Standard Webhooks specification recommends it.
@@ -91,9 +92,9 @@ func personsOf(e *audit.Entry, part int, ev *changes.Event) []string {
 		table := changes.RefersTo(ev.Collection, ev.Fields[i].Name)
 		for id := range ev.Fields[i].Labels {
 			switch table {
-			case store.Table(store.Users):
+			case kv.Table(store.Users):
 				found["u"+id] = true
-			case store.Table(store.AppUsers):
+			case kv.Table(store.AppUsers):
 				found["a"+id] = true
 			}
 		}
@@ -107,5 +108,5 @@ func headMessage(v *changes.View, head audit.Head, now time.Time) (*Outgoing, er
 	if !v.Scope.All || !v.ReadsLog() {
 		return nil, nil
 	}
-	return newOutgoing("head-"+web.EventID(head.Generation, head.Seq), changes.HeadType, store.TimeOf(now).String(), head)
+	return newOutgoing("head-"+web.EventID(head.Generation, head.Seq), changes.HeadType, kv.TimeOf(now).String(), head)
 }

@@ -8,6 +8,7 @@ import (
 
 	"reeve/server/changes"
 	"reeve/store"
+	"reeve/store/kv"
 )
 
 // Plan is what a webhook does next.
@@ -152,7 +153,7 @@ func (p *Plan) Advance(s *store.WebhookState) {
 	switch {
 	case p.moved(s):
 	case p.IsHead:
-		s.HeadAt = store.TimeOf(time.Now())
+		s.HeadAt = kv.TimeOf(time.Now())
 	case p.Kind == ReplayDelivery && p.Message == nil && p.done:
 		s.ReplayNext, s.ReplayUntil, s.ReplayPart = 0, 0, 0
 		if s.BlockedKind == ReplayDelivery {

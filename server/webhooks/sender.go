@@ -20,6 +20,7 @@ import (
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 const (
@@ -63,7 +64,7 @@ func NewSender(s *web.Server, streams *changes.Streams) *Sender {
 		changed: make(chan struct{}, 1), hooks: map[store.ID]*Hook{}, keys: map[uint64][]byte{}, erased: map[string]time.Time{},
 	}
 	w.changed <- struct{}{}
-	s.DB.OnCommit(func(c store.Changes) {
+	s.DB.OnCommit(func(c kv.Changes) {
 		if c.Of(store.Webhooks) == nil {
 			return
 		}

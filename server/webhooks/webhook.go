@@ -9,6 +9,7 @@ import (
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
+	"reeve/store/kv"
 )
 
 func init() {
@@ -126,7 +127,7 @@ func (w *Sender) webhooks() *web.Resource[store.Webhook, *WebhookOut] {
 			{Name: "id", Uses: web.Sorted},
 			{Name: "owner_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.WebhookByOwner)},
 		},
-		Scope: func(tx *store.Tx, req *web.Request) (store.Condition, bool) {
+		Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 			return web.ScopedTo(tx, req, store.WebhookByOwner)
 		},
 	}

@@ -28,6 +28,7 @@ import (
 	"reeve/store"
 	"reeve/store/audit"
 	"reeve/store/disk/disktest"
+	"reeve/store/kv"
 )
 
 // local allows webhooks to receivers of this test.
@@ -363,7 +364,7 @@ func TestWebhook_PauseResume(t *testing.T) {
 	waitForState(in, url, webhooks.WebhookRetrying)
 	h, err := in.Server.Sender.Hook(1)
 	servertest.Must(t, err)
-	h.Set(func(s *store.WebhookState) { s.FailingSince = store.TimeOf(time.Now().Add(-73 * time.Hour)) })
+	h.Set(func(s *store.WebhookState) { s.FailingSince = kv.TimeOf(time.Now().Add(-73 * time.Hour)) })
 	if w := waitForState(in, url, webhooks.WebhookPaused); w.Paused != store.WebhookFailing {
 		t.Errorf("%+v", w)
 	}
@@ -438,7 +439,7 @@ func TestWebhook_PassesBlockingHead(t *testing.T) {
 	url, _ := hookTo(in, r, "owner", "role.*", changes.HeadType)
 	h, err := in.Server.Sender.Hook(1)
 	servertest.Must(t, err)
-	h.Set(func(s *store.WebhookState) { s.HeadAt = store.TimeOf(time.Now().Add(-2 * changes.HeadEvery)) })
+	h.Set(func(s *store.WebhookState) { s.HeadAt = kv.TimeOf(time.Now().Add(-2 * changes.HeadEvery)) })
 	h.Poke()
 	waitForState(in, url, webhooks.WebhookRetrying)
 	in.OK("POST", url+"/resume", `{"latest":1}`, "owner")
@@ -840,7 +841,7 @@ func TestWebhook_LogHeadRetried(t *testing.T) {
 			t.Errorf("%s: attempt %d", id, got)
 		}
 		h.Failed(&s, p, begun.Add(time.Duration(n)*time.Hour), &webhook.Result{Status: 500})
-		if s.Attempts != n+1 || s.Blocked != id || s.FailingSince != store.TimeOf(begun) {
+		if s.Attempts != n+1 || s.Blocked != id || s.FailingSince != kv.TimeOf(begun) {
 			t.Errorf("%s: %+v", id, s)
 		}
 	}
@@ -893,7 +894,7 @@ func TestWebhook_ClockSetBack(t *testing.T) {
 	sends(in)
 	h, err := in.Server.Sender.Hook(1)
 	servertest.Must(t, err)
-	h.Set(func(s *store.WebhookState) { s.NextAt = store.TimeOf(time.Now().AddDate(1, 0, 0)) })
+	h.Set(func(s *store.WebhookState) { s.NextAt = kv.TimeOf(time.Now().AddDate(1, 0, 0)) })
 	in.Create("/admin/role", `{"name":"One"}`)
 	h.Poke()
 	r.gets("role.created")
