@@ -5,9 +5,18 @@
 // Start with schema.go, which lists every collection and cache. Then read a resource, for
 // example dept.go: a struct, its Collection with indexes, its authorization check and its constraint.
 // Then read actor.go (on whose behalf a transaction runs), policy.go (roles, permissions and
-// departments in memory, from which an actor's permissions are computed) and grant.go (what an actor
-// may grant to others). Package kv stores the records. engine.go re-exports its names that
-// callers need, so that auth and server import this package only.
+// departments in memory, from which an actor's permissions are computed) and role_grant.go (what an
+// actor may grant to others). Package kv stores the records: its collections, queries and conditions
+// are used by their own names, and engine.go has the few that nearly every caller needs.
+//
+// The files by chapter:
+//   - Identity: account*, user, app_sign_in, address, avatar, session, device, factor_* (second
+//     factors and proofs), link*, act_as, login_log.
+//   - Rights: actor, policy, permission*, role*, app_role, scope, dept*, key*, access, choice.
+//   - Settings: setting*, dict*, custom_* (custom fields).
+//   - Content and work: file, job, mail, webhook, completed_request.
+//   - The change log: change_log* (entries, past states, undo), person_* (erasure).
+//   - The engine's side: engine, schema, repair, exposed, text_* (forms of texts), tree_upwards.
 //
 // Invariants of every write, which tests check with random operations:
 //   - No one grants what they do not hold: the permissions and the data scope of a user or role
@@ -18,8 +27,8 @@
 // A read and a write:
 //
 //	err := db.View(actor, func(tx *store.Tx) error {
-//		page, total, err = store.Users.Find(tx, store.Query[store.User]{
-//			Where: []store.Condition{store.UserByStatus.AnyOf("1")},
+//		page, total, err = store.Users.Find(tx, kv.Query[store.User]{
+//			Where: []kv.Condition{store.UserByStatus.AnyOf("1")},
 //			Order: store.UserByName.Order(), Limit: 20,
 //		})
 //		return err
