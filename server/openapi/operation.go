@@ -32,7 +32,9 @@ func description(rt *web.Route) string {
 		say(true, "All or nothing: if one of the records can't be changed, none is.")
 	case web.IsRecord(rt.Output):
 		say(rt.Method == "GET", "Returns the whole record.")
-		say(rt.Method == "POST", "Returns the record that was created.")
+		acts := strings.Contains(rt.Path, "/:id/") && !strings.HasPrefix(rt.Title, "Create ")
+		say(rt.Method == "POST" && !acts, "Returns the record that was created.")
+		say(rt.Method == "POST" && acts, "Returns the whole record.")
 		several := len(jsonFields(rt.Input)) > 1
 		say(rt.Method == "PUT" && several, "Changes only the fields that are sent, and returns the whole record.")
 		say(rt.Method == "PUT" && !several, "Returns the whole record.")
