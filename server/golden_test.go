@@ -252,7 +252,7 @@ func TestGoldenAnswers(t *testing.T) {
 		if strings.Contains(g.body, "{code}") {
 			g.body = strings.ReplaceAll(g.body, "{code}", app.Code())
 		}
-		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.Db.LogHead().Seq, 10))
+		g.url = strings.ReplaceAll(g.url, "{newest}", strconv.FormatUint(in.DB.LogHead().Seq, 10))
 		if slices.Contains([]string{"import", "import_run", "file_upload", "avatar"}, g.file) {
 			a = in.Upload(g.url, g.body, as)
 		} else if g.file == "introspection" {

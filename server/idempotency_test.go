@@ -119,15 +119,15 @@ func TestIdempotency_EveryPost(t *testing.T) {
 			return in.Send(r)
 		}
 		in.Tokens["slow"] = ""
-		commits := in.Db.Stats().Commits
+		commits := in.DB.Stats().Commits
 		first := send()
-		changed := in.Db.Stats().Commits != commits
-		commits = in.Db.Stats().Commits
+		changed := in.DB.Stats().Commits != commits
+		commits = in.DB.Stats().Commits
 		second := send()
 		switch {
 		case first.Code != 200 || !changed || rt.LoggedAs != "": // it has changed nothing but the change log
 			continue
-		case in.Db.Stats().Commits != commits:
+		case in.DB.Stats().Commits != commits:
 			t.Errorf("%s: the second request has changed something: %d %s", rt.Name(), second.Code, second.Body)
 		case second.Code == 409 && second.Envelope().ErrorCode == "already_done":
 			if !rt.Reveals && len(first.Body) < store.MaxCompletedAnswer {

@@ -88,7 +88,7 @@ func TestGoldenMessages(t *testing.T) {
 func TestHealthTexts_RequestLanguage(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	if _, err := in.Db.FilesOpened(); err != nil { // until then the text changes between the requests
+	if _, err := in.DB.FilesOpened(); err != nil { // until then the text changes between the requests
 		t.Fatal(err)
 	}
 	r := in.Request("GET", "/system/health", "", "owner")

@@ -208,7 +208,7 @@ func TestMetrics_Files(t *testing.T) {
 			t.Errorf("%s: %v bytes, %v of them free; it has %d", name, size, free, info.Size())
 		}
 	}
-	if free, known, err := in.Db.DiskFree(); err != nil || known != (all["reeve_disk_free_bytes"] > 0) || free < 0 {
+	if free, known, err := in.DB.DiskFree(); err != nil || known != (all["reeve_disk_free_bytes"] > 0) || free < 0 {
 		t.Errorf("%v bytes are free on the disk", all["reeve_disk_free_bytes"])
 	}
 }
@@ -255,7 +255,7 @@ func TestMetrics_LabelsBounded(t *testing.T) {
 			}
 		}
 	}
-	if _, err := in.Db.FilesOpened(); err != nil { // until then it has no samples
+	if _, err := in.DB.FilesOpened(); err != nil { // until then it has no samples
 		t.Fatal(err)
 	}
 	touch()

@@ -56,7 +56,7 @@ func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 	clerk, disabled := in.Member("clerk", 0), in.Member("disabled", 0, role)
 	deleted := in.Member("deleted", 0, role)
 	in.OK("DELETE", fmt.Sprint("/admin/list/", deleted), "", "owner")
-	undo := fmt.Sprintf("/system/audit/%d/undo", in.Db.LogHead().Seq)
+	undo := fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq)
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", disabled), `{"status":0}`, "owner")
 	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/status", permission["system.backup"]), `{"status":0}`, "owner")
 	many := ""
@@ -116,7 +116,7 @@ func TestPermissions_EnablingNeedsThem(t *testing.T) {
 	in.Member("undoer", 0, in.Role("Undoer", func(r *store.Role) { r.DataScope = store.ScopeAll }, "admin.rule.query", "admin.rule.update", "system.audit.query", "system.audit.undo"))
 	status := func(key string) string { return fmt.Sprintf("/admin/rule/%d/status", ids[key]) }
 	in.OK("PUT", status("system.dict"), `{"status":0}`, "owner")
-	undo := fmt.Sprintf("/system/audit/%d/undo", in.Db.LogHead().Seq)
+	undo := fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq)
 	in.Call("PUT", status("system.dict"), `{"status":1}`, "editor").Brief(403, "beyond_ceiling")
 	in.Call("POST", undo, "", "undoer").Brief(403, "beyond_ceiling")
 	in.OK("PUT", status("system.dict.query"), `{"status":0}`, "editor")
@@ -162,7 +162,7 @@ func TestKeys_MakeUsersByInvitationOnly(t *testing.T) {
 	const created = `"created":{"users":1,"usernames":["ann"],"app_users":1}`
 	in.OK("GET", "/admin/key/1", "", "owner").Brief(200, created)
 	in.OK("DELETE", "/admin/list/2", "", "owner")
-	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", in.Db.LogHead().Seq), "", "owner") // who stays marked
+	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq), "", "owner") // who stays marked
 	in.Call("PUT", "/system/setting", `{"values":{"security.login_tries":50}}`, "key").Brief(403)
 	in.OK("DELETE", "/admin/account/key/1", "", "owner").Brief(200, created)
 	in.OK("GET", "/admin/list?created_by_key=1", "", "owner").Brief(200, `"total":1`)

@@ -36,7 +36,7 @@ func TestSession_NoRequestAfterEnd(t *testing.T) {
 			return nil
 		},
 		"deleted session": func() error {
-			return in.Db.Update(store.System, func(tx *store.Tx) error {
+			return in.DB.Update(store.System, func(tx *store.Tx) error {
 				ids, err := store.SessionByUser.IDs(tx, u.ID)
 				if err != nil {
 					return err
@@ -50,13 +50,13 @@ func TestSession_NoRequestAfterEnd(t *testing.T) {
 			})
 		},
 		"disabled user": func() error {
-			return in.Db.Update(store.System, func(tx *store.Tx) error {
+			return in.DB.Update(store.System, func(tx *store.Tx) error {
 				_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = false; return nil })
 				return err
 			})
 		},
 		"new password": func() error {
-			return in.Db.Update(store.System, func(tx *store.Tx) error {
+			return in.DB.Update(store.System, func(tx *store.Tx) error {
 				hash, err := store.HashOf(tx, store.Account{ID: u.ID})
 				if err != nil {
 					return err
@@ -86,7 +86,7 @@ func TestPermission_NoRequestAfterRevocation(t *testing.T) {
 	in.Clerk("clerk", "system.setting.query")
 	id := in.Permission("system.setting.query")
 	set := func(on bool) error {
-		return in.Db.Update(store.System, func(tx *store.Tx) error {
+		return in.DB.Update(store.System, func(tx *store.Tx) error {
 			_, err := store.Permissions.Update(tx, id, func(p *store.Permission) error { p.Status = store.Flag(on); return nil })
 			return err
 		})

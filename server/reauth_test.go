@@ -123,7 +123,7 @@ func TestConfirmation_Undo(t *testing.T) {
 	in := servertest.Start(t)
 	clerk := in.Member("clerk", 0)
 	in.OK("PUT", fmt.Sprint("/admin/list/", clerk), `{"role_ids":[1]}`, "owner")
-	entry := in.Db.LogHead().Seq
+	entry := in.DB.LogHead().Seq
 	in.Stale("admin")
 	in.OK("GET", fmt.Sprint("/system/audit/", entry), "", "owner").Brief(200, `"possible":1`)
 	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner").Brief(403, "reauth_required")

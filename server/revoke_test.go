@@ -217,12 +217,12 @@ func TestRevocation_RejectsSlowRequest(t *testing.T) {
 		go func() { answered <- in.Send(r) }()
 		<-body.asked // the caller has been authorized
 		in.Update(revoke)
-		before := in.Db.Stats().Commits
+		before := in.DB.Stats().Commits
 		close(body.send)
 		if a := <-answered; !refusedAsRevoked(a) {
 			in.T.Errorf("%d %s", a.Code, a.Body)
 		}
-		if commits := in.Db.Stats().Commits - before; commits != 0 {
+		if commits := in.DB.Stats().Commits - before; commits != 0 {
 			in.T.Errorf("%d commits were made", commits)
 		}
 	})
@@ -257,7 +257,7 @@ func TestRevocation_RejectsWriteInSameCommit(t *testing.T) {
 // waitQueued waits until that many write functions wait for the writer. It reports
 // false if the request is answered before.
 func waitQueued(in *servertest.Instance, n int, answered chan *servertest.Reply) bool {
-	for in.Db.Stats().Queued < n {
+	for in.DB.Stats().Queued < n {
 		if len(answered) > 0 {
 			return false
 		}

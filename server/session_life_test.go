@@ -57,7 +57,7 @@ func TestConfirmation_ReplacesToken(t *testing.T) {
 	in.Call("GET", "/admin/info", "", "first").Brief(401) // only one former token
 	in.OK("GET", "/admin/info", "", "second")
 	in.OK("GET", "/admin/info", "", "third")
-	servertest.Must(t, in.Db.View(store.System, func(tx *store.Tx) error {
+	servertest.Must(t, in.DB.View(store.System, func(tx *store.Tx) error {
 		for token, err := range store.SessionTokens.All(tx) {
 			servertest.Must(t, err)
 			if left := token.EndsAt.Std().Sub(tx.Now().Std()); token.EndsAt != 0 && (left <= 0 || left > time.Minute) {

@@ -66,7 +66,7 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 	var servers []*httptest.Server
 	for range 2 {
 		in := servertest.StartNew(t)
-		in.Server.Cookies, err = web.NewCookieMarks(in.Db)
+		in.Server.Cookies, err = web.NewCookieMarks(in.DB)
 		servertest.Must(t, err)
 		in.Hosted()
 		withAppFactors(in, "ann")
@@ -120,7 +120,7 @@ func TestCookies_MarksOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	in := servertest.StartNew(t)
 	marks := func(in *servertest.Instance) web.CookieMarks {
-		m, err := web.NewCookieMarks(in.Db)
+		m, err := web.NewCookieMarks(in.DB)
 		servertest.Must(t, err)
 		return m
 	}

@@ -277,7 +277,7 @@ func TestChangeLogExport_Verifiable(t *testing.T) {
 	a := in.OK("GET", "/system/audit-export", "", "owner")
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	servertest.Must(t, os.WriteFile(path, []byte(a.Body), 0o600))
-	head := in.Db.LogHead()
+	head := in.DB.LogHead()
 	result, err := audit.VerifyFiles([]string{path}, []audit.Head{head})
 	servertest.Must(t, err)
 	if result.First != 1 || result.Head != head || result.Entries != head.Seq {

@@ -45,7 +45,7 @@ func TestChangeLog_EntryPerAction(t *testing.T) {
 		{"POST", fmt.Sprintf("/file/list/%d/link", file.ID), "", "create_link", ""},
 		{"DELETE", fmt.Sprintf("/file/list/%d", file.ID), "", "", "file update"},
 	} {
-		before := in.Db.LogHead().Seq
+		before := in.DB.LogHead().Seq
 		if a := in.Call(c.method, c.url, c.body, "owner"); a.Code != http.StatusOK {
 			t.Fatalf("%s %s: %d %.200s", c.method, c.url, a.Code, a.Body)
 		}
@@ -75,7 +75,7 @@ func TestChangeLog_LoginAndLogout(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	clerk := in.Clerk("clerk")
-	before := in.Db.LogHead().Seq
+	before := in.DB.LogHead().Seq
 	in.Enter("clerk", "clerk", servertest.OwnerPassword)
 	in.OK("POST", "/admin/logout", "", "clerk")
 	var told []string
@@ -102,7 +102,7 @@ func TestChangeLog_Reasons(t *testing.T) {
 		strings.Repeat("x", 200):                 strings.Repeat("x", 200),
 		url.PathEscape(strings.Repeat("客", 200)): strings.Repeat("客", 200),
 	} {
-		before := in.Db.LogHead().Seq
+		before := in.DB.LogHead().Seq
 		r := in.Request("PUT", "/admin/info", fmt.Sprintf(`{"nickname":%q}`, fmt.Sprint("N", in.Last.Add(1))), "owner")
 		r.Header.Set("X-Reason", sent)
 		in.Send(r).Brief(200)
@@ -111,11 +111,11 @@ func TestChangeLog_Reasons(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{strings.Repeat("x", 201), "a%0Ab", "%ff"} {
-		before := in.Db.LogHead()
+		before := in.DB.LogHead()
 		r := in.Request("PUT", "/admin/info", `{"nickname":"bad"}`, "owner")
 		r.Header.Set("X-Reason", bad)
 		in.Send(r).Brief(400, "X-Reason")
-		if in.Db.LogHead() != before {
+		if in.DB.LogHead() != before {
 			t.Errorf("%q: something was changed", bad)
 		}
 	}
@@ -127,7 +127,7 @@ func TestChangeLog_DenialsAreGrouped(t *testing.T) {
 	in := servertest.Start(t)
 	clerk := in.Clerk("clerk")
 	in.Enter("clerk", "clerk", servertest.OwnerPassword)
-	before := in.Db.LogHead().Seq
+	before := in.DB.LogHead().Seq
 	for range 5 {
 		in.Call("GET", "/admin/list", "", "clerk").Brief(403)
 	}
@@ -150,7 +150,7 @@ func TestChangeLog_DenialsAreGrouped(t *testing.T) {
 	for i := range 3 * web.MaxDenials { // a flood from many networks
 		in.Server.Denials.Add(web.Denial{Network: fmt.Sprint(i), Route: &in.Server.Server.Routes[0]})
 	}
-	before = in.Db.LogHead().Seq
+	before = in.DB.LogHead().Seq
 	servertest.Must(t, changes.LogDenials(in.Server.Server))
 	if entries := in.EntriesSince(before); len(entries) != web.MaxDenials+1 {
 		t.Errorf("%d entries", len(entries))

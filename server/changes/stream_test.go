@@ -77,7 +77,7 @@ func TestStream_InvalidPositions(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/system/dict", `{"code":"c","name":"C"}`)
-	head := in.Db.LogHead()
+	head := in.DB.LogHead()
 	for _, c := range []struct {
 		position string
 		code     int

@@ -64,7 +64,7 @@ func TestUndo_RestoresStateBefore(t *testing.T) {
 		before := in.State()
 		a := in.OK(c.method, c.url, c.body, "owner")
 		seq, after := in.NewestEntry(), in.State()
-		if want := web.EventID(in.Db.LogHead().Generation, seq); a.Header.Get("Reeve-Entry") != want {
+		if want := web.EventID(in.DB.LogHead().Generation, seq); a.Header.Get("Reeve-Entry") != want {
 			t.Errorf("%s: Reeve-Entry %q, want %s", name, a.Header.Get("Reeve-Entry"), want)
 		}
 		var detail changes.LogDetail

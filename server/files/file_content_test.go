@@ -162,11 +162,11 @@ func TestThumbs(t *testing.T) {
 		if b := small.Bounds(); b.Dx() != want[0] || b.Dy() != want[1] {
 			t.Errorf("%s: %v", size, b)
 		}
-		kept, err := in.Db.Thumb(picture.SHA256, size)
+		kept, err := in.DB.Thumb(picture.SHA256, size)
 		if servertest.Must(t, err); !strings.HasSuffix(string(kept), "\n"+first.Body) {
 			t.Errorf("%s: kept are %d bytes", size, len(kept))
 		}
-		servertest.Must(t, in.Db.SaveThumb(picture.SHA256, size, []byte("image/png\nkept"))) // a stored thumbnail is not made again
+		servertest.Must(t, in.DB.SaveThumb(picture.SHA256, size, []byte("image/png\nkept"))) // a stored thumbnail is not made again
 		second := in.OK("GET", url, "", "owner")
 		if tag := fmt.Sprintf(`"%s-%s"`, picture.SHA256, size); second.Body != "kept" || second.Header.Get("Etag") != tag || first.Header.Get("Etag") != tag {
 			t.Errorf("%s: the second answer is %q %v", size, second.Body, second.Header)
@@ -182,12 +182,12 @@ func TestThumbs(t *testing.T) {
 	in.Call("GET", servertest.ContentURL(picture.ID)+"?thumb=64x64", "", "owner").Brief(404)
 	in.OK("DELETE", fmt.Sprint("/file/trash/", picture.ID), "", "owner")
 	swept(in, 1)
-	kept, err := in.Db.Thumb(picture.SHA256, "64x64")
+	kept, err := in.DB.Thumb(picture.SHA256, "64x64")
 	if servertest.Must(t, err); kept != nil {
 		t.Errorf("a thumb of %d bytes is left", len(kept))
 	}
-	servertest.Must(t, in.Db.SaveThumb(picture.SHA256, "64x64", []byte("late")))
-	if kept, err := in.Db.Thumb(picture.SHA256, "64x64"); kept != nil || err != nil {
+	servertest.Must(t, in.DB.SaveThumb(picture.SHA256, "64x64", []byte("late")))
+	if kept, err := in.DB.Thumb(picture.SHA256, "64x64"); kept != nil || err != nil {
 		t.Errorf("a thumb without a picture: %q, %v", kept, err)
 	}
 }

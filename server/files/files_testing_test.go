@@ -12,7 +12,7 @@ import (
 func blobs(in *servertest.Instance) int {
 	in.T.Helper()
 	var report kv.Report
-	servertest.Must(in.T, in.Db.VerifyFiles(&report))
+	servertest.Must(in.T, in.DB.VerifyFiles(&report))
 	return report.Blobs
 }
 

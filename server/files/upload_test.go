@@ -226,7 +226,7 @@ func TestUpload_Quota(t *testing.T) {
 	in.OK("DELETE", fmt.Sprint("/file/list/", first.ID), "", "owner")
 	in.Posts("owner", servertest.FilePart("second", filler(documentPDF, 3<<20))).Brief(507)
 	in.OK("DELETE", fmt.Sprint("/file/trash/", first.ID), "", "owner")
-	servertest.Until(t, "the content is deleted", func() bool { stored, _ := in.Db.FileBytes(); return stored == 0 })
+	servertest.Until(t, "the content is deleted", func() bool { stored, _ := in.DB.FileBytes(); return stored == 0 })
 	in.Keep("owner", "second", filler(documentPDF, 3<<20))
 	in.Set("file.quota_megabytes", "0")
 	in.Set("file.free_megabytes", fmt.Sprint(1<<20))

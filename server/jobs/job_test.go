@@ -39,7 +39,7 @@ func userCount(in *servertest.Instance) (n int) {
 func TestImportJob_BoundedSteps(t *testing.T) {
 	t.Parallel()
 	in := servertest.WithOffice(t, nil)
-	commits := in.Db.Stats().Commits
+	commits := in.DB.Stats().Commits
 	n := servertest.Size(450, 2000, 10_000)
 	a := in.Upload("/admin/list-import", manyPeople(n), "owner")
 	var out people.ImportOut
@@ -48,7 +48,7 @@ func TestImportJob_BoundedSteps(t *testing.T) {
 	if out.Created != n || out.Job.State != store.JobDone || out.Job.Total != int64(n) || out.Job.EndedAt == 0 {
 		t.Errorf("%d created, %+v", out.Created, out.Job)
 	}
-	stats := in.Db.Stats()
+	stats := in.DB.Stats()
 	if stats.Largest > kv.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", stats.Largest)
 	}
@@ -72,9 +72,9 @@ func TestImportJob_BoundedSteps(t *testing.T) {
 func TestImportJob_CheckLeavesWriterFree(t *testing.T) {
 	t.Parallel()
 	in := servertest.WithOffice(t, nil)
-	before := in.Db.Stats()
+	before := in.DB.Stats()
 	in.Imported(manyPeople(servertest.Size(1000, 5000, 10_000)))
-	if after := in.Db.Stats(); after.Updates != before.Updates {
+	if after := in.DB.Stats(); after.Updates != before.Updates {
 		t.Errorf("%d writes", after.Updates-before.Updates)
 	}
 }
@@ -160,7 +160,7 @@ func TestImportJob_FailureIsUndone(t *testing.T) {
 			if j := page.Data[0]; !strings.ContainsFunc(j.Msg, func(r rune) bool { return unicode.Is(unicode.Han, r) }) || len(j.Reason) == 0 {
 				t.Errorf("in Chinese: %+v", j)
 			}
-			if largest := in.Db.Stats().Largest; largest > kv.MaxRecordsPerWrite {
+			if largest := in.DB.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 				t.Errorf("a write changed %d records", largest)
 			}
 		})
@@ -193,7 +193,7 @@ func TestJob_ContinuedAfterCrash(t *testing.T) {
 			}
 			var images []string
 			record := false
-			in.Db.OnCommit(func(kv.Changes) { // in the writer, so nothing changes meanwhile
+			in.DB.OnCommit(func(kv.Changes) { // in the writer, so nothing changes meanwhile
 				if record {
 					images = append(images, copyData(t, in.Dir))
 				}

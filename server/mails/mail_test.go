@@ -121,9 +121,9 @@ func TestMail_DeadServerDelaysNobody(t *testing.T) {
 	for i := range mails.MailBatch + 3 {
 		inviteByMail(in, fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 	}
-	before := in.Db.LogHead().Seq
+	before := in.DB.LogHead().Seq
 	in.SendMails()
-	if in.Db.LogHead().Seq != before {
+	if in.DB.LogHead().Seq != before {
 		t.Error("links were made for mails that could not be sent")
 	}
 	in.OK("GET", "/system/mail?state=queued", "", "owner").Brief(200, fmt.Sprintf(`"total":%d`, mails.MailBatch+3), `"stage":"connect"`, `"attempts":1`, "connection refused")
@@ -234,7 +234,7 @@ func TestMail_ServerChosenByOwnersOnly(t *testing.T) {
 	in.OK("PUT", "/system/setting", `{"values":{"mail.host":"one.example.org","mail.password":"secret"}}`, "owner")
 	in.OK("PUT", "/system/setting", `{"values":{"mail.host":"two.example.org"}}`, "owner")
 	in.OK("PUT", "/system/setting", `{"values":{"mail.password":"******","mail.host":"two.example.org","mail.from_name":"B"}}`, "guard")
-	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", in.Db.LogHead().Seq-1), "", "guard").Brief(403, `"errorCode":"owner_required"`)
+	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq-1), "", "guard").Brief(403, `"errorCode":"owner_required"`)
 	in.OK("GET", "/system/setting-value", "", "owner").Brief(200, `"host":"two.example.org"`, `"password":"******"`)
 }
 
@@ -505,10 +505,10 @@ func TestEmailVerification_NotUndoable(t *testing.T) {
 	link := servertest.NewTestLink(store.EmailVerification, false, id)
 	in.Plant(link, "a@example.org")
 	in.OK("POST", "/admin/verify", `{"token":"`+link.Token+`"}`, "nobody")
-	used := in.Db.LogHead().Seq
+	used := in.DB.LogHead().Seq
 	in.OK("PUT", user, `{"email_verified":1}`, "owner").Brief(200, `"email_verified":1`)
 	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", used), "", "owner")
-	undone := in.Db.LogHead().Seq
+	undone := in.DB.LogHead().Seq
 	in.OK("GET", user, "", "owner").Brief(200, `"email_verified":0`)
 	in.OK("PUT", user, `{"email":"b@example.org","email_verified":1}`, "owner").Brief(200, `"email_verified":0`)
 	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", undone), "", "owner")

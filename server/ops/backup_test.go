@@ -30,7 +30,7 @@ func withFile(t *testing.T) (in *servertest.Instance, data []byte) {
 	in = servertest.Start(t)
 	in.Clerk("clerk", "system.backup")
 	data = bytes.Repeat([]byte("the bytes of a file "), 300_000)
-	u, err := in.Db.NewUpload()
+	u, err := in.DB.NewUpload()
 	servertest.Must(t, err)
 	defer u.Release()
 	_, err = u.Write(data)
@@ -67,7 +67,7 @@ func TestBackup_HasFiles(t *testing.T) {
 	other.View(func(tx *store.Tx) error {
 		f, err := store.Files.Get(tx, 1)
 		servertest.Must(t, err)
-		blob, err := other.Db.OpenBlob(f.Digest)
+		blob, err := other.DB.OpenBlob(f.Digest)
 		servertest.Must(t, err)
 		got, err := io.ReadAll(blob)
 		if !bytes.Equal(got, data) {
@@ -192,14 +192,14 @@ func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
 			return err
 		})
 	}
-	_, err := in.Db.FilesOpened()
+	_, err := in.DB.FilesOpened()
 	servertest.Must(t, err)
-	free, _, err := in.Db.DiskFree()
+	free, _, err := in.DB.DiskFree()
 	servertest.Must(t, err)
 	defer disktest.Fill(t, at, int(free)-1<<20)() // what remains is for writes, which are logged, not for a copy
 	t.Setenv("TMPDIR", at)
 	leaveUnread(in, 503)
-	if n := in.Db.Stats().Reading; n != 0 {
+	if n := in.DB.Stats().Reading; n != 0 {
 		t.Errorf("%d transactions still read", n)
 	}
 	in.OK("GET", "/system/backup", "", "clerk")

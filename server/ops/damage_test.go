@@ -24,12 +24,12 @@ func TestDamagedLogEntry(t *testing.T) {
 		in.OK("POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %02d"}`, i), "owner")
 	}
 	servertest.Until(t, "entries are moved", func() bool {
-		segments := in.Db.LogSegments()
+		segments := in.DB.LogSegments()
 		return len(segments) > 0 && segments[len(segments)-1].Last > 40
 	})
 	whole := in.OK("GET", "/system/audit-export", "", "owner").Body
 	seq := regexp.MustCompile(`"seq":(\d+)[^\n]*Department 11`).FindStringSubmatch(whole)[1]
-	path := in.Db.LogSegments()[0].Path
+	path := in.DB.LogSegments()[0].Path
 	in.Close()
 	text, err := os.ReadFile(path)
 	servertest.Must(t, err)

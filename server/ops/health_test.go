@@ -66,13 +66,13 @@ func TestSystemHealth_ClosedDatabase(t *testing.T) {
 func TestSystemHealth_UnopenableFiles(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	if _, err := in.Db.FilesOpened(); err != nil {
+	if _, err := in.DB.FilesOpened(); err != nil {
 		t.Fatal(err)
 	}
 	in.Close()
 	servertest.Must(t, os.WriteFile(filepath.Join(in.Dir, "files.db"), []byte(strings.Repeat("not a database", 20000)), 0o600))
 	other := servertest.Open(t, in.Dir)
-	if _, err := other.Db.FilesOpened(); err == nil {
+	if _, err := other.DB.FilesOpened(); err == nil {
 		t.Fatal("it was opened")
 	}
 	other.Tokens["owner"] = other.SignIn(1)
@@ -147,7 +147,7 @@ func TestDiskHealth_FreeSpace(t *testing.T) {
 func TestDiskHealth_FloorSetting(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	if _, known, _ := in.Db.DiskFree(); !known {
+	if _, known, _ := in.DB.DiskFree(); !known {
 		t.Skip("this system does not tell how full its disks are")
 	}
 	in.OK("PUT", "/system/setting", `{"values":{"file.free_megabytes":1048576}}`, "owner") // 1 TiB
@@ -186,7 +186,7 @@ func TestSystemInfo(t *testing.T) {
 	for _, name := range []string{"data.db.schema-2", "data.db.schema-1"} {
 		servertest.Must(t, os.WriteFile(filepath.Join(in.Dir, name), []byte("abc"), 0o600))
 	}
-	if _, err := in.Db.FilesOpened(); err != nil {
+	if _, err := in.DB.FilesOpened(); err != nil {
 		t.Fatal(err)
 	}
 	in.Create("/system/setting-group", `{"key":"counted","title":"Counted"}`)
@@ -255,7 +255,7 @@ func TestLostCommits_ShownUntilAcknowledged(t *testing.T) {
 	}
 	open := func() {
 		in = servertest.Open(t, in.Dir)
-		_, err := in.Db.FilesOpened() // until then the state is degraded
+		_, err := in.DB.FilesOpened() // until then the state is degraded
 		servertest.Must(t, err)
 	}
 	open()
@@ -281,7 +281,7 @@ func TestSystemHealth_SearchIndexFailure(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	servertest.Must(t, os.WriteFile(filepath.Join(in.Dir, "search"), []byte("in the way"), 0o600))
-	servertest.Must(t, in.Db.Update(store.System, func(tx *store.Tx) error {
+	servertest.Must(t, in.DB.Update(store.System, func(tx *store.Tx) error {
 		for n := range 5000 {
 			if err := store.Roles.Create(tx, &store.Role{Name: fmt.Sprint("role ", n), DataScope: store.ScopeSelf}); err != nil {
 				return err

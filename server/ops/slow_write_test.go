@@ -16,7 +16,7 @@ func TestSlowWrite_Reported(t *testing.T) {
 	var log bytes.Buffer
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	write := func(operation string, hold time.Duration) {
-		servertest.Must(t, in.Db.WithRecorder(nil).For(operation, nil).Update(store.System, func(*store.Tx) error {
+		servertest.Must(t, in.DB.WithRecorder(nil).For(operation, nil).Update(store.System, func(*store.Tx) error {
 			time.Sleep(hold)
 			return nil
 		}))

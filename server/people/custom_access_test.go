@@ -39,14 +39,14 @@ func TestCustomField_HiddenInUndoConflicts(t *testing.T) {
 		return err
 	})
 	in.OK("PUT", "/user/list/1", `{"fields":{"note":"first"}}`, "owner")
-	first := in.Db.LogHead().Seq
+	first := in.DB.LogHead().Seq
 	in.OK("PUT", "/user/list/1", `{"fields":{"note":"second"}}`, "owner")
 	a := in.OK("GET", "/system/audit/"+store.ID(first).String(), "", "owner")
 	a.Brief(200, `{"collection":"app_user","id":1,"field":"fields.note","expected":"first","current":"second"}`)
 	a.Lacks("4711", "points")
 
 	in.OK("PUT", "/user/list/1", `{"fields":{"note":"third"}}`, "owner")
-	third := in.Db.LogHead().Seq
+	third := in.DB.LogHead().Seq
 	in.Update(func(tx *store.Tx) error {
 		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Fields = u.Fields.With(4, "4712"); return nil })
 		return err
@@ -55,7 +55,7 @@ func TestCustomField_HiddenInUndoConflicts(t *testing.T) {
 	a.Brief(200, `"conflicts":[{"collection":"app_user","id":1,"field":"fields"}]`)
 	a.Lacks("4711", "4712")
 
-	hidden := "/system/audit/" + store.ID(in.Db.LogHead().Seq).String()
+	hidden := "/system/audit/" + store.ID(in.DB.LogHead().Seq).String()
 	in.OK("GET", hidden, "", "owner").Lacks("points")
 	a = in.Call("POST", hidden+"/undo", "", "owner")
 	a.Names(403, "fields") // not which one
@@ -67,7 +67,7 @@ func TestCustomField_Undo(t *testing.T) {
 	in := withShopFields(t)
 	undo := func() *servertest.Reply {
 		t.Helper()
-		return in.Call("POST", "/system/audit/"+store.ID(in.Db.LogHead().Seq).String()+"/undo", "", "owner")
+		return in.Call("POST", "/system/audit/"+store.ID(in.DB.LogHead().Seq).String()+"/undo", "", "owner")
 	}
 	in.OK("PUT", "/api/user", `{"fields":{"birthday":"2000-02-29"}}`, "customer")
 	undo().Names(422, "fields.birthday") // the backend can only read it
@@ -90,7 +90,7 @@ func TestCustomField_Undo(t *testing.T) {
 	// A deleted field is not restored: its values are gone.
 	in.OK("DELETE", "/system/field/1", "", "owner")
 	applyFields(in)
-	removed := in.Db.LogHead().Seq
+	removed := in.DB.LogHead().Seq
 	in.Create("/system/field", `{"realm":"app","key":"tier","title":"Tier","type":"input"}`)
 	for seq := removed; seq > removed-4; seq-- {
 		a := in.Call("GET", "/system/audit/"+store.ID(seq).String(), "", "owner")
@@ -147,9 +147,9 @@ func TestCustomField_Bounds(t *testing.T) {
 
 	for sent, back := range map[string]string{`"\"hello\""`: `"hello"`, `"\"123\""`: `"123"`, `{"b":1, "a":[1.50]}`: `{"a":[1.50],"b":1}`} {
 		in.OK("PUT", "/user/list/1", `{"fields":{"data":`+sent+`}}`, "owner").Brief(200, `"data":`+back)
-		before := in.Db.LogHead().Seq
+		before := in.DB.LogHead().Seq
 		in.OK("PUT", "/user/list/1", `{"fields":{"data":`+back+`}}`, "owner").Brief(200, `"data":`+back)
-		if in.Db.LogHead().Seq != before {
+		if in.DB.LogHead().Seq != before {
 			t.Errorf("%s, sent back as it was read, is a change", back)
 		}
 	}

@@ -120,7 +120,7 @@ func TestCustomField_LogUndoCSV(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.OK("PUT", "/user/list/1", `{"fields":{"tier":"silver"}}`, "owner")
-	change := in.Db.LogHead().Seq
+	change := in.DB.LogHead().Seq
 	in.OK("GET", "/system/audit/"+store.ID(change).String(), "", "owner").Brief(200, `"name":"fields.tier","old":"gold","new":"silver"`)
 	in.OK("POST", "/system/audit/"+store.ID(change).String()+"/undo", "", "owner")
 	in.OK("GET", "/user/list/1", "", "owner").Brief(200, `"tier":"gold"`)

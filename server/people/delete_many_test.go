@@ -35,7 +35,7 @@ func TestDeletion_ManyByAJob(t *testing.T) {
 	if open := in.SessionsOf(staff[3]); len(open) != 0 {
 		t.Errorf("%d sessions are left", len(open))
 	}
-	if largest := in.Db.Stats().Largest; largest > kv.MaxRecordsPerWrite {
+	if largest := in.DB.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", largest)
 	}
 	in.OK("DELETE", all, "", "owner").Brief(200, `"data":{}`)

@@ -217,7 +217,7 @@ func TestImportedHash_NoInvitation(t *testing.T) {
 				}
 				return nil
 			})
-			if largest := in.Db.Stats().Largest; largest > kv.MaxRecordsPerWrite {
+			if largest := in.DB.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 				t.Errorf("a write changed %d records", largest)
 			}
 		})

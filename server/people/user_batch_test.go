@@ -150,7 +150,7 @@ func TestBulkUserUpdate_ManyByJob(t *testing.T) {
 	if open := in.SessionsOf(staff[3]); len(open) != 0 {
 		t.Errorf("%d sessions are left", len(open))
 	}
-	if largest := in.Db.Stats().Largest; largest > kv.MaxRecordsPerWrite {
+	if largest := in.DB.Stats().Largest; largest > kv.MaxRecordsPerWrite {
 		t.Errorf("a write changed %d records", largest)
 	}
 	in.OK("PUT", fmt.Sprintf("/admin/list?ids=%s", servertest.ManyOf(staff[:101])), `{"status":1}`, "owner").Brief(200, `"count":101`, `"user_update"`)

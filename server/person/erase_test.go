@@ -94,7 +94,7 @@ func TestEraseRoutes(t *testing.T) {
 func TestErasure_IsContinued(t *testing.T) {
 	t.Parallel()
 	in, id := withLeaver(t)
-	_, _, err := store.Erase(in.Db.WithRecorder(nil), store.System, store.Account{ID: id}, "leaver")
+	_, _, err := store.Erase(in.DB.WithRecorder(nil), store.System, store.Account{ID: id}, "leaver")
 	servertest.Must(t, err)
 	in.Server.Person.ResumeErasures()
 	in.Server.Person.ResumeErasures()
@@ -111,7 +111,7 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 	in.Clerk("reader", "admin.list.data")
 	url := fmt.Sprintf("/admin/list/%d/data", id)
 	in.OK("PUT", fmt.Sprint("/admin/list/", id), `{"nickname":"Lea"}`, "owner")
-	servertest.Must(t, in.Db.WithRecorder(nil).From(&store.Origin{User: store.Account{ID: id}, RequestID: "x"}).Update(store.System, func(tx *store.Tx) error {
+	servertest.Must(t, in.DB.WithRecorder(nil).From(&store.Origin{User: store.Account{ID: id}, RequestID: "x"}).Update(store.System, func(tx *store.Tx) error {
 		u, err := store.UserByName.Get(tx, "uploader")
 		if err != nil {
 			return err
@@ -286,7 +286,7 @@ func TestErasure_ImpersonationEvents(t *testing.T) {
 				t.Errorf("%+v", out)
 			}
 			in.Flush()
-			files, err := filepath.Glob(filepath.Join(in.Db.Dir(), "monitor", "*"))
+			files, err := filepath.Glob(filepath.Join(in.DB.Dir(), "monitor", "*"))
 			servertest.Must(t, err)
 			found := false
 			for _, path := range files {

@@ -95,7 +95,7 @@ func TestAppRoles_AssignmentNeedsPermission(t *testing.T) {
 	in.OK("PUT", "/api/user", `{"role_ids":[1],"access":["app.order"]}`, "customer").Brief(200, `"role_ids":[]`, `"access":[]`) // read-only
 	in.OK("PUT", "/user/list/1", `{"role_ids":[1]}`, "owner")
 	in.OK("PUT", "/user/list/1", `{"role_ids":[]}`, "owner")
-	newest := in.Db.LogHead().Seq
+	newest := in.DB.LogHead().Seq
 	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", newest), "", "support").Brief(403)
 	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", newest), "", "owner")
 	checked(in, `"app.order.refund":true`)
@@ -110,7 +110,7 @@ func TestAppRoles_NotWidenedOnOtherPaths(t *testing.T) {
 	in.Clerk("clerk", "user.role.query", "user.role.create", "user.role.update", "system.audit.query", "system.audit.undo")
 	in.Call("PUT", "/user/role/1/rule", `{"rule_ids":[1]}`, "clerk").Brief(403, "user.role.rule")
 	in.OK("DELETE", "/user/role/1", "", "owner")
-	undo := fmt.Sprintf("/system/audit/%d/undo", in.Db.LogHead().Seq)
+	undo := fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq)
 	in.Call("POST", undo, "", "clerk").Brief(403, "user.role.rule")
 	in.OK("POST", undo, "", "owner")
 	in.OK("GET", "/user/role/1", "", "owner").Brief(200, `"rule_ids":[2,1]`)

@@ -25,8 +25,9 @@ func (in *Instance) EntriesSince(seq uint64) (entries []audit.Entry) {
 }
 
 // NewestEntry returns the number of the newest entry of the change log.
-func (in *Instance) NewestEntry() uint64 { return in.Db.LogHead().Seq }
+func (in *Instance) NewestEntry() uint64 { return in.DB.LogHead().Seq }
 
+// Undo undoes an entry of the change log as a caller.
 func (in *Instance) Undo(seq uint64, as string) *Reply {
 	in.T.Helper()
 	return in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", seq), "", as)
@@ -63,6 +64,7 @@ func (in *Instance) State() map[string]kv.Fields {
 	return all
 }
 
+// SameState checks that all records are as State returned them.
 func (in *Instance) SameState(what string, want map[string]kv.Fields) {
 	in.T.Helper()
 	got := in.State()

@@ -60,6 +60,7 @@ func (in *Instance) OK(method, url, body, as string) *Reply {
 	return r
 }
 
+// Send sends a request to the real handler and returns the checked response.
 func (in *Instance) Send(r *http.Request) *Reply {
 	in.T.Helper()
 	return in.answerOf(in.Server.Handler(), r)
@@ -167,6 +168,7 @@ func IsProtocol(op openapi.Object) bool {
 	return op["x-protocol"] != nil
 }
 
+// EscapePointer escapes a name for a JSON pointer.
 func EscapePointer(s string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
 }
@@ -195,6 +197,7 @@ type compiled struct {
 	compiler *jsonschema.Compiler
 }
 
+// DocumentSchemas are the compiled schemas of the OpenAPI document.
 var DocumentSchemas = sync.OnceValue(func() *compiled {
 	doc, err := openapi.NewDocument((&web.Server{Config: web.Config{Version: "test"}}), server.Routes())
 	if err != nil {
@@ -245,6 +248,7 @@ func FindOperation(method, path string) (string, openapi.Object) {
 	return best, bestOp
 }
 
+// Envelope returns the decoded envelope of the response.
 func (a *Reply) Envelope() Parsed {
 	a.T.Helper()
 	var e Parsed
@@ -298,6 +302,7 @@ func (a *Reply) Names(status int, fields ...string) {
 	}
 }
 
+// EncodeJSON is json.Marshal; an error ends the test.
 func EncodeJSON(t testing.TB, v any) []byte {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -305,8 +310,10 @@ func EncodeJSON(t testing.TB, v any) []byte {
 	return b
 }
 
+// Nested returns an empty JSON array in that many arrays.
 func Nested(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
+// BrokenReader fails at once, like the body of a client that has gone.
 type BrokenReader struct{}
 
 func (BrokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -319,6 +326,7 @@ func (in *Instance) Made(url, body string) store.ID {
 	return head.ID
 }
 
+// SessionsOf returns the IDs of the sessions of a user.
 func (in *Instance) SessionsOf(user store.ID) (ids []store.ID) {
 	in.T.Helper()
 	in.View(func(tx *store.Tx) (err error) {
@@ -396,6 +404,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`[0-9]+ MiB are free`), `… MiB are free`},
 }
 
+// Steady replaces what differs from run to run in a response, such as times and tokens.
 func Steady(body string) string {
 	for _, v := range volatile {
 		body = v.is.ReplaceAllString(body, v.stands)
@@ -403,12 +412,15 @@ func Steady(body string) string {
 	return body
 }
 
+// Moment matches a time in JSON.
 var Moment = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"`)
 
+// SomeMoment is a time in JSON.
 const SomeMoment = `"2025-05-08T03:04:05.000000Z"`
 
 func oneMoment(body string) string { return Moment.ReplaceAllString(body, SomeMoment) }
 
+// Is checks the data of a response, in which SomeMoment stands for any time.
 func (a *Reply) Is(want string) {
 	a.T.Helper()
 	if diff := cmp.Diff(want+"\n", oneMoment(a.Body)); a.Code != http.StatusOK || diff != "" {

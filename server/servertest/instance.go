@@ -53,7 +53,7 @@ func Size(small, medium, long int) int {
 type Instance struct {
 	T      testing.TB
 	Dir    string
-	Db     *store.DB
+	DB     *store.DB
 	Auth   *auth.Auth
 	Server *server.Server
 	Tokens map[string]string // by the name that a test uses for the caller
@@ -122,16 +122,16 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 	seed := &server.Seed{Files: su.Seed, Username: "admin", Password: OwnerPassword, Cost: HashCost, MustChange: su.Must}
 	pages, err := seed.Pages()
 	Must(t, err)
-	in.Db, err = store.Open(dir, store.Options{Version: "test", Keys: server.Keys(), Confirmed: server.ConfirmedKeys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade}.DrainingFrom(su.Drain))
+	in.DB, err = store.Open(dir, store.Options{Version: "test", Keys: server.Keys(), Confirmed: server.ConfirmedKeys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade}.DrainingFrom(su.Drain))
 	Must(t, err)
 	t.Cleanup(in.Close)
-	in.Auth, err = auth.New(in.Db, auth.Options{Cost: su.cost, Common: commonPasswords(), Breached: su.Leaked, InitialFile: su.File, PublicURL: su.Config.PublicURL})
+	in.Auth, err = auth.New(in.DB, auth.Options{Cost: su.cost, Common: commonPasswords(), Breached: su.Leaked, InitialFile: su.File, PublicURL: su.Config.PublicURL})
 	Must(t, err)
 	logger := zerolog.Nop()
 	if su.Log != nil {
 		logger = zerolog.New(su.Log).Level(zerolog.DebugLevel)
 	}
-	in.Server, err = server.New(su.Config, in.Db, in.Auth, logger)
+	in.Server, err = server.New(su.Config, in.DB, in.Auth, logger)
 	Must(t, err)
 	in.Server.Cookies = Marks
 	in.Server.Streams.End() // so that they end after their first event, except with live
@@ -140,10 +140,10 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 
 // Close verifies and closes the database; the second call does nothing.
 func (in *Instance) Close() {
-	if in.Db == nil {
+	if in.DB == nil {
 		return
 	}
-	err := in.Db.View(store.System, func(tx *store.Tx) error {
+	err := in.DB.View(store.System, func(tx *store.Tx) error {
 		for _, fault := range tx.Verify().Faults {
 			in.T.Errorf("verify: %s", fault)
 		}
@@ -154,19 +154,19 @@ func (in *Instance) Close() {
 	}
 	if !in.Damaged && in.hasFiles() {
 		var report kv.Report
-		if err := in.Db.VerifyFiles(&report); err != nil || len(report.Faults) > 0 {
+		if err := in.DB.VerifyFiles(&report); err != nil || len(report.Faults) > 0 {
 			in.T.Errorf("verify files: %v %q", err, report.Faults)
 		}
 	}
-	if err := in.Db.Close(); err != nil {
+	if err := in.DB.Close(); err != nil {
 		in.T.Errorf("close: %v", err)
 	}
-	in.Db = nil
+	in.DB = nil
 }
 
 // hasFiles reports whether a record has a file, and the files database could be opened.
 func (in *Instance) hasFiles() (has bool) {
-	err := in.Db.View(store.System, func(tx *store.Tx) error {
+	err := in.DB.View(store.System, func(tx *store.Tx) error {
 		for _, c := range collectionStats(in.T, tx) {
 			has = has || c.Records > 0 && (c.Name == "file" || c.Name == "avatar")
 		}
@@ -175,10 +175,11 @@ func (in *Instance) hasFiles() (has bool) {
 	if err != nil || !has {
 		return false
 	}
-	_, err = in.Db.FilesOpened()
+	_, err = in.DB.FilesOpened()
 	return err == nil
 }
 
+// Must ends the test at an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -201,12 +202,13 @@ func Until(t testing.TB, what string, condition func() bool) {
 // Update and view work on the store directly, with system rights.
 func (in *Instance) Update(fn func(tx *store.Tx) error) {
 	in.T.Helper()
-	Must(in.T, in.Db.Update(store.System, fn))
+	Must(in.T, in.DB.Update(store.System, fn))
 }
 
+// View reads the store directly, with system rights.
 func (in *Instance) View(fn func(tx *store.Tx) error) {
 	in.T.Helper()
-	Must(in.T, in.Db.View(store.System, fn))
+	Must(in.T, in.DB.View(store.System, fn))
 }
 
 // Credential is the kind of credential of a caller.
@@ -413,6 +415,7 @@ type rawJSON string
 
 func (r rawJSON) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
+// DecodeObject decodes a JSON object; an error ends the test.
 func DecodeObject(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var object map[string]any

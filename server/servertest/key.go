@@ -33,6 +33,7 @@ func (in *Instance) NewKey(as, url, body, creator string) (k rights.KeyWithToken
 	return k
 }
 
+// RoleIDs returns the IDs of the roles of a user.
 func (in *Instance) RoleIDs(user string) []store.ID {
 	in.T.Helper()
 	var ids []store.ID

@@ -22,6 +22,7 @@ type TestLink struct {
 	Token, Hash string
 }
 
+// NewTestLink returns a link of a purpose for a user, with its token.
 func NewTestLink(purpose string, app bool, id store.ID) TestLink {
 	l := TestLink{purpose: purpose, Who: store.Account{App: app, ID: id}}
 	l.Token, l.Hash = auth.NewLink()
@@ -52,6 +53,7 @@ func (in *Instance) Plant(l TestLink, email string) {
 // mailed turns mail on, with a server that does not exist.
 const MailSettings = `{"values":{"mail.enabled":1,"mail.host":"127.0.0.1","mail.port":1,"mail.security":"none","mail.from":"reeve@example.org"}}`
 
+// TurnMailOn configures mail, which nothing delivers.
 func (in *Instance) TurnMailOn() {
 	in.T.Helper()
 	in.OK("PUT", "/system/setting", MailSettings, "owner")

@@ -14,7 +14,7 @@ import (
 )
 
 // Main runs the tests of a package: four at once on a machine with fewer cores, unless -parallel says
-// otherwise: many of them wait for a deadline. Their files are in memory: the store and the tests
+// otherwise, since many of them wait for a deadline. Their files are in memory: the store and the tests
 // of the whole program test the disk. An instance is small and short-lived, so that collecting
 // garbage less often saves a tenth of the time.
 func Main(m *testing.M) {

@@ -18,6 +18,7 @@ import (
 	"reeve/server/pages"
 )
 
+// NewSecret is a password other than OwnerPassword.
 const NewSecret = "long enough it is"
 
 // Register sends the form of a registration.
@@ -36,13 +37,14 @@ func (a *Reply) ProfileVersion() string {
 	return found[1]
 }
 
-// GuestBrowser is a browser at the pages for app users, without scripts.
+// guestBrowser is a browser at the pages for app users, without scripts.
 type guestBrowser struct {
 	In       *Instance
 	Cookies  map[string]string
 	Language string
 }
 
+// GuestBrowser returns a browser without cookies.
 func (in *Instance) GuestBrowser() *guestBrowser {
 	return &guestBrowser{In: in, Cookies: map[string]string{}, Language: "en"}
 }
@@ -117,6 +119,7 @@ func (in *Instance) SignedIn(name string) *guestBrowser {
 	return v
 }
 
+// TestBase is a base path.
 const TestBase = "/admin-tool"
 
 // BelowBase returns an instance below a path, with the console.
@@ -156,6 +159,7 @@ func (in *Instance) Submit(token string, form url.Values) *Reply {
 	return in.Send(r)
 }
 
+// Passwords returns the fields of a form with a new password.
 func Passwords(one, other string) url.Values {
 	return url.Values{"password": {one}, "password_again": {other}}
 }
@@ -171,6 +175,7 @@ func (in *Instance) Confirmed(settings ...string) *mailbox {
 
 const confirmationSent = `{"data":{"confirmation_sent":true},"success":true,"msg":"ok","showType":0}`
 
+// ConfirmationSent checks that a page says that a mail was sent.
 func (a *Reply) ConfirmationSent() {
 	a.T.Helper()
 	if a.Code != 200 || strings.TrimSpace(a.Body) != confirmationSent || a.Header.Get("Set-Cookie") != "" {

@@ -22,11 +22,13 @@ func Shop(t *testing.T) *Instance {
 	return in
 }
 
+// OpenRegistration lets app users register.
 func (in *Instance) OpenRegistration() {
 	in.T.Helper()
 	in.OK("PUT", "/system/setting", `{"values":{"app.registration":true}}`, "owner")
 }
 
+// KeyOf creates an API key of a user and returns its token.
 func (in *Instance) KeyOf(u *store.User, kind Credential) string {
 	_, token := in.Key(u.ID, kind)
 	return token
@@ -146,6 +148,7 @@ func FourLevels(t testing.TB) *Instance {
 	return in
 }
 
+// SwitchPermission sets a flag of a permission to 0 or 1.
 func (in *Instance) SwitchPermission(key, flag string, on int) {
 	in.T.Helper()
 	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/%s", in.Permission(key), flag), fmt.Sprintf(`{%q:%d}`, flag, on), "owner")
@@ -171,6 +174,7 @@ func WithCeilings(t *testing.T) *Instance {
 	return in
 }
 
+// InScope are the data scopes, each with what a caller who has it sees.
 var InScope = []struct {
 	Scope  string
 	Depts  []store.ID // of the scope custom
@@ -203,6 +207,7 @@ func (in *Instance) Who(id store.ID) (name string, session store.ID) {
 	return name, session
 }
 
+// ManyOf returns IDs joined by commas.
 func ManyOf(ids []store.ID) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]")
 }

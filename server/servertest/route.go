@@ -103,6 +103,7 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 	}
 }
 
+// Innards is the text of an internal error, which no client may see.
 const Innards = "innards of the program"
 
 // FailingRoutes fail in every way that a handler can.
@@ -157,6 +158,7 @@ func EachRoute(t *testing.T, in *Instance, when func(*web.Route) bool, test func
 	}
 }
 
+// NeedsKey reports whether a route needs a permission.
 func NeedsKey(rt *web.Route) bool { return !rt.Open() }
 
 // ShowPages turns on the routes that a setting hides.

@@ -34,6 +34,7 @@ func (in *Instance) FlagGroup(key string, public bool) store.ID {
 	return in.Made("/system/setting-group", fmt.Sprintf(`{"key":%q,"title":"Flags","public":%t}`, key, public))
 }
 
+// Flag creates a feature flag.
 func (in *Instance) Flag(group store.ID, key, values string) store.ID {
 	in.T.Helper()
 	return in.Made("/system/setting", fmt.Sprintf(`{"key":%q,"title":"Flag","type":"flag","group_id":%d,"values":%q}`, key, group, values))
@@ -44,6 +45,7 @@ func OnFor(conditions string) string {
 	return `{"enabled":true,"variants":{"on":true,"off":false},"default":"off","rules":[{` + conditions + `,"variant":"on"}]}`
 }
 
+// OneFlag and AllFlags are the paths of the flag protocol.
 const OneFlag, AllFlags = "/ofrep/v1/evaluate/flags/", "/ofrep/v1/evaluate/flags"
 
 // Evaluates fails unless the caller gets the value, as JSON, of a flag.
@@ -65,6 +67,7 @@ func (in *Instance) CreateAppRole() {
 // Record returns the data of a response.
 func Record(a *Reply) []byte { return a.Envelope().Data }
 
+// TwoOptions are options of a setting.
 const TwoOptions = `[{"label":"A","value":"a"},{"label":"B","value":"b"}]`
 
 // SameJSON compares JSON without rounding numbers.

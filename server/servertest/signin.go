@@ -114,6 +114,7 @@ func (r *Reply) CookieOf() *http.Cookie {
 	return all[0]
 }
 
+// NewAuthenticator returns an authenticator that makes passkeys.
 func NewAuthenticator() *passkeytest.Authenticator {
 	return passkeytest.New("https://reeve.example.org", "reeve.example.org")
 }
@@ -152,6 +153,7 @@ func (in *Instance) Stale(name string) {
 	})
 }
 
+// Reauth confirms the identity of a caller with the password.
 func (in *Instance) Reauth(as string) {
 	in.T.Helper()
 	var out account.ReauthDone
@@ -229,6 +231,7 @@ func (in *Instance) Handled(r *http.Request) *http.Response {
 	return w.Result()
 }
 
+// CookieNamed returns the cookie of a name; nil if there is none.
 func CookieNamed(all []*http.Cookie, name string) *http.Cookie {
 	i := slices.IndexFunc(all, func(c *http.Cookie) bool { return c.Name == name })
 	if i < 0 {

@@ -716,7 +716,7 @@ func TestWebhook_SendsLogHead(t *testing.T) {
 		h.Poke()
 	}
 	m := r.gets(changes.HeadType)[0]
-	head := in.Db.LogHead()
+	head := in.DB.LogHead()
 	var got struct{ Data audit.Head }
 	servertest.Must(t, json.Unmarshal(m.Body, &got))
 	if got.Data != head {
@@ -861,7 +861,7 @@ func TestWebhookPace(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for n := range webhooks.WebhookFar/8 + 1 {
-				err := in.Db.Update(store.System, func(tx *store.Tx) error {
+				err := in.DB.Update(store.System, func(tx *store.Tx) error {
 					return store.Depts.Create(tx, &store.Dept{Name: fmt.Sprintf("%d-%d", i, n)})
 				})
 				if err != nil {
@@ -882,7 +882,7 @@ func TestWebhookPace(t *testing.T) {
 	busyUntil(begun.Add(time.Hour))
 	streams.Pause(1)
 	disktest.Equal(t, "far behind many writes", h.Pace(), webhooks.WebhookBusy)
-	h.State.Seq = in.Db.LogHead().Seq - webhooks.WebhookFar
+	h.State.Seq = in.DB.LogHead().Seq - webhooks.WebhookFar
 	disktest.Equal(t, "not far behind", h.Pace(), webhooks.WebhookPace)
 }
 
@@ -905,7 +905,7 @@ func TestWebhook_LostSecrets(t *testing.T) {
 	t.Parallel()
 	in, r := servertest.Start(t, local), receive(t)
 	url, _ := hookTo(in, r, "owner", "role.*")
-	servertest.Must(t, in.Db.Update(store.System, func(tx *store.Tx) error {
+	servertest.Must(t, in.DB.Update(store.System, func(tx *store.Tx) error {
 		_, err := store.WebhookSecrets.Update(tx, 1, func(s *store.WebhookSecret) (err error) {
 			s.Current, err = tx.Seal("elsewhere", "secret")
 			s.Deliveries = s.Current
