@@ -53,7 +53,7 @@ func console(s *web.Server, router *httprouter.Router) {
 const consolePolicy = "default-src 'none'; script-src 'self' 'nonce-NONCE'; style-src 'self' 'nonce-NONCE'; img-src 'self' blob: data:; font-src 'self'; " +
 	"connect-src 'self'; media-src 'self' blob:; frame-src blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// SendPage sends index.html for every path that is not an asset. The console itself
+// sendPage sends index.html for every path that is not an asset. The console itself
 // decides which page to show.
 func sendPage(s *web.Server, w http.ResponseWriter, r *http.Request) bool {
 	page, err := fs.ReadFile(s.Config.Console, "index.html")

@@ -12,7 +12,7 @@ import (
 	"reeve/store/kv"
 )
 
-// Names of package kv that nearly every caller of this package needs. Others have their own name.
+// Names of package kv that nearly every caller of this package needs. The others are used as kv.NAME.
 type (
 	DB        = kv.DB
 	Flag      = kv.Flag

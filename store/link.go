@@ -40,7 +40,7 @@ const (
 	PasswordReset     = "password_reset"     // set a new password
 	EmailVerification = "email_verification" // confirm the address that the user has
 	EmailChange       = "email_change"       // confirm a new address, which then replaces the current one
-	Registration      = "registration"       // confirm the address of a new account, see registration.go
+	Registration      = "registration"       // confirm the address of a new account, see account_registration.go
 )
 
 // Limits of links.

@@ -12,7 +12,7 @@ import (
 
 // A person is erased in steps, because many records can name the person:
 //
-//  1. A line is added to the list of erasures (erased.go), which survives a restore.
+//  1. A line is added to the list of erasures (person_erased.go), which survives a restore.
 //  2. One transaction deletes the user and the key that seals the person's data in the change log,
 //     and creates an Erasure.
 //  3. FinishErasure removes the person from other records.

@@ -12,7 +12,7 @@ import (
 // enabled roles and their data scope, together with those of the roles in their grant_role_ids.
 // Disabled permissions count, too: they may be enabled later.
 //
-// These checks are rules and guards of the collections, so that no operation can bypass them.
+// These checks are Authorize and Constraint functions of the collections, so that no operation can bypass them.
 
 // ceiling is the set of permissions and the data scope that an actor may grant, or that some
 // roles amount to.

@@ -97,7 +97,7 @@ func putIn(dir string, row []string) (f fault, source []byte, err error) {
 	return f, source, os.WriteFile(path, []byte(strings.Replace(string(source), f.text, f.with, 1)), 0o600)
 }
 
-// features returns the packages below server but the tests of whole programs.
+// features returns the packages below server, except e2e, which tests whole programs.
 func features(dir string) (pkgs []string) {
 	entries, err := os.ReadDir(filepath.Join(dir, "server"))
 	if err != nil {
@@ -115,7 +115,8 @@ func features(dir string) (pkgs []string) {
 func (f fault) isFound(dir string) (found bool) {
 	began, out := time.Now(), ""
 	of := "./" + filepath.ToSlash(filepath.Dir(f.path))
-	for _, pkg := range slices.Compact(append([]string{of, "./server"}, features(dir)...)) {
+	others := slices.DeleteFunc(append([]string{"./server"}, features(dir)...), func(pkg string) bool { return pkg == of })
+	for _, pkg := range append([]string{of}, others...) {
 		if out, found = test(dir, pkg); found {
 			break
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // One-time links let people do something without signing in: set a password, or confirm an e-mail
-// address. The link opens a page of this server (link_page.go); programs with pages of their own use
+// address. The link opens a page of this server (server/pages/link.go); programs with pages of their own use
 // these operations instead.
 func LinkRoutes() []web.Route {
 	return []web.Route{

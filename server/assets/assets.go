@@ -9,7 +9,7 @@
 // take at most Limit bytes. So clients can neither make the server work again nor fill its memory.
 //
 //	files := assets.New(console, assets.Limit)
-//	found := files.Send(w, r, "assets/first-C_I3T5v_.js")
+//	found := files.Send(w, r, "assets/3pb8zouq-AppRoles.js")
 package assets
 
 import (
@@ -37,7 +37,7 @@ type Files struct {
 	mu       sync.Mutex // guards contents
 	contents map[key]*content
 
-	working sync.Mutex // held while a file is compressed; of size
+	working sync.Mutex // held while a file is compressed; guards size
 	size    int        // bytes of all compressed contents
 }
 

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	JobStepRecords = 100 // records of one step; with those of the job itself below store.MaxRecordsPerWrite
+	JobStepRecords = 100 // records of one step; with those of the job itself below kv.MaxRecordsPerWrite
 	undoRecords    = 10  // users deleted at once, each with a hash, sessions and tokens
 	MaxJobs        = 10  // unfinished jobs; more are rejected
 	MaxJobsPerUser = 4

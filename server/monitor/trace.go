@@ -16,7 +16,7 @@ import (
 const (
 	maxTraces  = 20   // running at the same time
 	tracesKept = 20   // that have ended
-	tracedOps  = 1000 // operations of the store that are kept of a traced request; see store.Recorder.MaxOps
+	tracedOps  = 1000 // operations of the store that are kept of a traced request; see kv.Recorder.MaxOps
 )
 
 // Trace keeps all events of matching requests for some minutes, whatever the load. A request

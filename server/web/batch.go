@@ -7,7 +7,7 @@ import (
 )
 
 // Each runs fn once per record and returns the first error. If there are several
-// records, they must not change more than store.MaxRecordsPerWrite records together, including
+// records, they must not change more than kv.MaxRecordsPerWrite records together, including
 // dependent ones.
 func Each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {
 	done := make(map[store.ID]bool, len(ids))

@@ -68,7 +68,7 @@ func Zipped(body []byte) []byte {
 const leastWeight = 0.0005
 
 // Coding returns the content coding that a client prefers, by its headers, among those offered,
-// best first. It returns "" for the body as it is, also to a client that accepts neither
+// best first. It returns "" for the body as it is, also to a client that accepts none of them
 // (RFC 9110, sections 12.4.1 and 12.5.3).
 func Coding(h http.Header, offered ...string) string {
 	accepted := h["Accept-Encoding"]

@@ -123,7 +123,7 @@ type ListQuery struct {
 	Separator  rune // separator of a CSV file
 }
 
-// AnyOf is the condition that a column has one of the values.
+// anyOf is the condition that a column has one of the values.
 type anyOf struct {
 	Column  string
 	Texts   []string
@@ -353,7 +353,7 @@ func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.V
 	}
 	zone, err := ZoneOf(query.Get("tz"))
 	if err != nil {
-		return // ask reports it
+		return // parse reports it
 	}
 	low, errLow := Bound(values[0], false, zone)
 	high, errHigh := Bound(values[1], true, zone)

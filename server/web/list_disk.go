@@ -46,7 +46,7 @@ type Column[T any] struct {
 	Numbers func(tx *store.Tx, values []int64) kv.Condition
 	Texts   func(tx *store.Tx, values []string) kv.Condition
 	Between func(tx *store.Tx, low, high store.Time) kv.Condition
-	Order   kv.Order[T] // order for sorted
+	Order   kv.Order[T] // order for Sorted
 }
 
 // IDs returns the condition for a column of references.

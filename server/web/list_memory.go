@@ -22,10 +22,10 @@ type MemoryList[T any] struct {
 }
 
 // MemoryColumn is a field that a MemoryList can be filtered or sorted by. Exactly one of
-// number and text is set.
+// Number and Text is set.
 type MemoryColumn[T any] struct {
 	Name   string
-	Number func(*T) int64 // also for a store.Time, which ranged needs
+	Number func(*T) int64 // also for a store.Time, which Ranged needs
 	Text   func(*T) string
 	Uses   use
 }

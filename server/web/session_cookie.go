@@ -172,7 +172,7 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	return nil, ended
 }
 
-// SessionOf returns the session of a token in the cookie of a realm.
+// sessionOf returns the session of a token in the cookie of a realm.
 func (req *Request) sessionOf(tx *store.Tx, app bool, token string) (*auth.Session, error) {
 	if auth.IsKey(token) {
 		return nil, errs.New(errs.Unauthenticated, "an API key must be sent in the header `Authorization: Bearer <key>`")

@@ -19,10 +19,10 @@ import (
 // commits them together, so concurrent writers share one fsync and a single writer never waits
 // for others.
 //
-//	DB.Update    queues a job and waits for it
-//	DB.write     the writer goroutine: collects a batch of jobs
-//	DB.commit    runs the batch until it is committed or every job has failed
-//	DB.attempt   one bbolt transaction: runs the functions, computes the caches, commits
+//	DB.Update     queues a job and waits for it
+//	DB.write      the writer goroutine: collects a batch of jobs
+//	DB.commit     runs the batch until it is committed or every job has failed
+//	DB.tryCommit  one bbolt transaction: runs the functions, computes the caches, commits
 
 // maxBatch is the maximum number of functions in one commit. It bounds the work that is
 // repeated when a function fails after it has written.
