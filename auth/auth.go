@@ -90,7 +90,20 @@ func (a *Auth) On(db store.Handle) *Auth {
 
 // New returns an Auth for db. The database must not be in use yet.
 func New(db *store.DB, options Options) (*Auth, error) {
-	a := &Auth{db: db.WithRecorder(nil).For("sign-in housekeeping", nil), options: options, sessions: newSessions(), keys: &keyUses{byID: map[store.ID]*keyUse{}}, counters: newCounters(time.Now), throttled: &throttleLog{}, held: newHeld(), stats: newStats(), initial: &atomic.Bool{}, forwarding: newForwarding(), pending: newPendingLogins(), party: relyingParty(options.PublicURL)}
+	a := &Auth{
+		db:         db.WithRecorder(nil).For("sign-in housekeeping", nil),
+		options:    options,
+		sessions:   newSessions(),
+		keys:       &keyUses{byID: map[store.ID]*keyUse{}},
+		counters:   newCounters(time.Now),
+		throttled:  &throttleLog{},
+		held:       newHeld(),
+		stats:      newStats(),
+		initial:    &atomic.Bool{},
+		forwarding: newForwarding(),
+		pending:    newPendingLogins(),
+		party:      relyingParty(options.PublicURL),
+	}
 	a.initial.Store(options.InitialFile != "")
 	err := db.View(store.System, func(tx *store.Tx) error {
 		install, err := store.Installs.Get(tx, 1)

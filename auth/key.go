@@ -97,7 +97,14 @@ func (a *Auth) keySession(tx *store.Tx, secret *store.KeySecret, hash tokenHash)
 	if len(key.networks) < len(k.Networks) { // damaged: rather no access than from everywhere
 		return nil, errNetwork
 	}
-	s := &Session{ID: firstKeyID + secret.ID, Key: key, Actor: actor, ExpiresAt: k.ExpiresAt, account: store.Account{ID: actor.ID}, hash: hash}
+	s := &Session{
+		ID:        firstKeyID + secret.ID,
+		Key:       key,
+		Actor:     actor,
+		ExpiresAt: k.ExpiresAt,
+		account:   store.Account{ID: actor.ID},
+		hash:      hash,
+	}
 	if secret.ExpiresAt != 0 {
 		s.ExpiresAt = min(s.ExpiresAt, secret.ExpiresAt)
 	}

@@ -131,7 +131,14 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	}
 	at.succeeded()
 	if g == nil {
-		return a.suspend(&pendingLogin{account: who.account, name: in.Username, hash: hash, fresh: fresh, since: proof.seen, client: markClient(in)})
+		return a.suspend(&pendingLogin{
+			account: who.account,
+			name:    in.Username,
+			hash:    hash,
+			fresh:   fresh,
+			since:   proof.seen,
+			client:  markClient(in),
+		})
 	}
 	return g, nil
 }
@@ -232,8 +239,14 @@ func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceU
 func logRow(in Attempt, result string) *store.LoginLog {
 	ua := useragent.Parse(in.UserAgent)
 	return &store.LoginLog{
-		Username: in.Username, Fingerprint: in.fingerprint, Realm: realm(in.App), Result: result, IP: in.Addr.String(), Count: 1,
-		Browser: version(ua.Name, ua.Version), OS: version(ua.OS, ua.OSVersion),
+		Username:    in.Username,
+		Fingerprint: in.fingerprint,
+		Realm:       realm(in.App),
+		Result:      result,
+		IP:          in.Addr.String(),
+		Count:       1,
+		Browser:     version(ua.Name, ua.Version),
+		OS:          version(ua.OS, ua.OSVersion),
 	}
 }
 
@@ -350,7 +363,14 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse, fi
 		return nil, err
 	}
 	if unknown != "" && !familiar && !first && !account.App {
-		err = store.TellSignIn(tx, account.ID, store.Notice{Kind: unknown, Browser: at.Browser, OS: at.OS, IP: at.IP, SessionID: session.ID, DeviceID: deviceID}, in.Language)
+		err = store.TellSignIn(tx, account.ID, store.Notice{
+			Kind:      unknown,
+			Browser:   at.Browser,
+			OS:        at.OS,
+			IP:        at.IP,
+			SessionID: session.ID,
+			DeviceID:  deviceID,
+		}, in.Language)
 		if err != nil {
 			return nil, err
 		}

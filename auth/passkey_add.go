@@ -79,9 +79,16 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.R
 	codes, err = a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
 		return a.db.Update(s.Actor, func(tx *store.Tx) error {
 			p = &store.Passkey{
-				UserID: s.account.ID, Name: name, RPID: a.party.Config.RPID, CredentialID: base64.RawURLEncoding.EncodeToString(c.ID),
-				PublicKey: c.PublicKey, AAGUID: c.Authenticator.AAGUID, Transports: []string{},
-				BackupEligible: store.Flag(c.Flags.BackupEligible), BackedUp: store.Flag(c.Flags.BackupState), SignCount: int64(c.Authenticator.SignCount),
+				UserID:         s.account.ID,
+				Name:           name,
+				RPID:           a.party.Config.RPID,
+				CredentialID:   base64.RawURLEncoding.EncodeToString(c.ID),
+				PublicKey:      c.PublicKey,
+				AAGUID:         c.Authenticator.AAGUID,
+				Transports:     []string{},
+				BackupEligible: store.Flag(c.Flags.BackupEligible),
+				BackedUp:       store.Flag(c.Flags.BackupState),
+				SignCount:      int64(c.Authenticator.SignCount),
 			}
 			for _, t := range c.Transport {
 				p.Transports = append(p.Transports, string(t))

@@ -230,7 +230,14 @@ func newSession(tx *store.Tx, stored *store.Session) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{ID: stored.ID, Actor: actor, ExpiresAt: stored.ExpiresAt, DeviceID: stored.DeviceID, Acting: Acting{stored.ActAs, bool(stored.ActWrites), stored.ActUntil}, account: account}
+	s := &Session{
+		ID:        stored.ID,
+		Actor:     actor,
+		ExpiresAt: stored.ExpiresAt,
+		DeviceID:  stored.DeviceID,
+		Acting:    Acting{stored.ActAs, bool(stored.ActWrites), stored.ActUntil},
+		account:   account,
+	}
 	if addr, err := netip.ParseAddr(stored.IP); err == nil {
 		s.network = store.NetworkOf(addr)
 	}
@@ -260,7 +267,14 @@ func actorOf(tx *store.Tx, s *store.Session) (*store.Actor, store.Account, error
 	if err != nil {
 		return nil, store.Account{}, err
 	}
-	return &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword), FactorDue: u.FactorDue}, store.Account{ID: u.ID}, nil
+	return &store.Actor{
+		ID:         u.ID,
+		Username:   u.Username,
+		RoleIDs:    u.RoleIDs,
+		DeptID:     u.DeptID,
+		MustChange: bool(u.MustChangePassword),
+		FactorDue:  u.FactorDue,
+	}, store.Account{ID: u.ID}, nil
 }
 
 func idleLimit(tx *store.Tx, app bool) time.Duration {

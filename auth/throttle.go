@@ -132,9 +132,12 @@ type throttleCheck struct {
 func newThrottleCheck(c observedCounters, realm, name string, addr netip.Addr, window time.Duration) *throttleCheck {
 	where := Network(addr)
 	return &throttleCheck{
-		c: c, window: window,
-		pair: "pair " + realm + " " + where + " " + name, name: "name " + realm + " " + name,
-		addr: "addr " + where, known: "known " + realm + " " + where + " " + name,
+		c:      c,
+		window: window,
+		pair:   "pair " + realm + " " + where + " " + name,
+		name:   "name " + realm + " " + name,
+		addr:   "addr " + where,
+		known:  "known " + realm + " " + where + " " + name,
 	}
 }
 

@@ -20,7 +20,12 @@ type observedCounters struct {
 func (c observedCounters) report(op, key string, n int, began time.Time) {
 	if c.observe != nil {
 		c.observe(kv.CacheEvent{
-			Cache: "throttle", Op: op, Key: displayKey(key), Size: n, Began: began, Took: time.Since(began),
+			Cache: "throttle",
+			Op:    op,
+			Key:   displayKey(key),
+			Size:  n,
+			Began: began,
+			Took:  time.Since(began),
 		})
 	}
 }

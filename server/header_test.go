@@ -116,7 +116,14 @@ func TestSecurityHeaders_Errors(t *testing.T) {
 			defer func() { recover() }() // of an aborted response
 			handler.ServeHTTP(w, in.Request(rt.Method, rt.Path, "", "nobody"))
 		}()
-		a := &servertest.Reply{T: t, Code: w.Code, Header: w.Header(), Body: "", Sent: rt.Name(), Bytes: 0}
+		a := &servertest.Reply{
+			T:      t,
+			Code:   w.Code,
+			Header: w.Header(),
+			Body:   "",
+			Sent:   rt.Name(),
+			Bytes:  0,
+		}
 		a.CheckHeaders(in.Request(rt.Method, rt.Path, "", "nobody"))
 	}
 }

@@ -64,8 +64,13 @@ func (s *Seed) Create(tx *store.Tx) error {
 		return err
 	}
 	owner := &store.Role{
-		Name: words.OwnerRole.Name, Description: words.OwnerRole.Description, Status: true, DataScope: "all",
-		DeptIDs: []store.ID{}, GrantRoleIDs: []store.ID{}, RuleIDs: []store.ID{},
+		Name:         words.OwnerRole.Name,
+		Description:  words.OwnerRole.Description,
+		Status:       true,
+		DataScope:    "all",
+		DeptIDs:      []store.ID{},
+		GrantRoleIDs: []store.ID{},
+		RuleIDs:      []store.ID{},
 	}
 	if err := store.Roles.Create(tx, owner); err != nil {
 		return err
@@ -147,14 +152,28 @@ func addPermissions(tx *store.Tx, seeded map[string]bool, places []menuPlace) er
 		if rt.Open() {
 			continue
 		}
-		action := store.Permission{Type: store.ActionPermission, Key: rt.Access, Name: rt.Title, Sort: sort * 10, Show: true, Status: true}
+		action := store.Permission{
+			Type:   store.ActionPermission,
+			Key:    rt.Access,
+			Name:   rt.Title,
+			Sort:   sort * 10,
+			Show:   true,
+			Status: true,
+		}
 		if err := addPermission(tx, seeded, action, pageOf(rt.Access, pages)); err != nil {
 			return err
 		}
 	}
 	for _, p := range web.FurtherPermissions {
 		sort++
-		action := store.Permission{Type: store.ActionPermission, Key: p.Key, Name: p.Title, Sort: sort * 10, Show: true, Status: true}
+		action := store.Permission{
+			Type:   store.ActionPermission,
+			Key:    p.Key,
+			Name:   p.Title,
+			Sort:   sort * 10,
+			Show:   true,
+			Status: true,
+		}
 		if err := addPermission(tx, seeded, action, pageOf(p.Key, pages)); err != nil {
 			return err
 		}

@@ -67,7 +67,14 @@ func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 			return nil, errs.New(errs.Denied, "user %s may do more than you; missing: %s", u.Username, lacking).Coded("beyond_ceiling")
 		}
 	}
-	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, By: by, Writes: writes}, nil
+	return &Actor{
+		ID:       u.ID,
+		Username: u.Username,
+		RoleIDs:  u.RoleIDs,
+		DeptID:   u.DeptID,
+		By:       by,
+		Writes:   writes,
+	}, nil
 }
 
 // currentActing returns the current actor for an impersonation when a write function is about to

@@ -96,7 +96,15 @@ func currentActor(tx *Tx, p kv.Principal) (kv.Principal, error) {
 	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) && bool(u.MustChangePassword) == a.MustChange && u.FactorDue == a.FactorDue {
 		return a, nil
 	}
-	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword), FactorDue: u.FactorDue, Proof: a.Proof}, nil
+	return &Actor{
+		ID:         u.ID,
+		Username:   u.Username,
+		RoleIDs:    u.RoleIDs,
+		DeptID:     u.DeptID,
+		MustChange: bool(u.MustChangePassword),
+		FactorDue:  u.FactorDue,
+		Proof:      a.Proof,
+	}, nil
 }
 
 // ErrSessionEnded rejects a request whose session has ended, or whose user was disabled or

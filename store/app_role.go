@@ -179,7 +179,15 @@ func (r *AppRole) role() *Role {
 
 // permission returns the permission as a Policy has it.
 func (p *AppPermission) permission() *Permission {
-	return &Permission{Ident: p.Ident, ParentID: p.ParentID, Type: ActionPermission, Key: p.Key, Name: p.Name, Sort: p.Sort, Status: p.Status}
+	return &Permission{
+		Ident:    p.Ident,
+		ParentID: p.ParentID,
+		Type:     ActionPermission,
+		Key:      p.Key,
+		Name:     p.Name,
+		Sort:     p.Sort,
+		Status:   p.Status,
+	}
 }
 
 // converted converts records; a nil one, which was deleted, stays nil.

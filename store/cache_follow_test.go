@@ -195,7 +195,14 @@ func BenchmarkCacheFollows(b *testing.B) {
 						return err
 					}
 				}
-				return Settings.Create(tx, &Setting{GroupID: 1, Key: fmt.Sprint("key_", i), Title: "A title", Type: "input", Values: "value", Sort: int64(i % 7)})
+				return Settings.Create(tx, &Setting{
+					GroupID: 1,
+					Key:     fmt.Sprint("key_", i),
+					Title:   "A title",
+					Type:    "input",
+					Values:  "value",
+					Sort:    int64(i % 7),
+				})
 			})
 			compareBuilds(b, db, SettingCache, func(tx *Tx, i int) error {
 				_, err := Settings.Update(tx, ID(i%n+1), func(s *Setting) error { s.Values = fmt.Sprint(i); return nil })

@@ -16,8 +16,13 @@ import (
 // newField returns a field of app users that everybody can write.
 func newField(key, kind string) *CustomField {
 	return &CustomField{
-		Realm: AppRealm, Key: key, Title: key, Type: kind,
-		SelfAccess: FieldWritable, BackendAccess: FieldWritable, ProgramAccess: FieldWritable,
+		Realm:         AppRealm,
+		Key:           key,
+		Title:         key,
+		Type:          kind,
+		SelfAccess:    FieldWritable,
+		BackendAccess: FieldWritable,
+		ProgramAccess: FieldWritable,
 	}
 }
 

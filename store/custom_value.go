@@ -210,7 +210,15 @@ func constrainValues(tx *Tx, realm string, old *customized, new customized, coun
 	if len(*new.values) == 0 && (old == nil || len(*old.values) == 0) && len(CustomFieldCache.Get(tx).of(realm)) == 0 {
 		return nil
 	}
-	c := valueCheck{tx: tx, set: CustomFieldCache.Get(tx), realm: realm, id: new.id, restored: old == nil && new.id != 0, count: count, faults: errs.Faults{}}
+	c := valueCheck{
+		tx:       tx,
+		set:      CustomFieldCache.Get(tx),
+		realm:    realm,
+		id:       new.id,
+		restored: old == nil && new.id != 0,
+		count:    count,
+		faults:   errs.Faults{},
+	}
 	var had FieldValues
 	var hadMarks FieldMarks
 	if old != nil {

@@ -87,9 +87,17 @@ func (o Options) engine() kv.Options {
 		schema = o.schema
 	}
 	options := kv.Options{
-		Schema: schema, Version: o.Version, Context: program{o.Keys, o.Confirmed, o.Pages}, Reserve: o.Reserve,
-		Seed: o.Seed, Upgrade: o.Upgrade, Checked: o.Checked, Clock: o.clock, IndexFrom: o.indexFrom,
-		Origin: &o.Origin, Log: o.Log,
+		Schema:    schema,
+		Version:   o.Version,
+		Context:   program{o.Keys, o.Confirmed, o.Pages},
+		Reserve:   o.Reserve,
+		Seed:      o.Seed,
+		Upgrade:   o.Upgrade,
+		Checked:   o.Checked,
+		Clock:     o.clock,
+		IndexFrom: o.indexFrom,
+		Origin:    &o.Origin,
+		Log:       o.Log,
 	}
 	return options.DrainingFrom(o.drainFrom)
 }

@@ -69,7 +69,14 @@ func (k *APIKey) Unusable(tx *Tx, owner *User) string {
 }
 
 func keyActor(k *APIKey, owner *User) *Actor {
-	limit := &KeyLimit{ID: k.ID, Name: k.Name, Personal: bool(k.Personal), owner: owner.RoleIDs, dataScope: k.DataScope, depts: k.DeptIDs}
+	limit := &KeyLimit{
+		ID:        k.ID,
+		Name:      k.Name,
+		Personal:  bool(k.Personal),
+		owner:     owner.RoleIDs,
+		dataScope: k.DataScope,
+		depts:     k.DeptIDs,
+	}
 	a := &Actor{ID: owner.ID, Username: owner.Username, RoleIDs: k.RoleIDs, DeptID: owner.DeptID, Key: limit}
 	if limit.Personal {
 		a.MustChange = bool(owner.MustChangePassword)

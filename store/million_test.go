@@ -35,8 +35,14 @@ func millionth(i int, r *rand.Rand) *User {
 	first, last := firstNames[r.IntN(len(firstNames))], lastNames[r.IntN(len(lastNames))]
 	name := fmt.Sprintf("%s.%s%d", strings.ToLower(first), strings.ToLower(last), i)
 	u := &User{
-		Username: name, Nickname: first + " " + last, Email: name + "@example.com", Mobile: fmt.Sprintf("+49151%08d", r.IntN(100_000_000)),
-		Sex: int64(r.IntN(3)), DeptID: ID(r.IntN(millionDepts) + 1), RoleIDs: []ID{ID(r.IntN(millionRoles) + 1)}, Status: r.IntN(10) > 0,
+		Username: name,
+		Nickname: first + " " + last,
+		Email:    name + "@example.com",
+		Mobile:   fmt.Sprintf("+49151%08d", r.IntN(100_000_000)),
+		Sex:      int64(r.IntN(3)),
+		DeptID:   ID(r.IntN(millionDepts) + 1),
+		RoleIDs:  []ID{ID(r.IntN(millionRoles) + 1)},
+		Status:   r.IntN(10) > 0,
 	}
 	if r.IntN(4) > 0 {
 		u.LoginTime = frozen() + Time(r.Int64N(1_000_000_000_000))

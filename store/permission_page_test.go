@@ -137,7 +137,15 @@ func TestPageURL_HiddenForHeadings(t *testing.T) {
 				return err
 			},
 			func(tx *Tx) error {
-				return Permissions.Create(tx, &Permission{Key: "a.page.below", ParentID: 2, Type: PagePermission, URL: "/below", Open: OpenTab, Show: true, Status: true})
+				return Permissions.Create(tx, &Permission{
+					Key:      "a.page.below",
+					ParentID: 2,
+					Type:     PagePermission,
+					URL:      "/below",
+					Open:     OpenTab,
+					Show:     true,
+					Status:   true,
+				})
 			},
 			func(tx *Tx) error { return Roles.Create(tx, &Role{Name: "Below", Status: true, RuleIDs: []ID{5}}) },
 		} {

@@ -15,8 +15,12 @@ var loginResults = []string{LoginSucceeded, LoginFailed, LoginThrottled}
 // realisticRole returns a role that names departments and roles that exist by then.
 func realisticRole(i int) *Role {
 	r := &Role{
-		Name: fmt.Sprint("role ", i), Description: strings.Repeat("words ", i%5), Status: i%4 > 0 || i == 0, Sort: int64(i % 3),
-		RuleIDs: []ID{ID(i + 1), ID(2*i%30 + 1)}, DataScope: []string{ScopeAll, ScopeCustom, ScopeTree}[i%3],
+		Name:        fmt.Sprint("role ", i),
+		Description: strings.Repeat("words ", i%5),
+		Status:      i%4 > 0 || i == 0,
+		Sort:        int64(i % 3),
+		RuleIDs:     []ID{ID(i + 1), ID(2*i%30 + 1)},
+		DataScope:   []string{ScopeAll, ScopeCustom, ScopeTree}[i%3],
 	}
 	if r.DataScope == ScopeCustom {
 		r.DeptIDs = []ID{1, ID(min(i, 10))}
@@ -40,7 +44,13 @@ func realistic(t testing.TB, dir string) {
 	}
 	run(30, func(tx *Tx, i int) error {
 		return Permissions.Create(tx, &Permission{
-			ParentID: ID(i / 3), Type: PagePermission, Key: fmt.Sprint("perm ", i), Name: "Permission", Status: true, Show: true, Sort: int64(i % 4),
+			ParentID: ID(i / 3),
+			Type:     PagePermission,
+			Key:      fmt.Sprint("perm ", i),
+			Name:     "Permission",
+			Status:   true,
+			Show:     true,
+			Sort:     int64(i % 4),
 		})
 	})
 	run(10, func(tx *Tx, i int) error {
@@ -64,8 +74,14 @@ func realistic(t testing.TB, dir string) {
 	})
 	run(60, func(tx *Tx, i int) error {
 		u := &User{
-			Username: fmt.Sprint("user ", i), Email: fmt.Sprint("user@", i), DeptID: ID(i%10 + 1), Status: true,
-			RoleIDs: []ID{ID(i%10 + 1), ID(i%7 + 1)}, Nickname: strings.Repeat("nick ", i%9), Sex: int64(i % 3), LoginTime: farOff - Time(i%8),
+			Username:  fmt.Sprint("user ", i),
+			Email:     fmt.Sprint("user@", i),
+			DeptID:    ID(i%10 + 1),
+			Status:    true,
+			RoleIDs:   []ID{ID(i%10 + 1), ID(i%7 + 1)},
+			Nickname:  strings.Repeat("nick ", i%9),
+			Sex:       int64(i % 3),
+			LoginTime: farOff - Time(i%8),
 		}
 		if err := Users.Create(tx, u); err != nil {
 			return err
@@ -82,8 +98,15 @@ func realistic(t testing.TB, dir string) {
 		}
 		return errors.Join(SessionTokens.Create(tx, &SessionToken{SessionID: s.ID, Hash: fmt.Sprint("token ", i)}),
 			LoginLogs.Create(tx, &LoginLog{
-				UserID: s.UserID, AppUserID: s.AppUserID, Username: fmt.Sprint("Typed ", i), Result: loginResults[i%3], Realm: "admin",
-				IP: fmt.Sprint("192.0.2.", i), Browser: "Browser", SessionID: s.ID, Count: 1,
+				UserID:    s.UserID,
+				AppUserID: s.AppUserID,
+				Username:  fmt.Sprint("Typed ", i),
+				Result:    loginResults[i%3],
+				Realm:     "admin",
+				IP:        fmt.Sprint("192.0.2.", i),
+				Browser:   "Browser",
+				SessionID: s.ID,
+				Count:     1,
 			}))
 	})
 	run(20, func(tx *Tx, i int) error {

@@ -15,7 +15,13 @@ func repairAccounts(tx *Tx, s *kv.Salvaging) error {
 	if !Roles.Exists(tx, OwnerRole) {
 		s.Changed("role %d: made again as the owner role", OwnerRole)
 		err := kv.PutRaw(tx, Roles, OwnerRole, &Role{
-			Ident: Ident{ID: OwnerRole}, Name: fmt.Sprint("Owner ", tx.Now()), Status: true, DataScope: ScopeAll, DeptIDs: []ID{}, GrantRoleIDs: []ID{}, RuleIDs: []ID{},
+			Ident:        Ident{ID: OwnerRole},
+			Name:         fmt.Sprint("Owner ", tx.Now()),
+			Status:       true,
+			DataScope:    ScopeAll,
+			DeptIDs:      []ID{},
+			GrantRoleIDs: []ID{},
+			RuleIDs:      []ID{},
 		})
 		if err != nil {
 			return err

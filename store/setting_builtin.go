@@ -108,7 +108,14 @@ func image(group, key string) *TextSetting {
 }
 
 func choice(group, key, def string, options ...Option) *TextSetting {
-	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "select", Default: def, Props: []Prop{}, Options: options})}
+	return &TextSetting{declare(Builtin{
+		Group:   group,
+		Key:     key,
+		Type:    "select",
+		Default: def,
+		Props:   []Prop{},
+		Options: options,
+	})}
 }
 
 func secret(group, key string) *SecretSetting {
@@ -436,8 +443,15 @@ func AddBuiltins(tx *Tx, groups map[string]SettingGroup, texts map[string]Builti
 		} else if errs.Is(err, errs.NotFound) {
 			t := texts[b.Name()]
 			err = Settings.Create(tx, &Setting{
-				GroupID: group.ID, Key: b.Key, Type: b.Type, Values: b.Default, Props: b.Props, Options: b.Options,
-				Title: t.Title, Describe: t.Describe, Sort: int64(i+1) * 10,
+				GroupID:  group.ID,
+				Key:      b.Key,
+				Type:     b.Type,
+				Values:   b.Default,
+				Props:    b.Props,
+				Options:  b.Options,
+				Title:    t.Title,
+				Describe: t.Describe,
+				Sort:     int64(i+1) * 10,
 			})
 		}
 		if err != nil {

@@ -175,7 +175,14 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 		}
 		return fmt.Sprint("delete user ", user), Users.Delete(tx, user)
 	case 11, 12:
-		fresh := &Role{Name: fmt.Sprint("W", serial), Status: true, RuleIDs: ids(18, 2), DataScope: scope, DeptIDs: depts, GrantRoleIDs: ids(14, 1)}
+		fresh := &Role{
+			Name:         fmt.Sprint("W", serial),
+			Status:       true,
+			RuleIDs:      ids(18, 2),
+			DataScope:    scope,
+			DeptIDs:      depts,
+			GrantRoleIDs: ids(14, 1),
+		}
 		return fmt.Sprint("create a role of ", fresh.RuleIDs, scope), Roles.Create(tx, fresh)
 	case 13, 14:
 		return fmt.Sprint("grant role ", role, " permission ", rule), editRole(role, func(r *Role) { r.RuleIDs = append(r.RuleIDs, rule) })(tx)

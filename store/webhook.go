@@ -293,5 +293,12 @@ func EnabledUser(tx *Tx, id ID) (*Actor, error) {
 	if !bool(u.Status) {
 		return nil, nil
 	}
-	return &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, MustChange: bool(u.MustChangePassword), FactorDue: u.FactorDue}, nil
+	return &Actor{
+		ID:         u.ID,
+		Username:   u.Username,
+		RoleIDs:    u.RoleIDs,
+		DeptID:     u.DeptID,
+		MustChange: bool(u.MustChangePassword),
+		FactorDue:  u.FactorDue,
+	}, nil
 }

@@ -160,7 +160,16 @@ func noticesFor(tx *store.Tx, req *web.Request, u *store.User) ([]Notice, error)
 	}
 	shown, err := store.NoticesFor(tx, u, req.Session.ID, req.Session.DeviceID)
 	for _, n := range shown {
-		one := Notice{Kind: n.Kind, At: n.At, Browser: n.Browser, OS: n.OS, IP: n.IP, DeviceID: n.DeviceID, Reason: n.Reason, Dismissible: store.Flag(n.Dismissible)}
+		one := Notice{
+			Kind:        n.Kind,
+			At:          n.At,
+			Browser:     n.Browser,
+			OS:          n.OS,
+			IP:          n.IP,
+			DeviceID:    n.DeviceID,
+			Reason:      n.Reason,
+			Dismissible: store.Flag(n.Dismissible),
+		}
 		if n.ByID != 0 && err == nil {
 			var by *store.User
 			if by, err = store.Users.Get(tx, n.ByID); err == nil {

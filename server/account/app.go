@@ -67,10 +67,14 @@ func home(tx *store.Tx, req *web.Request, _ *web.None) (*homeOut, error) {
 		return nil, err
 	}
 	return &homeOut{
-		Title: store.SiteTitle.Get(tx), Logo: req.Server.URL(store.SiteLogo.Get(tx)), Time: tx.Now(),
-		Forgot: store.Flag(mails.MailOff(req.Server, tx).Empty()), Contact: store.SiteContact.Get(tx),
+		Title:    store.SiteTitle.Get(tx),
+		Logo:     req.Server.URL(store.SiteLogo.Get(tx)),
+		Time:     tx.Now(),
+		Forgot:   store.Flag(mails.MailOff(req.Server, tx).Empty()),
+		Contact:  store.SiteContact.Get(tx),
 		Settings: web.Encoded[map[string]map[string]any]{JSON: values.Public},
-		Password: store.PasswordLength.Get(tx), First: store.Flag(req.Server.Auth.HasInitial()),
+		Password: store.PasswordLength.Get(tx),
+		First:    store.Flag(req.Server.Auth.HasInitial()),
 	}, nil
 }
 
@@ -142,8 +146,16 @@ func AppLogin(req *web.Request, in *AppLoginIn) (*LoginOut, error) {
 // attempt returns the sign-in attempt of a request for package auth.
 func attempt(req *web.Request, app bool, username, password string) auth.Attempt {
 	return auth.Attempt{
-		App: app, Username: username, Password: password, Addr: req.Addr, UserAgent: web.Truncate(req.HTTP.UserAgent(), 512), Language: mails.MailLanguage(req),
-		Observe: req.Counted, AddressFull: req.AddressFull, Failed: req.Server.FailedSignIn(req), Hashing: &req.Observed.Hashing,
+		App:         app,
+		Username:    username,
+		Password:    password,
+		Addr:        req.Addr,
+		UserAgent:   web.Truncate(req.HTTP.UserAgent(), 512),
+		Language:    mails.MailLanguage(req),
+		Observe:     req.Counted,
+		AddressFull: req.AddressFull,
+		Failed:      req.Server.FailedSignIn(req),
+		Hashing:     &req.Observed.Hashing,
 	}
 }
 

@@ -57,8 +57,15 @@ type Device struct {
 
 func deviceOf(tx *store.Tx, req *web.Request, d *store.Device) (*Device, error) {
 	out := &Device{
-		Ident: d.Ident, Name: d.Name, Browser: d.Browser, OS: d.OS, IP: d.IP, LastUsed: d.LastUsed,
-		Current: store.Flag(d.ID == req.Session.DeviceID), ExpiresAt: d.ExpiresAt, Versioned: d.Versioned,
+		Ident:     d.Ident,
+		Name:      d.Name,
+		Browser:   d.Browser,
+		OS:        d.OS,
+		IP:        d.IP,
+		LastUsed:  d.LastUsed,
+		Current:   store.Flag(d.ID == req.Session.DeviceID),
+		ExpiresAt: d.ExpiresAt,
+		Versioned: d.Versioned,
 	}
 	for s, err := range store.SessionByDevice.All(tx, d.ID) {
 		if err != nil {
@@ -71,8 +78,11 @@ func deviceOf(tx *store.Tx, req *web.Request, d *store.Device) (*Device, error) 
 }
 
 var ownDevices = web.Resource[store.Device, *Device]{
-	Collection: store.Devices, Order: "id, descending", Descending: true, Output: deviceOf,
-	Columns: []web.Column[store.Device]{{Name: "id", Uses: web.Sorted}},
+	Collection: store.Devices,
+	Order:      "id, descending",
+	Descending: true,
+	Output:     deviceOf,
+	Columns:    []web.Column[store.Device]{{Name: "id", Uses: web.Sorted}},
 	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.DeviceByUser.AnyOf(req.Actor.ID), true
 	},

@@ -144,8 +144,14 @@ func accepting(app bool, purposes ...string) func(*store.Link) bool {
 // UseLink uses a link. accept is nil for any.
 func UseLink(req *web.Request, token string, password *string, field string, accept func(*store.Link) bool) (*LinkUsed, error) {
 	l, err := req.Auth().UseLink(auth.LinkUse{
-		Token: token, Password: password, Field: field, Addr: req.Addr,
-		Observe: req.Counted, Hashing: &req.Observed.Hashing, Accept: accept, User: func(who store.Account) { req.Origin.User = who },
+		Token:    token,
+		Password: password,
+		Field:    field,
+		Addr:     req.Addr,
+		Observe:  req.Counted,
+		Hashing:  &req.Observed.Hashing,
+		Accept:   accept,
+		User:     func(who store.Account) { req.Origin.User = who },
 	})
 	if err != nil {
 		return nil, err

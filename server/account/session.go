@@ -45,8 +45,17 @@ type Session struct {
 
 func SessionOf(tx *store.Tx, req *web.Request, s *store.Session) (*Session, error) {
 	out := &Session{
-		Ident: s.Ident, UserID: s.UserID, AppUserID: s.AppUserID, DeviceID: s.DeviceID, IP: s.IP, Browser: s.Browser, OS: s.OS,
-		LastUsed: s.LastUsed, ExpiresAt: s.ExpiresAt, Current: store.Flag(s.ID == req.Session.ID), Timestamps: s.Timestamps,
+		Ident:      s.Ident,
+		UserID:     s.UserID,
+		AppUserID:  s.AppUserID,
+		DeviceID:   s.DeviceID,
+		IP:         s.IP,
+		Browser:    s.Browser,
+		OS:         s.OS,
+		LastUsed:   s.LastUsed,
+		ExpiresAt:  s.ExpiresAt,
+		Current:    store.Flag(s.ID == req.Session.ID),
+		Timestamps: s.Timestamps,
 	}
 	if s.AppUserID != 0 {
 		u, err := store.AppUsers.Get(tx, s.AppUserID)
@@ -71,15 +80,22 @@ var sessionColumns = []web.Column[store.Session]{
 }
 
 var sessions = web.Resource[store.Session, *Session]{
-	Collection: store.Sessions, Order: "id, descending", Descending: true, Output: SessionOf, Columns: sessionColumns,
+	Collection: store.Sessions,
+	Order:      "id, descending",
+	Descending: true,
+	Output:     SessionOf,
+	Columns:    sessionColumns,
 	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.SessionByUser)
 	},
 }
 
 var OwnSessions = web.Resource[store.Session, *Session]{
-	Collection: store.Sessions, Order: "id, descending", Descending: true, Output: SessionOf,
-	Columns: sessionColumns[:1],
+	Collection: store.Sessions,
+	Order:      "id, descending",
+	Descending: true,
+	Output:     SessionOf,
+	Columns:    sessionColumns[:1],
 	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		if req.Actor.App {
 			return store.SessionByAppUser.AnyOf(req.Actor.ID), true
@@ -131,16 +147,24 @@ func loginRowOf(tx *store.Tx, req *web.Request, row *store.LoginLog) (*loginLogO
 }
 
 var loginLog = web.Resource[store.LoginLog, *loginLogOut]{
-	Collection: store.LoginLogs, Keywords: []string{"username", "ip", "fingerprint"}, Order: "id, descending", Descending: true,
-	Columns: loginLogColumns, Output: loginRowOf,
+	Collection: store.LoginLogs,
+	Keywords:   []string{"username", "ip", "fingerprint"},
+	Order:      "id, descending",
+	Descending: true,
+	Columns:    loginLogColumns,
+	Output:     loginRowOf,
 	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.LoginLogByUser)
 	},
 }
 
 var ownLoginLog = web.Resource[store.LoginLog, *loginLogOut]{
-	Collection: store.LoginLogs, Keywords: []string{"username", "ip", "fingerprint"}, Order: "id, descending", Descending: true,
-	Columns: loginLogColumns[2:], Output: loginRowOf,
+	Collection: store.LoginLogs,
+	Keywords:   []string{"username", "ip", "fingerprint"},
+	Order:      "id, descending",
+	Descending: true,
+	Columns:    loginLogColumns[2:],
+	Output:     loginRowOf,
 	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.LoginLogByUser.AnyOf(req.Actor.ID), true
 	},

@@ -95,9 +95,15 @@ func (v *View) render(e *audit.Entry, byKnown, whole bool) (*LogEntry, error) {
 		return nil, err
 	}
 	out := &LogEntry{
-		Seq: e.Seq, EventID: web.EventID(e.Generation, e.Seq), At: at, Actor: LogActor{Kind: "unknown"},
+		Seq:       e.Seq,
+		EventID:   web.EventID(e.Generation, e.Seq),
+		At:        at,
+		Actor:     LogActor{Kind: "unknown"},
 		Operation: logOperation{e.Operation.Method, e.Operation.Route, e.Operation.Title},
-		JobID:     store.ID(e.JobID), Part: e.Part, Action: e.Action, Changes: []LogChange{},
+		JobID:     store.ID(e.JobID),
+		Part:      e.Part,
+		Action:    e.Action,
+		Changes:   []LogChange{},
 	}
 	unread := v.log.Damaged()
 	if byKnown {

@@ -79,7 +79,14 @@ func (e *StreamEntry) keep(key frameKey, text []byte) {
 }
 
 func NewStreams(s *web.Server) *Streams {
-	st := &Streams{s: s, Beat: streamBeat, Second: time.Second, poke: make(chan struct{}, 1), woken: make(chan struct{}), Ended: make(chan struct{})}
+	st := &Streams{
+		s:      s,
+		Beat:   streamBeat,
+		Second: time.Second,
+		poke:   make(chan struct{}, 1),
+		woken:  make(chan struct{}),
+		Ended:  make(chan struct{}),
+	}
 	s.DB.OnCommit(func(kv.Changes) { // all writes wait for it
 		select {
 		case st.poke <- struct{}{}:

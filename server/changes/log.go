@@ -97,7 +97,15 @@ func auditList(path, access, title string, options ...web.Options) web.Route {
 			{Name: "change", Uses: web.FieldUse, Number: false}, {Name: "operation", Uses: web.FieldUse, Number: false}, {Name: "action", Uses: web.FieldUse, Number: false}, {Name: "job", Uses: web.Param, Number: true}, {Name: "address", Uses: web.Param, Number: false},
 		},
 	}
-	rt := web.Route{Method: "GET", Path: path, Access: access, Title: title, Output: reflect.TypeFor[*LogPage](), List: info, Handler: "auditList"}
+	rt := web.Route{
+		Method:  "GET",
+		Path:    path,
+		Access:  access,
+		Title:   title,
+		Output:  reflect.TypeFor[*LogPage](),
+		List:    info,
+		Handler: "auditList",
+	}
 	rt.Act = func(req *web.Request, out *web.Envelope) error {
 		ask, err := info.Ask(req)
 		if err != nil {

@@ -163,7 +163,14 @@ func permissionChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
 		if !store.MayGivePermission(tx, p.ID) {
 			return nil
 		}
-		return &choice{ID: p.ID, ParentID: p.ParentID, Name: p.Name, Key: p.Key, Status: p.Status, sort: p.Sort}
+		return &choice{
+			ID:       p.ID,
+			ParentID: p.ParentID,
+			Name:     p.Name,
+			Key:      p.Key,
+			Status:   p.Status,
+			sort:     p.Sort,
+		}
 	})
 }
 
@@ -175,7 +182,14 @@ func appRoleChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
 
 func appPermissionChoices(tx *store.Tx, _ *store.Actor) ([]*choice, error) {
 	return choicesOf(tx, store.AppPermissions, func(p *store.AppPermission) *choice {
-		return &choice{ID: p.ID, ParentID: p.ParentID, Name: p.Name, Key: p.Key, Status: p.Status, sort: p.Sort}
+		return &choice{
+			ID:       p.ID,
+			ParentID: p.ParentID,
+			Name:     p.Name,
+			Key:      p.Key,
+			Status:   p.Status,
+			sort:     p.Sort,
+		}
 	})
 }
 

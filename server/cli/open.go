@@ -83,8 +83,13 @@ func (p *program) storeOptions() store.Options {
 
 func (p *program) authOptions() auth.Options {
 	return auth.Options{
-		Cost: p.config.BcryptCost, InitialFile: filepath.Join(p.config.DataDir, initialName),
-		Common: embed.CommonPasswords(), Breached: p.breached, LoginLogDays: p.config.LoginLogDays, LoginLogRows: p.config.LoginLogRows, PublicURL: p.config.PublicURL,
+		Cost:         p.config.BcryptCost,
+		InitialFile:  filepath.Join(p.config.DataDir, initialName),
+		Common:       embed.CommonPasswords(),
+		Breached:     p.breached,
+		LoginLogDays: p.config.LoginLogDays,
+		LoginLogRows: p.config.LoginLogRows,
+		PublicURL:    p.config.PublicURL,
 	}
 }
 

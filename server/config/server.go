@@ -23,9 +23,16 @@ import (
 func (c *Config) Server() (web.Config, error) {
 	k := c.values
 	s := web.Config{
-		Listen: k.String("server.listen"), TLSCert: k.String("server.tls_cert"), TLSKey: k.String("server.tls_key"),
-		IgnoredFields: k.Strings("server.ignored_fields"), CORSOrigins: k.Strings("server.cors_origins"), AllowedHosts: k.Strings("server.allowed_hosts"), RedisTargets: k.Strings("monitor.redis.targets"),
-		MetricsToken: k.String("metrics.token"), MaxConnections: k.Int("server.max_connections"), Effective: c.effective(),
+		Listen:         k.String("server.listen"),
+		TLSCert:        k.String("server.tls_cert"),
+		TLSKey:         k.String("server.tls_key"),
+		IgnoredFields:  k.Strings("server.ignored_fields"),
+		CORSOrigins:    k.Strings("server.cors_origins"),
+		AllowedHosts:   k.Strings("server.allowed_hosts"),
+		RedisTargets:   k.Strings("monitor.redis.targets"),
+		MetricsToken:   k.String("metrics.token"),
+		MaxConnections: k.Int("server.max_connections"),
+		Effective:      c.effective(),
 	}
 	for _, step := range []func(*web.Config) error{c.setRecipients, checkRedis, c.checkListener, c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL, c.setForward} {
 		if err := step(&s); err != nil {

@@ -39,7 +39,12 @@ func (p *page) as(token string) {
 func (p *page) asIn(cookie, token string) {
 	p.t.Helper()
 	send(p, network.SetCookie, network.SetCookieParams{
-		URL: p.base, Path: "/", Name: cookie, Value: token, HTTPOnly: yes, SameSite: network.CookieSameSiteLax,
+		URL:      p.base,
+		Path:     "/",
+		Name:     cookie,
+		Value:    token,
+		HTTPOnly: yes,
+		SameSite: network.CookieSameSiteLax,
 	})
 	mark := fmt.Sprint(crc32.ChecksumIEEE([]byte(token))) // the same in all tabs of a session
 	p.before(fmt.Sprintf(`if (location.protocol === 'http:' && !sessionStorage.getItem('given')) {

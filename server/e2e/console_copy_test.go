@@ -11,7 +11,14 @@ import (
 // paste pastes the clipboard into the focused element.
 func (p *page) paste() {
 	p.t.Helper()
-	key := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "v", Code: "KeyV", WindowsVirtualKeyCode: 86, Modifiers: int64(chromedp.ModifierCtrl), Commands: []string{"paste"}}
+	key := input.DispatchKeyEventParams{
+		Type:                  input.DispatchKeyEventTypeKeyDown,
+		Key:                   "v",
+		Code:                  "KeyV",
+		WindowsVirtualKeyCode: 86,
+		Modifiers:             int64(chromedp.ModifierCtrl),
+		Commands:              []string{"paste"},
+	}
 	send(p, input.DispatchKeyEvent, key)
 	key.Type, key.Commands = input.DispatchKeyEventTypeKeyUp, nil
 	send(p, input.DispatchKeyEvent, key)

@@ -31,8 +31,13 @@ func (p *page) authenticator() (touch, recognize func(bool)) {
 	p.t.Helper()
 	send(p, webauthn.Enable, webauthn.EnableParams{})
 	id := send(p, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
-		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true, DefaultBackupEligibility: true,
+		Protocol:                    webauthn.AuthenticatorProtocolCtap2,
+		Transport:                   webauthn.AuthenticatorTransportInternal,
+		HasResidentKey:              true,
+		HasUserVerification:         true,
+		IsUserVerified:              true,
+		AutomaticPresenceSimulation: true,
+		DefaultBackupEligibility:    true,
 	}}).AuthenticatorID
 	touch = func(on bool) {
 		p.t.Helper()

@@ -128,7 +128,15 @@ func TestGoProtect(t *testing.T) {
 	_, body := browser.get("GET", p.url+"/", "Cookie", "shop=secret; session=mine")
 	var got reeve.Caller
 	noErr(t, json.Unmarshal([]byte(body), &got))
-	want := reeve.Caller{ID: zoe, Username: "zoe", Realm: reeve.Admin, Name: "Zoë 世", Email: "zoe@example.org", Groups: []string{"Verkäufer, Nord"}, Scope: &reeve.Scope{UserID: zoe, DeptIDs: []int64{dept}}}
+	want := reeve.Caller{
+		ID:       zoe,
+		Username: "zoe",
+		Realm:    reeve.Admin,
+		Name:     "Zoë 世",
+		Email:    "zoe@example.org",
+		Groups:   []string{"Verkäufer, Nord"},
+		Scope:    &reeve.Scope{UserID: zoe, DeptIDs: []int64{dept}},
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the caller is %+v %+v, want %+v", got, got.Scope, want)
 	}

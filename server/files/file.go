@@ -59,9 +59,20 @@ type File struct {
 
 func fileOf(req *web.Request, f *store.File) *File {
 	out := &File{
-		Ident: f.Ident, GroupID: f.GroupID, Name: f.Name, Ext: f.Ext, Kind: f.Kind, MIME: f.MIME, Size: f.Size, SHA256: f.Digest,
-		Public: store.Flag(f.Public()), Unclean: store.Flag(keepsMetadata(f)), URL: req.Server.URL("/file/list/" + f.ID.String() + "/content"),
-		UploaderID: f.UploaderID, UploaderName: f.UploaderName, Versioned: f.Versioned,
+		Ident:        f.Ident,
+		GroupID:      f.GroupID,
+		Name:         f.Name,
+		Ext:          f.Ext,
+		Kind:         f.Kind,
+		MIME:         f.MIME,
+		Size:         f.Size,
+		SHA256:       f.Digest,
+		Public:       store.Flag(f.Public()),
+		Unclean:      store.Flag(keepsMetadata(f)),
+		URL:          req.Server.URL("/file/list/" + f.ID.String() + "/content"),
+		UploaderID:   f.UploaderID,
+		UploaderName: f.UploaderName,
+		Versioned:    f.Versioned,
 	}
 	if f.Public() {
 		out.URL = req.Server.URL(web.MediaPath + f.Key)
@@ -77,9 +88,15 @@ var fileColumns = []web.Column[store.File]{
 }
 
 var fileList = web.Resource[store.File, *File]{
-	Collection: store.Files, Keywords: []string{"name"}, Order: "id, descending", Descending: true, Scope: ofUploaders, Telling: true, Named: true,
-	Only:   func() kv.Condition { return store.FileByState.AnyOf(store.FileLive) },
-	Output: func(_ *store.Tx, req *web.Request, f *store.File) (*File, error) { return fileOf(req, f), nil },
+	Collection: store.Files,
+	Keywords:   []string{"name"},
+	Order:      "id, descending",
+	Descending: true,
+	Scope:      ofUploaders,
+	Telling:    true,
+	Named:      true,
+	Only:       func() kv.Condition { return store.FileByState.AnyOf(store.FileLive) },
+	Output:     func(_ *store.Tx, req *web.Request, f *store.File) (*File, error) { return fileOf(req, f), nil },
 	Columns: append([]web.Column[store.File]{
 		{Name: "group_id", Uses: web.Filtered | web.Param, Numbers: folders},
 		{Name: "kind", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.FileByKind)},
@@ -204,7 +221,14 @@ func receive(req *web.Request, name string, content io.Reader) (*received, error
 		upload.Release()
 		return nil, err
 	}
-	r.file = store.File{Name: name, Ext: ext(name), Kind: kind, MIME: media, Size: upload.Size(), Digest: digest}
+	r.file = store.File{
+		Name:   name,
+		Ext:    ext(name),
+		Kind:   kind,
+		MIME:   media,
+		Size:   upload.Size(),
+		Digest: digest,
+	}
 	return r, nil
 }
 

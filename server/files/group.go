@@ -33,8 +33,12 @@ func fileGroupOf(tx *store.Tx, _ *web.Request, g *store.FileGroup) (*fileGroup, 
 }
 
 var fileGroups = web.Resource[store.FileGroup, *fileGroup]{
-	Collection: store.FileGroups, Keywords: []string{"name"}, Search: folderNamed, Order: "sort, then id, ascending", First: store.FileGroupBySort.Order(),
-	Output: fileGroupOf,
+	Collection: store.FileGroups,
+	Keywords:   []string{"name"},
+	Search:     folderNamed,
+	Order:      "sort, then id, ascending",
+	First:      store.FileGroupBySort.Order(),
+	Output:     fileGroupOf,
 	Columns: []web.Column[store.FileGroup]{
 		{Name: "id", Uses: web.Sorted},
 		{Name: "name", Uses: web.Filtered | web.Param | web.Sorted, Texts: foldersNamed, Order: store.FileGroupByName.Order()},

@@ -31,9 +31,14 @@ type trashedFile struct {
 }
 
 var fileTrash = web.Resource[store.File, *trashedFile]{
-	Collection: store.Files, Keywords: []string{"name"}, Order: "trashed_at, descending", Scope: ofUploaders, Telling: true,
-	First: store.FileByTrashed.Order(), Descending: true,
-	Only: func() kv.Condition { return store.FileByState.AnyOf(store.FileTrashed) },
+	Collection: store.Files,
+	Keywords:   []string{"name"},
+	Order:      "trashed_at, descending",
+	Scope:      ofUploaders,
+	Telling:    true,
+	First:      store.FileByTrashed.Order(),
+	Descending: true,
+	Only:       func() kv.Condition { return store.FileByState.AnyOf(store.FileTrashed) },
 	Output: func(_ *store.Tx, req *web.Request, f *store.File) (*trashedFile, error) {
 		return &trashedFile{*fileOf(req, f), f.TrashedAt}, nil
 	},

@@ -19,7 +19,10 @@ func Routes() []web.Route {
 }
 
 var allJobs = web.Resource[store.Job, *store.Job]{
-	Collection: store.Jobs, Order: "id, descending", Descending: true, Output: readableJob,
+	Collection: store.Jobs,
+	Order:      "id, descending",
+	Descending: true,
+	Output:     readableJob,
 	Columns: []web.Column[store.Job]{
 		{Name: "id", Uses: web.Sorted},
 		{Name: "state", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.JobByState)},
@@ -31,8 +34,11 @@ var allJobs = web.Resource[store.Job, *store.Job]{
 }
 
 var ownJobs = web.Resource[store.Job, *store.Job]{
-	Collection: store.Jobs, Order: "id, descending", Descending: true, Output: readableJob,
-	Columns: allJobs.Columns[:2],
+	Collection: store.Jobs,
+	Order:      "id, descending",
+	Descending: true,
+	Output:     readableJob,
+	Columns:    allJobs.Columns[:2],
 	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.JobByUser.AnyOf(req.Actor.ID), true
 	},

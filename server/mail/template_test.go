@@ -36,9 +36,17 @@ func templateFiles(t testing.TB) fs.FS {
 
 // testData is the Data of every golden file.
 var testData = Data{
-	Site: "Reeve", Name: "Ada <Lovelace> & Söhne", Username: "ada", Link: "https://reeve.example.org/reset#token=abc_DEF-123&x=1",
-	Expires: time.Date(2026, 3, 4, 6, 5, 0, 0, time.FixedZone("CET", 3600)), By: "Charles O'Babbage", Email: "ada@example.com", Contact: "it@example.org",
-	Device: "Firefox, Linux", Address: "192.0.2.1", Time: time.Date(2026, 3, 4, 6, 5, 0, 0, time.FixedZone("CET", 3600)),
+	Site:     "Reeve",
+	Name:     "Ada <Lovelace> & Söhne",
+	Username: "ada",
+	Link:     "https://reeve.example.org/reset#token=abc_DEF-123&x=1",
+	Expires:  time.Date(2026, 3, 4, 6, 5, 0, 0, time.FixedZone("CET", 3600)),
+	By:       "Charles O'Babbage",
+	Email:    "ada@example.com",
+	Contact:  "it@example.org",
+	Device:   "Firefox, Linux",
+	Address:  "192.0.2.1",
+	Time:     time.Date(2026, 3, 4, 6, 5, 0, 0, time.FixedZone("CET", 3600)),
 }
 
 func TestGoldenMessages(t *testing.T) {
@@ -250,7 +258,14 @@ func TestOptionalParts(t *testing.T) {
 			"To u from B at", "B a|b\n\n\n", "p { x }\n<p>B a|b</p>\n<p title=\"To u from B at\"></p>\n"}},
 		{Data{Site: "S", Username: "u", By: "B"}, []string{
 			"To u from B at S", "B a|b\n\nS\n", "p { x }\n<p>B a|b</p>\n<p title=\"To u from B at S\">S</p>\n"}},
-		{Data{Site: "S", Username: "u", Name: "N", By: "B", Contact: "C", Expires: time.Unix(0, 0)}, []string{
+		{Data{
+			Site:     "S",
+			Username: "u",
+			Name:     "N",
+			By:       "B",
+			Contact:  "C",
+			Expires:  time.Unix(0, 0),
+		}, []string{
 			"To u from B at S", "N a|b\nC\nB and N\n\n1 January 1970, 00:00 UTC\n\nS\nC\n",
 			"p { x }\n<p>N a|b<br>C<br>B and N</p>\n<p>1 January 1970, 00:00 UTC</p>\n<p title=\"To u from B at S\">S<br>C</p>\n"}},
 	} {
@@ -267,7 +282,15 @@ func TestTemplate_ValuesAreNotParsed(t *testing.T) {
 	parsed := templates(t)
 	const link = "https://example.org/#a&b;[]"
 	for _, value := range []string{"{username}", "[{name}|x]", "[", "]", "|", "{", "<!-- link -->", "</title><script>alert(1)</script>", `" onload="alert(1)`, "' x='", "&lt;", "&#60;b>"} {
-		d := Data{Site: value, Name: value, Username: value, By: value, Email: value, Contact: value, Link: link}
+		d := Data{
+			Site:     value,
+			Name:     value,
+			Username: value,
+			By:       value,
+			Email:    value,
+			Contact:  value,
+			Link:     link,
+		}
 		for _, name := range parsed.Names() {
 			subject, text, page, err := parsed.Render(name, "en", d)
 			must(t, err)
@@ -275,7 +298,15 @@ func TestTemplate_ValuesAreNotParsed(t *testing.T) {
 				t.Errorf("%s: %s is not shown as it is:\n%s\n%s", name, value, subject, text)
 			}
 			// What remains without the escaped values is the same as with a harmless value.
-			d := Data{Site: "x", Name: "x", Username: "x", By: "x", Email: "x", Contact: "x", Link: link}
+			d := Data{
+				Site:     "x",
+				Name:     "x",
+				Username: "x",
+				By:       "x",
+				Email:    "x",
+				Contact:  "x",
+				Link:     link,
+			}
 			_, _, want, err := parsed.Render(name, "en", d)
 			must(t, err)
 			escaped := html.EscapeString(value)

@@ -34,8 +34,12 @@ const secret = "password-canary-äöü"
 // testMessage is an ordinary message.
 func testMessage() *Message {
 	return &Message{
-		To: "ada@example.org", ToName: "Ada Lovelace", Subject: "Grüße", ID: "1f6b2c@reeve.example.org",
-		Text: "Grüße\n\n.\nhttps://example.org/?a=b&c=d\n", HTML: "<p>Grüße</p>\n",
+		To:      "ada@example.org",
+		ToName:  "Ada Lovelace",
+		Subject: "Grüße",
+		ID:      "1f6b2c@reeve.example.org",
+		Text:    "Grüße\n\n.\nhttps://example.org/?a=b&c=d\n",
+		HTML:    "<p>Grüße</p>\n",
 	}
 }
 
@@ -233,12 +237,21 @@ func testCertificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
 	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber:          big.NewInt(1),
+		Subject:               pkix.Name{CommonName: "authority"},
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour),
+		NotAfter:              time.Now().Add(time.Hour),
+		KeyUsage:              x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "server"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter, KeyUsage: x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(2),
+		Subject:      pkix.Name{CommonName: "server"},
+		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:    authority.NotBefore,
+		NotAfter:     authority.NotAfter,
+		KeyUsage:     x509.KeyUsageDigitalSignature,
 	}
 	root, err := x509.CreateCertificate(rand.Reader, authority, authority, key.Public(), key)
 	must(t, err)

@@ -68,7 +68,10 @@ type MailOut struct {
 }
 
 var mails = web.Resource[store.Mail, *MailOut]{
-	Collection: store.Mails, Order: "id, descending", Descending: true, Output: MailOf,
+	Collection: store.Mails,
+	Order:      "id, descending",
+	Descending: true,
+	Output:     MailOf,
 	Columns: []web.Column[store.Mail]{
 		{Name: "id", Uses: web.Sorted},
 		{Name: "state", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.MailByState)},
@@ -93,8 +96,21 @@ func MailOf(tx *store.Tx, _ *web.Request, m *store.Mail) (*MailOut, error) {
 		err = nil // its link was used or revoked
 	}
 	return &MailOut{
-		Ident: m.Ident, Purpose: m.Purpose, UserID: m.UserID, AppUserID: m.AppUserID, Username: p.Username, Email: to, Language: m.Language,
-		State: m.State, Attempts: m.Attempts, NextAt: m.NextAt, LastAt: m.LastAt, SentAt: m.SentAt, Stage: m.Stage, Response: m.Response, Versioned: m.Versioned,
+		Ident:     m.Ident,
+		Purpose:   m.Purpose,
+		UserID:    m.UserID,
+		AppUserID: m.AppUserID,
+		Username:  p.Username,
+		Email:     to,
+		Language:  m.Language,
+		State:     m.State,
+		Attempts:  m.Attempts,
+		NextAt:    m.NextAt,
+		LastAt:    m.LastAt,
+		SentAt:    m.SentAt,
+		Stage:     m.Stage,
+		Response:  m.Response,
+		Versioned: m.Versioned,
 	}, err
 }
 
@@ -188,9 +204,17 @@ func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request, _ *web.None) 
 		return nil, err
 	}
 	data := mail.Data{
-		Site: store.SiteTitle.Get(tx), Name: p.name(), Username: p.Username, By: p.name(), Email: "new@example.org", Contact: store.SiteContact.Get(tx),
-		Link: PublicURL(req) + LinkPath + "…", Expires: tx.Now().Add(time.Hour).Std(),
-		Device: "Firefox, Linux", Address: "192.0.2.1", Time: tx.Now().Std(),
+		Site:     store.SiteTitle.Get(tx),
+		Name:     p.name(),
+		Username: p.Username,
+		By:       p.name(),
+		Email:    "new@example.org",
+		Contact:  store.SiteContact.Get(tx),
+		Link:     PublicURL(req) + LinkPath + "…",
+		Expires:  tx.Now().Add(time.Hour).Std(),
+		Device:   "Firefox, Linux",
+		Address:  "192.0.2.1",
+		Time:     tx.Now().Std(),
 	}
 	out := &mailTemplates{Data: []mailTemplate{}}
 	for _, name := range o.templates.Names() {
@@ -231,8 +255,13 @@ func MailOff(s *web.Server, tx *store.Tx) errs.Message {
 // mailServer returns the mail server of the settings.
 func mailServer(tx *store.Tx) (mail.Server, error) {
 	server := mail.Server{
-		Host: store.MailHost.Get(tx), Port: store.MailPort.Get(tx), Security: store.MailSecurity.Get(tx), Username: store.MailUsername.Get(tx),
-		From: store.MailFrom.Get(tx), Name: store.MailFromName.Get(tx), ReplyTo: store.MailReplyTo.Get(tx),
+		Host:     store.MailHost.Get(tx),
+		Port:     store.MailPort.Get(tx),
+		Security: store.MailSecurity.Get(tx),
+		Username: store.MailUsername.Get(tx),
+		From:     store.MailFrom.Get(tx),
+		Name:     store.MailFromName.Get(tx),
+		ReplyTo:  store.MailReplyTo.Get(tx),
 	}
 	for _, required := range []*store.TextSetting{store.MailHost, store.MailFrom} {
 		if required.Get(tx) == "" {

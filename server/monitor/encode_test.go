@@ -79,13 +79,51 @@ func TestEncodeEvents_EqualsEncodingJSON(t *testing.T) {
 func BenchmarkEncodeEvents(b *testing.B) {
 	user := &EventUser{1, "admin", "admin", 7, "de\"ploy", 0}
 	head := EventHead{RecordedAt: kv.TimeOf(time.Now()), RequestID: "d6326b53f1c8-3", User: user, HostName: "host", Sampled: 1}
-	all := []appender{&RequestEvent{EventHead: head, Method: "PUT", URI: "/system/dict/1/item/1", Route: "/system/dict/:id/item/:item_id", Handler: "changeDictItem",
-		Address: "192.0.2.1", UserAgent: "Mozilla/5.0 (X11; Linux x86_64)", Headers: map[string]string{"Accept": "application/json", "User-Agent": "Mozilla/5.0", "Content-Type": "application/json"},
-		Payload: `{"label":"a label"}`, Status: 200, DurationMS: 2.345, Events: 14, StoreMS: 1.234}, &AuthEvent{EventHead: head, Type: "permission", Username: "admin",
-		Ability: "system.dict.item.update", Result: "allowed", MatchedBy: []string{"Owner"}, Route: "/system/dict/:id/item/:item_id"}, &CacheEvent{EventHead: head, Cache: "dictionaries", Type: "set", Generation: 7, Size: 12, DurationMS: 0.012, Count: 1}}
+	all := []appender{&RequestEvent{
+		EventHead:  head,
+		Method:     "PUT",
+		URI:        "/system/dict/1/item/1",
+		Route:      "/system/dict/:id/item/:item_id",
+		Handler:    "changeDictItem",
+		Address:    "192.0.2.1",
+		UserAgent:  "Mozilla/5.0 (X11; Linux x86_64)",
+		Headers:    map[string]string{"Accept": "application/json", "User-Agent": "Mozilla/5.0", "Content-Type": "application/json"},
+		Payload:    `{"label":"a label"}`,
+		Status:     200,
+		DurationMS: 2.345,
+		Events:     14,
+		StoreMS:    1.234,
+	}, &AuthEvent{
+		EventHead: head,
+		Type:      "permission",
+		Username:  "admin",
+		Ability:   "system.dict.item.update",
+		Result:    "allowed",
+		MatchedBy: []string{"Owner"},
+		Route:     "/system/dict/:id/item/:item_id",
+	}, &CacheEvent{
+		EventHead:  head,
+		Cache:      "dictionaries",
+		Type:       "set",
+		Generation: 7,
+		Size:       12,
+		DurationMS: 0.012,
+		Count:      1,
+	}}
 	for range 12 {
-		all = append(all, &QueryEvent{EventHead: head, Connection: "data.db", Statement: "GET dict_item WHERE id = ?", Mode: "write", Plan: "get", Examined: 1, Returned: 1, Bytes: 210,
-			DurationMS: 0.004, Caller: "server/dict_item.go:88", Route: "/system/dict/:id/item/:item_id"})
+		all = append(all, &QueryEvent{
+			EventHead:  head,
+			Connection: "data.db",
+			Statement:  "GET dict_item WHERE id = ?",
+			Mode:       "write",
+			Plan:       "get",
+			Examined:   1,
+			Returned:   1,
+			Bytes:      210,
+			DurationMS: 0.004,
+			Caller:     "server/dict_item.go:88",
+			Route:      "/system/dict/:id/item/:item_id",
+		})
 	}
 	var appending, reflecting time.Duration
 	var e encoder

@@ -157,9 +157,13 @@ func readHeader(b []byte) (h indexHeader, ok bool) {
 		return h, false
 	}
 	return indexHeader{
-		at: store.Time(binary.BigEndian.Uint64(b)), user: store.ID(binary.BigEndian.Uint64(b[8:])),
-		duration: time.Duration(binary.BigEndian.Uint64(b[16:])), status: binary.BigEndian.Uint16(b[24:]),
-		slow: b[26]&1 != 0, failed: b[26]&2 != 0, app: b[26]&4 != 0,
+		at:       store.Time(binary.BigEndian.Uint64(b)),
+		user:     store.ID(binary.BigEndian.Uint64(b[8:])),
+		duration: time.Duration(binary.BigEndian.Uint64(b[16:])),
+		status:   binary.BigEndian.Uint16(b[24:]),
+		slow:     b[26]&1 != 0,
+		failed:   b[26]&2 != 0,
+		app:      b[26]&4 != 0,
 	}, true
 }
 

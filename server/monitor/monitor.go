@@ -102,9 +102,14 @@ func New(config Config, targets []string, db *store.DB, log zerolog.Logger) *Mon
 		config.SearchTime = searchTime
 	}
 	m := &Monitor{
-		config: config, targets: targets, db: db, log: log, host: host,
-		queue: make(chan *record, queueLength), full: make(chan struct{}, 1),
-		hits: make([]atomic.Uint64, len(kv.CacheNames())),
+		config:  config,
+		targets: targets,
+		db:      db,
+		log:     log,
+		host:    host,
+		queue:   make(chan *record, queueLength),
+		full:    make(chan struct{}, 1),
+		hits:    make([]atomic.Uint64, len(kv.CacheNames())),
 	}
 	m.counter.reset()
 	m.isSecret = m.isSecretSetting

@@ -66,8 +66,13 @@ func (m *Monitor) record(f *Facts, w weights) *record {
 	}
 	m.describe(e, f)
 	r.index = indexHeader{
-		at: e.RecordedAt, user: f.Caller.Person().ID, app: f.Caller.App, duration: f.Took, status: uint16(f.Status),
-		slow: bool(e.Slow), failed: f.failed() || f.aborted(),
+		at:       e.RecordedAt,
+		user:     f.Caller.Person().ID,
+		app:      f.Caller.App,
+		duration: f.Took,
+		status:   uint16(f.Status),
+		slow:     bool(e.Slow),
+		failed:   f.failed() || f.aborted(),
 	}
 	m.addParts(r, f)
 	e.Events = int64(len(r.parts))
@@ -218,8 +223,15 @@ func (a *AuthEvent) event(_ *encoding, h indexHeader) (string, indexHeader, appe
 
 func (c *cachePart) event(r *encoding, h indexHeader) (string, indexHeader, appender) {
 	e := &CacheEvent{
-		EventHead: r.head(kv.TimeOf(c.Began)), Cache: c.Cache, Type: c.Op, Key: c.Key, Generation: int64(c.Generation),
-		Size: int64(c.Size), DurationMS: ms(c.Took), Count: 1, Route: r.request.Route,
+		EventHead:  r.head(kv.TimeOf(c.Began)),
+		Cache:      c.Cache,
+		Type:       c.Op,
+		Key:        c.Key,
+		Generation: int64(c.Generation),
+		Size:       int64(c.Size),
+		DurationMS: ms(c.Took),
+		Count:      1,
+		Route:      r.request.Route,
 	}
 	h.at = e.RecordedAt
 	return CacheKind, h, e
@@ -233,9 +245,21 @@ func (p *redisPart) event(r *encoding, h indexHeader) (string, indexHeader, appe
 
 func (o *queryPart) event(r *encoding, h indexHeader) (string, indexHeader, appender) {
 	e := &QueryEvent{
-		EventHead: r.head(kv.TimeOf(o.Began)), Connection: o.Connection, Statement: o.Statement, Mode: o.Mode, Plan: o.Plan,
-		Examined: int64(o.Examined), Returned: int64(o.Returned), Bytes: o.Bytes, DurationMS: ms(o.Took), WaitMS: ms(o.Wait), CommitMS: ms(o.Commit),
-		Slow: store.Flag(o.Took >= r.slow), Caller: (*kv.Op)(o).Caller(), NPlusOne: store.Flag(r.repeated[o.Statement] >= repeats), Route: r.request.Route,
+		EventHead:  r.head(kv.TimeOf(o.Began)),
+		Connection: o.Connection,
+		Statement:  o.Statement,
+		Mode:       o.Mode,
+		Plan:       o.Plan,
+		Examined:   int64(o.Examined),
+		Returned:   int64(o.Returned),
+		Bytes:      o.Bytes,
+		DurationMS: ms(o.Took),
+		WaitMS:     ms(o.Wait),
+		CommitMS:   ms(o.Commit),
+		Slow:       store.Flag(o.Took >= r.slow),
+		Caller:     (*kv.Op)(o).Caller(),
+		NPlusOne:   store.Flag(r.repeated[o.Statement] >= repeats),
+		Route:      r.request.Route,
 	}
 	h.at, h.duration, h.slow = e.RecordedAt, o.Took, bool(e.Slow)
 	return QueryKind, h, e

@@ -57,7 +57,15 @@ type Found struct {
 
 // Search returns the events that match and that the caller may see.
 func (m *Monitor) Search(q Query, caller *Audience) (*Found, error) {
-	s := &search{low: q.From, high: q.To, from: q.Offset, to: q.Offset + q.Limit, text: q.Text, budget: m.config.SearchTime, audience: caller}
+	s := &search{
+		low:      q.From,
+		high:     q.To,
+		from:     q.Offset,
+		to:       q.Offset + q.Limit,
+		text:     q.Text,
+		budget:   m.config.SearchTime,
+		audience: caller,
+	}
 	for _, c := range q.Conditions {
 		if err := s.require(c); err != nil {
 			return nil, err

@@ -58,7 +58,14 @@ const statsTop = 20
 // Stats returns the statistics of a period, as far as the caller may see them. For a period
 // that starts when only hours are kept, a step is at least an hour.
 func (m *Monitor) Stats(from, to time.Time, step time.Duration, caller *Audience) (*Stats, error) {
-	out := &Stats{From: kv.TimeOf(from), To: kv.TimeOf(to), Series: []StatsPoint{}, Routes: []StatsRoute{}, Users: []StatsUser{}, Dropped: int64(m.dropped.Load())}
+	out := &Stats{
+		From:    kv.TimeOf(from),
+		To:      kv.TimeOf(to),
+		Series:  []StatsPoint{},
+		Routes:  []StatsRoute{},
+		Users:   []StatsUser{},
+		Dropped: int64(m.dropped.Load()),
+	}
 	table := minuteTable
 	if from.Before(time.Now().Add(-minutesKept)) {
 		table, step = hourTable, max(time.Hour, step.Round(time.Hour))
@@ -114,7 +121,13 @@ func (m *Monitor) countsBetween(table string, from, to time.Time, step time.Dura
 
 func (c *counts) point(at time.Time) StatsPoint {
 	return StatsPoint{
-		Time: kv.TimeOf(at), Requests: c.Requests, OK: c.Classes[2] + c.Classes[3], Refused: c.Classes[4], Failed: c.Classes[0] + c.Classes[5],
-		P50MS: ms(c.quantile(0.5)), P95MS: ms(c.quantile(0.95)), P99MS: ms(c.quantile(0.99)),
+		Time:     kv.TimeOf(at),
+		Requests: c.Requests,
+		OK:       c.Classes[2] + c.Classes[3],
+		Refused:  c.Classes[4],
+		Failed:   c.Classes[0] + c.Classes[5],
+		P50MS:    ms(c.quantile(0.5)),
+		P95MS:    ms(c.quantile(0.95)),
+		P99MS:    ms(c.quantile(0.99)),
 	}
 }

@@ -50,8 +50,15 @@ var requests int
 func answered(method string, route *Route, status int) *Facts {
 	requests++
 	f := &Facts{
-		Route: route, RequestID: "r-" + strconv.Itoa(requests), Begun: time.Now(), Took: time.Millisecond, Caller: store.Anonymous, Addr: netip.MustParseAddr("192.0.2.1"),
-		Method: method, Status: status, Store: &kv.Recorder{},
+		Route:     route,
+		RequestID: "r-" + strconv.Itoa(requests),
+		Begun:     time.Now(),
+		Took:      time.Millisecond,
+		Caller:    store.Anonymous,
+		Addr:      netip.MustParseAddr("192.0.2.1"),
+		Method:    method,
+		Status:    status,
+		Store:     &kv.Recorder{},
 	}
 	if route != nil {
 		f.Path = route.Pattern

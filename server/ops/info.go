@@ -86,9 +86,16 @@ type keptCopy struct {
 func readSystemInfo(req *web.Request, _ *web.None) (*SystemInfo, error) {
 	s := req.Server
 	out := &SystemInfo{
-		Version: s.Config.Version, Build: readBuild(), StartedAt: kv.TimeOf(s.Started), Uptime: int64(time.Since(s.Started).Seconds()),
-		Memory: readMemory(), Files: []storedFile{}, Collections: []CollectionInfo{}, Caches: []CacheInfo{}, Kept: []keptCopy{},
-		Config: append([]web.ConfigValue{}, s.Config.Effective...),
+		Version:     s.Config.Version,
+		Build:       readBuild(),
+		StartedAt:   kv.TimeOf(s.Started),
+		Uptime:      int64(time.Since(s.Started).Seconds()),
+		Memory:      readMemory(),
+		Files:       []storedFile{},
+		Collections: []CollectionInfo{},
+		Caches:      []CacheInfo{},
+		Kept:        []keptCopy{},
+		Config:      append([]web.ConfigValue{}, s.Config.Effective...),
 	}
 	head := s.DB.LogHead()
 	out.ChangeLog = changeLogInfo{head.Generation, int64(head.Seq), head.Hash.String()}

@@ -27,8 +27,14 @@ func monitorList[T any](kind, title string, columns ...string) web.Route {
 		info.Columns = append(info.Columns, web.ColumnInfo{Name: name, Uses: web.FieldUse, Number: false})
 	}
 	rt := web.Route{
-		Method: "GET", Path: "/system/monitor/" + kind, Access: "system.monitor." + kind, Title: title,
-		Output: reflect.TypeFor[MonitorPage[T]](), List: info, Options: web.Options{Unmonitored: true}, Handler: "monitorList",
+		Method:  "GET",
+		Path:    "/system/monitor/" + kind,
+		Access:  "system.monitor." + kind,
+		Title:   title,
+		Output:  reflect.TypeFor[MonitorPage[T]](),
+		List:    info,
+		Options: web.Options{Unmonitored: true},
+		Handler: "monitorList",
 	}
 	rt.Act = func(req *web.Request, out *web.Envelope) error {
 		ask, err := info.Ask(req)

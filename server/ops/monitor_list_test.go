@@ -29,9 +29,17 @@ func madeUp(in *servertest.Instance, r *rand.Rand, n int) {
 	}
 	route := pick("/a", "/a/:id", "/b")
 	f := &monitor.Facts{
-		Route: &monitor.Route{Name: route, Pattern: route}, RequestID: fmt.Sprintf("r-%d", n), Begun: time.Now(), Took: time.Duration(r.IntN(1000)) * time.Millisecond,
-		Caller: user, Method: pick("GET", "POST", "PUT"), Path: route, Status: []int{200, 204, 304, 400, 404, 500}[r.IntN(6)], Store: &kv.Recorder{},
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(pick(`{}`, `{"name":"ÄRGER <b>"}`, `{"name":"ärger"}`, `{"name":"method"}`, `{"name":"\"route\":\"/b\","}`)),
+		Route:     &monitor.Route{Name: route, Pattern: route},
+		RequestID: fmt.Sprintf("r-%d", n),
+		Begun:     time.Now(),
+		Took:      time.Duration(r.IntN(1000)) * time.Millisecond,
+		Caller:    user,
+		Method:    pick("GET", "POST", "PUT"),
+		Path:      route,
+		Status:    []int{200, 204, 304, 400, 404, 500}[r.IntN(6)],
+		Store:     &kv.Recorder{},
+		Header:    http.Header{"Content-Type": {"application/json"}},
+		Body:      []byte(pick(`{}`, `{"name":"ÄRGER <b>"}`, `{"name":"ärger"}`, `{"name":"method"}`, `{"name":"\"route\":\"/b\","}`)),
 	}
 	event := monitor.AuthEvent{Type: pick("login", "revoked"), Username: pick("ann", "bert"), Result: pick("success", "failed"), MatchedBy: []string{}}
 	event.RecordedAt, f.Notes = kv.TimeOf(f.Begun), []monitor.AuthEvent{event}

@@ -64,11 +64,32 @@ func profilePage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	password.Required, password.Hint = false, words.EmailPassword
 	form := htmlForm{Submit: words.Save, Fields: []htmlField{
 		{Name: versionField, Type: "hidden", Value: strconv.FormatInt(u.Version, 10), Fault: words.Stale},
-		{Name: "nickname", Type: "text", Label: words.DisplayName, Value: u.Nickname, Autocomplete: "nickname", Max: 64},
-		{Name: "mobile", Type: "tel", Label: words.Mobile, Value: u.Mobile, Autocomplete: "tel", Max: 32},
+		{
+			Name:         "nickname",
+			Type:         "text",
+			Label:        words.DisplayName,
+			Value:        u.Nickname,
+			Autocomplete: "nickname",
+			Max:          64,
+		},
+		{
+			Name:         "mobile",
+			Type:         "tel",
+			Label:        words.Mobile,
+			Value:        u.Mobile,
+			Autocomplete: "tel",
+			Max:          32,
+		},
 	}}
 	form.Fields = append(form.Fields, p.customFields(tx, u.Fields, false)...)
-	form.Fields = append(form.Fields, htmlField{Name: "email", Type: "email", Label: words.Email, Value: u.Email, Autocomplete: "email", Max: 254}, password)
+	form.Fields = append(form.Fields, htmlField{
+		Name:         "email",
+		Type:         "email",
+		Label:        words.Email,
+		Value:        u.Email,
+		Autocomplete: "email",
+		Max:          254,
+	}, password)
 	p.Forms = []htmlForm{form}
 	return nil
 }

@@ -18,7 +18,14 @@ func signInPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	p.Title = p.Words.SignIn
 	p.setNotice("deleted", "signed_out", "expired")
 	p.Forms = []htmlForm{{Submit: p.Words.SignIn, Fields: []htmlField{
-		{Name: "username", Type: "text", Label: words.SignInName, Autocomplete: "username", Required: true, Max: 254},
+		{
+			Name:         "username",
+			Type:         "text",
+			Label:        words.SignInName,
+			Autocomplete: "username",
+			Required:     true,
+			Max:          254,
+		},
 		presentPassword("password", words.Password),
 	}}}
 	if mails.MailOff(req.Server, tx).Empty() {
@@ -64,9 +71,33 @@ func registerPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		return nil
 	}
 	form := htmlForm{Submit: words.RegisterSubmit, Fields: []htmlField{
-		{Name: "username", Type: "text", Label: words.Username, Autocomplete: "username", Required: true, Min: 3, Max: 32, Hint: words.UsernameRules},
-		{Name: "email", Type: "email", Label: words.Email, Autocomplete: "email", Required: confirmed, Max: 254, Hint: words.emailHint(tx, confirmed)},
-		{Name: "nickname", Type: "text", Label: words.DisplayName, Autocomplete: "nickname", Max: 64, Hint: words.Optional},
+		{
+			Name:         "username",
+			Type:         "text",
+			Label:        words.Username,
+			Autocomplete: "username",
+			Required:     true,
+			Min:          3,
+			Max:          32,
+			Hint:         words.UsernameRules,
+		},
+		{
+			Name:         "email",
+			Type:         "email",
+			Label:        words.Email,
+			Autocomplete: "email",
+			Required:     confirmed,
+			Max:          254,
+			Hint:         words.emailHint(tx, confirmed),
+		},
+		{
+			Name:         "nickname",
+			Type:         "text",
+			Label:        words.DisplayName,
+			Autocomplete: "nickname",
+			Max:          64,
+			Hint:         words.Optional,
+		},
 	}}
 	form.Fields = append(form.Fields, p.customFields(tx, store.FieldValues{}, true)...)
 	form.Fields = append(form.Fields, p.newPassword(tx, "password", words.Password, words.Again, p.Words.Rules)...)
@@ -133,7 +164,14 @@ func forgotPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	default:
 		p.Texts = []string{words.ForgotIntro}
 		p.Forms = []htmlForm{{Submit: words.ForgotSubmit, Fields: []htmlField{
-			{Name: "username", Type: "text", Label: words.ForgotName, Autocomplete: "username", Required: true, Max: 254},
+			{
+				Name:         "username",
+				Type:         "text",
+				Label:        words.ForgotName,
+				Autocomplete: "username",
+				Required:     true,
+				Max:          254,
+			},
 		}}}
 	}
 	return nil

@@ -75,7 +75,14 @@ func keepPending(req *web.Request, token string) {
 
 // codeField returns the field of a code. A recovery code has letters, too.
 func codeField(label string, recovery bool) htmlField {
-	f := htmlField{Name: "otp", Type: "text", Label: label, Autocomplete: "one-time-code", Required: true, Max: 40}
+	f := htmlField{
+		Name:         "otp",
+		Type:         "text",
+		Label:        label,
+		Autocomplete: "one-time-code",
+		Required:     true,
+		Max:          40,
+	}
 	if !recovery {
 		f.Mode = "numeric"
 	}

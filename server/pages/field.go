@@ -23,7 +23,14 @@ func (p *HTMLPage) customFields(tx *store.Tx, values store.FieldValues, creating
 
 func (p *HTMLPage) customField(f *store.CustomField, value string, creating bool) htmlField {
 	words := &p.Words.App
-	h := htmlField{Name: web.FieldPrefix + f.Key, Type: "text", Label: f.Title, Value: value, Hint: f.Describe, Max: f.MaxLength()}
+	h := htmlField{
+		Name:  web.FieldPrefix + f.Key,
+		Type:  "text",
+		Label: f.Title,
+		Value: value,
+		Hint:  f.Describe,
+		Max:   f.MaxLength(),
+	}
 	h.Required = bool(f.Required) && (creating || value != "") // as the server requires it
 	if creating && !h.Required {
 		h.Hint = strings.TrimSpace(words.Optional + "\n" + f.Describe)

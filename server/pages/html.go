@@ -124,9 +124,12 @@ func (ps *Pages) NewPage(tx *store.Tx, req *web.Request) *HTMLPage {
 	return &HTMLPage{
 		kit:      ps,
 		Base:     req.Server.Config.BasePath,
-		Language: req.Language().Tag(), Words: ps.Texts[mails.MailLanguage(req)],
-		Site: store.SiteTitle.Get(tx), Logo: store.SiteLogo.Get(tx), Contact: store.SiteContact.Get(tx),
-		Hosted: store.AppPages.Get(tx),
+		Language: req.Language().Tag(),
+		Words:    ps.Texts[mails.MailLanguage(req)],
+		Site:     store.SiteTitle.Get(tx),
+		Logo:     store.SiteLogo.Get(tx),
+		Contact:  store.SiteContact.Get(tx),
+		Hosted:   store.AppPages.Get(tx),
 	}
 }
 
@@ -139,8 +142,25 @@ func forUsername(username string) htmlField {
 func (p *HTMLPage) newPassword(tx *store.Tx, name, label, again, rules string) []htmlField {
 	least := store.PasswordLength.Get(tx)
 	return []htmlField{
-		{Name: name, Type: "password", Label: label, Autocomplete: "new-password", Required: true, Min: least, Max: maxPassword, Hint: fmt.Sprintf(rules, least)},
-		{Name: againField, Type: "password", Label: again, Autocomplete: "new-password", Required: true, Max: maxPassword, Fault: p.Words.Differ},
+		{
+			Name:         name,
+			Type:         "password",
+			Label:        label,
+			Autocomplete: "new-password",
+			Required:     true,
+			Min:          least,
+			Max:          maxPassword,
+			Hint:         fmt.Sprintf(rules, least),
+		},
+		{
+			Name:         againField,
+			Type:         "password",
+			Label:        again,
+			Autocomplete: "new-password",
+			Required:     true,
+			Max:          maxPassword,
+			Fault:        p.Words.Differ,
+		},
 	}
 }
 
@@ -155,7 +175,14 @@ func (p *HTMLPage) otherPassword(tx *store.Tx, name string) []htmlField {
 
 // presentPassword returns the field of the password that an account has.
 func presentPassword(name, label string) htmlField {
-	return htmlField{Name: name, Type: "password", Label: label, Autocomplete: "current-password", Required: true, Max: maxPassword}
+	return htmlField{
+		Name:         name,
+		Type:         "password",
+		Label:        label,
+		Autocomplete: "current-password",
+		Required:     true,
+		Max:          maxPassword,
+	}
 }
 
 const (

@@ -80,10 +80,23 @@ type AppUser struct {
 
 func appUserOf(tx *store.Tx, req *web.Request, u *store.AppUser) (out *AppUser, err error) {
 	out = &AppUser{
-		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile, AvatarURL: u.AvatarURL,
-		RoleIDs: u.RoleIDs, RoleNames: []string{}, Pending: u.Pending, Status: u.Status, LoginIP: u.LoginIP, LoginTime: u.LoginTime, CreatedByKey: u.CreatedByKey, Versioned: u.Versioned,
-		Lockout: lockoutOf(req, tx, store.Account{App: true, ID: u.ID}, u.Username),
-		Fields:  web.FieldValues(tx, store.AppRealm, web.AudienceOf(req.Actor), u.Fields),
+		Ident:         u.Ident,
+		Username:      u.Username,
+		Nickname:      u.Nickname,
+		Email:         u.Email,
+		EmailVerified: u.EmailVerified,
+		Mobile:        u.Mobile,
+		AvatarURL:     u.AvatarURL,
+		RoleIDs:       u.RoleIDs,
+		RoleNames:     []string{},
+		Pending:       u.Pending,
+		Status:        u.Status,
+		LoginIP:       u.LoginIP,
+		LoginTime:     u.LoginTime,
+		CreatedByKey:  u.CreatedByKey,
+		Versioned:     u.Versioned,
+		Lockout:       lockoutOf(req, tx, store.Account{App: true, ID: u.ID}, u.Username),
+		Fields:        web.FieldValues(tx, store.AppRealm, web.AudienceOf(req.Actor), u.Fields),
 	}
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}
@@ -100,8 +113,13 @@ func appUserOf(tx *store.Tx, req *web.Request, u *store.AppUser) (out *AppUser, 
 }
 
 var AppUsers = web.Resource[store.AppUser, *AppUser]{
-	Collection: store.AppUsers, Keywords: []string{"username", "nickname", "email", "mobile"}, Order: "id, ascending", Output: appUserOf, Named: true,
-	Custom: store.AppUserByField, Realm: store.AppRealm,
+	Collection: store.AppUsers,
+	Keywords:   []string{"username", "nickname", "email", "mobile"},
+	Order:      "id, ascending",
+	Output:     appUserOf,
+	Named:      true,
+	Custom:     store.AppUserByField,
+	Realm:      store.AppRealm,
 	Columns: []web.Column[store.AppUser]{
 		{Name: "id", Uses: web.Sorted},
 		{Name: "username", Uses: web.Sorted, Order: store.AppUserByName.Order()},

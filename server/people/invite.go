@@ -97,7 +97,10 @@ var appInvitations = newInvitations(true)
 
 func newInvitations(app bool) web.Resource[store.Link, *Invitation] {
 	return web.Resource[store.Link, *Invitation]{
-		Collection: store.Links, Order: "id, descending", Descending: true, Output: InvitationOf,
+		Collection: store.Links,
+		Order:      "id, descending",
+		Descending: true,
+		Output:     InvitationOf,
 		Columns: []web.Column[store.Link]{
 			{Name: "id", Uses: web.Sorted},
 			{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(invitedBy(app))},
@@ -136,8 +139,14 @@ func InvitationOf(tx *store.Tx, _ *web.Request, l *store.Link) (*Invitation, err
 		return nil, err
 	}
 	out := &Invitation{
-		Ident: l.Ident, UserID: who.ID, Username: p.Username, Nickname: p.Nickname, Email: p.Email,
-		Links: l.Valid(tx.Now()), ExpiresAt: l.ExpiresAt, Versioned: l.Versioned,
+		Ident:     l.Ident,
+		UserID:    who.ID,
+		Username:  p.Username,
+		Nickname:  p.Nickname,
+		Email:     p.Email,
+		Links:     l.Valid(tx.Now()),
+		ExpiresAt: l.ExpiresAt,
+		Versioned: l.Versioned,
 	}
 	if out.InvitedBy, err = (store.Account{ID: l.CreatedBy}).Username(tx); err != nil {
 		return nil, err

@@ -24,7 +24,13 @@ func (c *peopleCSV[T, Out]) export(path, access, title string, options ...web.Op
 	info := c.list.Info()
 	info.CSV = true
 	rt := web.Route{
-		Method: "GET", Path: path, Access: access, Title: title, Output: reflect.TypeFor[[]byte](), List: info, Binary: "text/csv",
+		Method: "GET",
+		Path:   path,
+		Access: access,
+		Title:  title,
+		Output: reflect.TypeFor[[]byte](),
+		List:   info,
+		Binary: "text/csv",
 		Raw: func(req *web.Request, w http.ResponseWriter) error {
 			var ids []store.ID
 			var comma rune

@@ -359,11 +359,26 @@ type User struct {
 func UserOf(req *web.Request, tx *store.Tx, who store.FieldAudience, u *store.User) (*User, error) {
 	factor, err := store.HasFactor(tx, store.Account{ID: u.ID})
 	out := &User{
-		Ident: u.Ident, Username: u.Username, Nickname: u.Nickname, Sex: u.Sex, Email: u.Email, EmailVerified: u.EmailVerified, Mobile: u.Mobile,
-		AvatarID: u.AvatarID, DeptID: u.DeptID, RoleIDs: u.RoleIDs, RoleNames: []string{}, Status: u.Status,
-		LoginIP: u.LoginIP, LoginTime: u.LoginTime, MustChangePassword: u.MustChangePassword, CreatedByKey: u.CreatedByKey, SecondFactor: store.Flag(factor), Versioned: u.Versioned,
-		Lockout: lockoutOf(req, tx, store.Account{ID: u.ID}, u.Username),
-		Fields:  web.FieldValues(tx, store.AdminRealm, who, u.Fields),
+		Ident:              u.Ident,
+		Username:           u.Username,
+		Nickname:           u.Nickname,
+		Sex:                u.Sex,
+		Email:              u.Email,
+		EmailVerified:      u.EmailVerified,
+		Mobile:             u.Mobile,
+		AvatarID:           u.AvatarID,
+		DeptID:             u.DeptID,
+		RoleIDs:            u.RoleIDs,
+		RoleNames:          []string{},
+		Status:             u.Status,
+		LoginIP:            u.LoginIP,
+		LoginTime:          u.LoginTime,
+		MustChangePassword: u.MustChangePassword,
+		CreatedByKey:       u.CreatedByKey,
+		SecondFactor:       store.Flag(factor),
+		Versioned:          u.Versioned,
+		Lockout:            lockoutOf(req, tx, store.Account{ID: u.ID}, u.Username),
+		Fields:             web.FieldValues(tx, store.AdminRealm, who, u.Fields),
 	}
 	if out.RoleIDs == nil {
 		out.RoleIDs = []store.ID{}

@@ -53,8 +53,13 @@ func (p *personData) entry(tx *store.Tx, e *audit.Entry) (*exportedEntry, error)
 	own := e.Actor.Kind == p.who.Kind() && e.Actor.ID == uint64(p.who.ID)
 	as := e.As.Kind == p.who.Kind() && e.As.ID == uint64(p.who.ID)
 	out := &exportedEntry{
-		Seq: e.Seq, At: e.At, Actor: exportedActor{Kind: e.Actor.Kind, ID: e.Actor.ID}, Operation: e.Operation,
-		Reason: e.Reason, Action: e.Action, Details: e.Details,
+		Seq:       e.Seq,
+		At:        e.At,
+		Actor:     exportedActor{Kind: e.Actor.Kind, ID: e.Actor.ID},
+		Operation: e.Operation,
+		Reason:    e.Reason,
+		Action:    e.Action,
+		Details:   e.Details,
 	}
 	for i := range e.Changes {
 		if !own && !p.concerns(&e.Changes[i]) {

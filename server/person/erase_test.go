@@ -140,7 +140,11 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		keys, err := store.WebhookKeysOf(tx, 1)
 		for _, person := range []store.ID{id, id + 1} {
 			in.Server.Sender.Keep(keys.Deliveries, webhook.Delivery{
-				At: time.Now(), Webhook: 1, Event: fmt.Sprint("about ", person), Type: "user.updated", Request: `{"hash":"$2a$"}`,
+				At:      time.Now(),
+				Webhook: 1,
+				Event:   fmt.Sprint("about ", person),
+				Type:    "user.updated",
+				Request: `{"hash":"$2a$"}`,
 				Persons: []string{store.Account{ID: person}.Person()},
 			})
 		}

@@ -53,7 +53,14 @@ func (r *Redactor) json(text string, hide Fields, limit, inside int) (out string
 	if !json.Valid([]byte(text)) {
 		return "", false
 	}
-	w := jsonWalk{hide: hide, r: r, in: text, limit: limit, inside: inside, out: make([]byte, 0, min(len(text), limit)+16)}
+	w := jsonWalk{
+		hide:   hide,
+		r:      r,
+		in:     text,
+		limit:  limit,
+		inside: inside,
+		out:    make([]byte, 0, min(len(text), limit)+16),
+	}
 	w.walk()
 	return string(w.out), true
 }

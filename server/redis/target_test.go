@@ -15,7 +15,14 @@ func TestRedisTargets(t *testing.T) {
 	})
 	want := []Target{
 		{name: "cache", addr: "10.0.0.1:6379"},
-		{name: "main_2", addr: "redis.example:6380", tls: true, username: "watcher", password: "p@ss/w=rd", db: 15},
+		{
+			name:     "main_2",
+			addr:     "redis.example:6380",
+			tls:      true,
+			username: "watcher",
+			password: "p@ss/w=rd",
+			db:       15,
+		},
 		{name: "six-", addr: "[::1]:7000", password: "only"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Target{})); err != nil || diff != "" {

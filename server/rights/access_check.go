@@ -64,8 +64,14 @@ func introspect(req *web.Request, in *introspectIn) (out *introspection, err err
 		}
 		a := session.Actor
 		*out = introspection{
-			Active: true, Scope: strings.Join(a.PermissionKeys(tx), " "), Username: a.Username, TokenType: "Bearer", Expires: int64(session.ExpiresAt) / 1e6,
-			Subject: subjectOf(a), Realm: realmOf(a), UserID: a.ID,
+			Active:    true,
+			Scope:     strings.Join(a.PermissionKeys(tx), " "),
+			Username:  a.Username,
+			TokenType: "Bearer",
+			Expires:   int64(session.ExpiresAt) / 1e6,
+			Subject:   subjectOf(a),
+			Realm:     realmOf(a),
+			UserID:    a.ID,
 		}
 		if session.Key != nil {
 			out.KeyID, out.KeyName = session.Key.ID, session.Key.Name

@@ -56,8 +56,15 @@ type appRole struct {
 func appRoleOf(tx *store.Tx, _ *web.Request, r *store.AppRole) (*appRole, error) {
 	n, err := store.AppUserByRole.Count(tx, r.ID)
 	return &appRole{
-		Ident: r.Ident, Name: r.Name, Description: r.Description, Sort: r.Sort, Status: r.Status, Default: r.Default,
-		RuleIDs: r.RuleIDs, UserCount: n, Versioned: r.Versioned,
+		Ident:       r.Ident,
+		Name:        r.Name,
+		Description: r.Description,
+		Sort:        r.Sort,
+		Status:      r.Status,
+		Default:     r.Default,
+		RuleIDs:     r.RuleIDs,
+		UserCount:   n,
+		Versioned:   r.Versioned,
 	}, err
 }
 

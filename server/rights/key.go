@@ -121,7 +121,11 @@ var keyColumns = []web.Column[store.APIKey]{
 }
 
 var keys = web.Resource[store.APIKey, *ApiKey]{
-	Collection: store.APIKeys, Keywords: []string{"name"}, Order: "id, ascending", Output: KeyOf, Columns: keyColumns,
+	Collection: store.APIKeys,
+	Keywords:   []string{"name"},
+	Order:      "id, ascending",
+	Output:     KeyOf,
+	Columns:    keyColumns,
 	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return web.ScopedTo(tx, req, store.KeyByUser)
 	},
@@ -129,7 +133,11 @@ var keys = web.Resource[store.APIKey, *ApiKey]{
 
 // ownKeys are the personal keys of the caller.
 var ownKeys = web.Resource[store.APIKey, *ApiKey]{
-	Collection: store.APIKeys, Keywords: []string{"name"}, Order: "id, ascending", Output: KeyOf, Columns: keyColumns[:1],
+	Collection: store.APIKeys,
+	Keywords:   []string{"name"},
+	Order:      "id, ascending",
+	Output:     KeyOf,
+	Columns:    keyColumns[:1],
 	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
 		return store.KeyByPersonal.AnyOf(req.Actor.ID), true
 	},
@@ -137,9 +145,21 @@ var ownKeys = web.Resource[store.APIKey, *ApiKey]{
 
 func KeyOf(tx *store.Tx, _ *web.Request, k *store.APIKey) (*ApiKey, error) {
 	out := &ApiKey{
-		Ident: k.Ident, Name: k.Name, UserID: k.UserID, Personal: k.Personal, RoleIDs: web.OrEmpty(k.RoleIDs), RoleNames: []string{},
-		DataScope: k.DataScope, DeptIDs: web.OrEmpty(k.DeptIDs), Networks: web.OrEmpty(k.Networks), Rate: k.Rate, Status: k.Status,
-		ExpiresAt: k.ExpiresAt, LastUsed: k.LastUsed, LastIP: k.LastIP, Versioned: k.Versioned,
+		Ident:     k.Ident,
+		Name:      k.Name,
+		UserID:    k.UserID,
+		Personal:  k.Personal,
+		RoleIDs:   web.OrEmpty(k.RoleIDs),
+		RoleNames: []string{},
+		DataScope: k.DataScope,
+		DeptIDs:   web.OrEmpty(k.DeptIDs),
+		Networks:  web.OrEmpty(k.Networks),
+		Rate:      k.Rate,
+		Status:    k.Status,
+		ExpiresAt: k.ExpiresAt,
+		LastUsed:  k.LastUsed,
+		LastIP:    k.LastIP,
+		Versioned: k.Versioned,
 	}
 	rules := store.PolicyCache.Get(tx)
 	for _, id := range k.RoleIDs {

@@ -51,8 +51,18 @@ type Role struct {
 func roleOf(tx *store.Tx, _ *web.Request, r *store.Role) (*Role, error) {
 	n, err := store.UserByRole.Count(tx, r.ID)
 	return &Role{
-		Ident: r.Ident, Name: r.Name, Description: r.Description, Sort: r.Sort, Status: r.Status, DataScope: r.DataScope,
-		DeptIDs: r.DeptIDs, GrantRoleIDs: r.GrantRoleIDs, RuleIDs: r.RuleIDs, RequireFactor: r.RequireFactor, UserCount: n, Versioned: r.Versioned,
+		Ident:         r.Ident,
+		Name:          r.Name,
+		Description:   r.Description,
+		Sort:          r.Sort,
+		Status:        r.Status,
+		DataScope:     r.DataScope,
+		DeptIDs:       r.DeptIDs,
+		GrantRoleIDs:  r.GrantRoleIDs,
+		RuleIDs:       r.RuleIDs,
+		RequireFactor: r.RequireFactor,
+		UserCount:     n,
+		Versioned:     r.Versioned,
 	}, err
 }
 

@@ -69,7 +69,13 @@ func (in *Instance) prove() {
 // In is the same instance, reporting to another test.
 func (in *Instance) In(t testing.TB) *Instance {
 	return &Instance{
-		T: t, Dir: in.Dir, DB: in.DB, Auth: in.Auth, Server: in.Server, Tokens: maps.Clone(in.Tokens), lastDump: in.lastDump,
+		T:        t,
+		Dir:      in.Dir,
+		DB:       in.DB,
+		Auth:     in.Auth,
+		Server:   in.Server,
+		Tokens:   maps.Clone(in.Tokens),
+		lastDump: in.lastDump,
 	}
 }
 

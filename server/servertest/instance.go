@@ -112,7 +112,13 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 	Must(t, err)
 	Must(t, os.Chmod(dir, 0o700)) // like the program; t.TempDir is readable by everyone
 	su := Setup{Seed: files, cost: HashCost, Config: web.Config{
-		Version: "test", PublicURL: "https://reeve.example.org", AllowedHosts: []string{"example.com"}, Clients: clients, MetricsToken: MetricsSecret, Forward: web.Forward{URL: "https://reeve.example.org", Origins: []string{AppOrigin, "http://localhost:3000"}}, Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
+		Version:      "test",
+		PublicURL:    "https://reeve.example.org",
+		AllowedHosts: []string{"example.com"},
+		Clients:      clients,
+		MetricsToken: MetricsSecret,
+		Forward:      web.Forward{URL: "https://reeve.example.org", Origins: []string{AppOrigin, "http://localhost:3000"}},
+		Monitor:      monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
 	}}
 	for _, o := range options {
 		o(&su)
@@ -122,7 +128,14 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 	seed := &server.Seed{Files: su.Seed, Username: "admin", Password: OwnerPassword, Cost: HashCost, MustChange: su.Must}
 	pages, err := seed.Pages()
 	Must(t, err)
-	in.DB, err = store.Open(dir, store.Options{Version: "test", Keys: server.Keys(), Confirmed: server.ConfirmedKeys(), Pages: pages, Seed: seed.Create, Upgrade: seed.Upgrade}.DrainingFrom(su.Drain))
+	in.DB, err = store.Open(dir, store.Options{
+		Version:   "test",
+		Keys:      server.Keys(),
+		Confirmed: server.ConfirmedKeys(),
+		Pages:     pages,
+		Seed:      seed.Create,
+		Upgrade:   seed.Upgrade,
+	}.DrainingFrom(su.Drain))
 	Must(t, err)
 	t.Cleanup(in.Close)
 	in.Auth, err = auth.New(in.DB, auth.Options{Cost: su.cost, Common: commonPasswords(), Breached: su.Leaked, InitialFile: su.File, PublicURL: su.Config.PublicURL})

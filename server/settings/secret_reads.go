@@ -153,7 +153,11 @@ func (b *SecretReads) begin(req *web.Request, s *store.ConfigSecrets) (r *secret
 	origin.Operation = audit.Operation{Method: req.Route.Method, Route: req.Route.Path, Title: req.Route.Title}
 	origin.RequestID, origin.Address = req.ID, req.Addr
 	r = &secretReading{
-		of: of, version: s.Version, until: now.Add(secretsHour), origin: origin, stored: make(chan struct{}),
+		of:      of,
+		version: s.Version,
+		until:   now.Add(secretsHour),
+		origin:  origin,
+		stored:  make(chan struct{}),
 		details: SecretDetails{GroupID: s.Group.ID, Group: s.Group.Key, Settings: s.Keys()},
 	}
 	if len(b.open) < b.Limit {

@@ -90,7 +90,15 @@ func (s *Server) HiddenCookie(name, value string, seconds int, secure bool) *htt
 // HiddenCookie returns a cookie that scripts cannot read, and that other sites cannot make a browser send
 // but by a link. seconds is how long it is kept: 0 until the browser is closed, negative to delete it.
 func HiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
-	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: secure}
+	return &http.Cookie{
+		Name:     name,
+		Value:    value,
+		Path:     "/",
+		MaxAge:   seconds,
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+		Secure:   secure,
+	}
 }
 
 // SetCookie sets a cookie, and replaces one of the same name in this response: a request can be

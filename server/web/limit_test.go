@@ -113,7 +113,14 @@ func over(in *servertest.Instance, srv *httptest.Server) *servertest.Reply {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	servertest.Must(in.T, err)
-	return &servertest.Reply{T: in.T, Code: resp.StatusCode, Header: resp.Header, Body: string(body), Sent: "GET /health", Bytes: len(body)}
+	return &servertest.Reply{
+		T:      in.T,
+		Code:   resp.StatusCode,
+		Header: resp.Header,
+		Body:   string(body),
+		Sent:   "GET /health",
+		Bytes:  len(body),
+	}
 }
 
 // TestUploadLimit_ByUserAndAddress also checks that places are released.

@@ -76,7 +76,13 @@ func List[T, Out any](path, access, title string, t *Resource[T, Out], options .
 		answer = reflect.TypeFor[scopedPage[Out]]()
 	}
 	rt := Route{
-		Method: "GET", Path: path, Access: access, Title: title, Output: answer, List: info, Handler: "diskList",
+		Method:  "GET",
+		Path:    path,
+		Access:  access,
+		Title:   title,
+		Output:  answer,
+		List:    info,
+		Handler: "diskList",
 		View: func(tx *store.Tx, req *Request, out *Envelope) error {
 			ask, err := info.Ask(req)
 			if err != nil {

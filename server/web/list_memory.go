@@ -37,7 +37,13 @@ func CachedList[T any](path, access, title string, l *MemoryList[T], options ...
 		info.Columns = append(info.Columns, ColumnInfo{c.Name, c.Uses, c.Number != nil})
 	}
 	rt := Route{
-		Method: "GET", Path: path, Access: access, Title: title, Output: reflect.TypeFor[Page[T]](), List: info, Handler: "memoryList",
+		Method:  "GET",
+		Path:    path,
+		Access:  access,
+		Title:   title,
+		Output:  reflect.TypeFor[Page[T]](),
+		List:    info,
+		Handler: "memoryList",
 		View: func(tx *store.Tx, req *Request, out *Envelope) error {
 			ask, err := info.Ask(req)
 			if err != nil {

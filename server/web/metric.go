@@ -67,8 +67,14 @@ type collected struct {
 
 func (s *Server) collect() (*collected, error) {
 	c := &collected{
-		version: s.Config.Version, requests: s.Metrics.requests, limits: s.Limits.All(), store: s.DB.Stats(), auth: s.Auth.Stats(),
-		free: -1, writable: s.DB.Healthy() == nil, slow: s.Metrics.slow.counts(),
+		version:  s.Config.Version,
+		requests: s.Metrics.requests,
+		limits:   s.Limits.All(),
+		store:    s.DB.Stats(),
+		auth:     s.Auth.Stats(),
+		free:     -1,
+		writable: s.DB.Healthy() == nil,
+		slow:     s.Metrics.slow.counts(),
 	}
 	c.stored, c.inProgress = s.DB.FileBytes()
 	free, known, err := s.DB.DiskFree()

@@ -35,7 +35,16 @@ func (rt *Route) Monitored() *monitor.Route {
 	hide := rt.Hidden
 	hide.Custom = rt.Input != nil && rt.Input.Has("json", "fields")
 	hide.Known = rt.KnownFields()
-	return &monitor.Route{Name: rt.Name(), Pattern: rt.Path, Handler: rt.Handler, Access: access, Open: rt.Open(), Reads: rt.ReadOnly, Hide: hide, Unmonitored: rt.Unmonitored}
+	return &monitor.Route{
+		Name:        rt.Name(),
+		Pattern:     rt.Path,
+		Handler:     rt.Handler,
+		Access:      access,
+		Open:        rt.Open(),
+		Reads:       rt.ReadOnly,
+		Hide:        hide,
+		Unmonitored: rt.Unmonitored,
+	}
 }
 
 // KnownFields returns the names of a route's fields and parameters if people send credentials to it,
@@ -76,12 +85,29 @@ func (req *Request) Note(event, username string, err error) {
 // facts returns the description of an answered request for monitoring.
 func (req *Request) facts(err error, took time.Duration) monitor.Facts {
 	f := monitor.Facts{
-		Route: req.Observed.route, RequestID: req.ID, Begun: req.Begun, Took: took, Caller: req.Actor, Addr: req.Addr,
-		Method: Truncate(req.HTTP.Method, 16), Path: req.HTTP.URL.Path, Query: req.HTTP.URL.RawQuery, Header: req.HTTP.Header,
-		Body: req.Observed.body, BytesIn: max(req.HTTP.ContentLength, int64(len(req.Observed.body))),
-		Status: req.Writer.status, Err: err, Gone: req.Writer.status == statusGone, BytesOut: req.Writer.bytes,
-		AuthAt: req.Observed.authAt, Authorized: req.Observed.authorized, Notes: req.Observed.notes, Store: &req.Observed.watch,
-		HashTook: req.Observed.Hashing.Took, HashWait: req.Observed.Hashing.Wait, ImageTook: req.Observed.Imaging,
+		Route:      req.Observed.route,
+		RequestID:  req.ID,
+		Begun:      req.Begun,
+		Took:       took,
+		Caller:     req.Actor,
+		Addr:       req.Addr,
+		Method:     Truncate(req.HTTP.Method, 16),
+		Path:       req.HTTP.URL.Path,
+		Query:      req.HTTP.URL.RawQuery,
+		Header:     req.HTTP.Header,
+		Body:       req.Observed.body,
+		BytesIn:    max(req.HTTP.ContentLength, int64(len(req.Observed.body))),
+		Status:     req.Writer.status,
+		Err:        err,
+		Gone:       req.Writer.status == statusGone,
+		BytesOut:   req.Writer.bytes,
+		AuthAt:     req.Observed.authAt,
+		Authorized: req.Observed.authorized,
+		Notes:      req.Observed.notes,
+		Store:      &req.Observed.watch,
+		HashTook:   req.Observed.Hashing.Took,
+		HashWait:   req.Observed.Hashing.Wait,
+		ImageTook:  req.Observed.Imaging,
 	}
 	if n := len(f.Body); n > LargeDecode {
 		f.BeforeRedact = func() (done func()) {

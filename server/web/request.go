@@ -63,7 +63,15 @@ type Request struct {
 func (req *Request) Auth() *auth.Auth { return req.Server.Auth.On(req.DB) }
 
 func (s *Server) NewRequest(w http.ResponseWriter, r *http.Request) *Request {
-	req := &Request{ID: s.nextID(), Addr: s.clientAddr(r), Actor: store.Anonymous, Server: s, HTTP: r, Writer: statusWriter{ResponseWriter: w}, Begun: time.Now()}
+	req := &Request{
+		ID:     s.nextID(),
+		Addr:   s.clientAddr(r),
+		Actor:  store.Anonymous,
+		Server: s,
+		HTTP:   r,
+		Writer: statusWriter{ResponseWriter: w},
+		Begun:  time.Now(),
+	}
 	if s.Config.Monitor.Off {
 		req.DB = s.DB.WithRecorder(nil)
 	} else {

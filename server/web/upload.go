@@ -52,7 +52,15 @@ func (req *Request) form(d *Input, in any) (*Form, error) {
 	if err != nil {
 		return nil, errs.New(errs.BadMedia, "the body must be multipart/form-data with a file")
 	}
-	return &Form{parts: parts, body: body, buffered: buffered, head: head, in: d, value: reflect.ValueOf(in).Elem(), sent: map[string]bool{}}, nil
+	return &Form{
+		parts:    parts,
+		body:     body,
+		buffered: buffered,
+		head:     head,
+		in:       d,
+		value:    reflect.ValueOf(in).Elem(),
+		sent:     map[string]bool{},
+	}, nil
 }
 
 // Next returns the next file with the name it was sent with; nil at the end of the

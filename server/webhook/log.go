@@ -168,8 +168,13 @@ func (l *Log) Stats() LogStats {
 	}
 	s := j.Stats()
 	return LogStats{
-		Bytes: s.Bytes, MaxBytes: s.MaxBytes, Deliveries: s.Events, Oldest: s.Oldest,
-		Dropped: s.Dropped, Damaged: s.Damaged, Warnings: s.Warnings,
+		Bytes:      s.Bytes,
+		MaxBytes:   s.MaxBytes,
+		Deliveries: s.Events,
+		Oldest:     s.Oldest,
+		Dropped:    s.Dropped,
+		Damaged:    s.Damaged,
+		Warnings:   s.Warnings,
 	}
 }
 

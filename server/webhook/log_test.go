@@ -38,8 +38,16 @@ func numbered(webhook uint64, n int) []Delivery {
 	all := make([]Delivery, n)
 	for i := range all {
 		all[i] = Delivery{
-			Webhook: webhook, Event: fmt.Sprint("e", i), Type: "user.created", Attempt: 1, Kind: "event", Status: 200, Took: time.Millisecond,
-			Request: "request-canary", Response: "response-canary", Persons: []string{fmt.Sprint("u", i%3)},
+			Webhook:  webhook,
+			Event:    fmt.Sprint("e", i),
+			Type:     "user.created",
+			Attempt:  1,
+			Kind:     "event",
+			Status:   200,
+			Took:     time.Millisecond,
+			Request:  "request-canary",
+			Response: "response-canary",
+			Persons:  []string{fmt.Sprint("u", i%3)},
 		}
 	}
 	return all
@@ -71,9 +79,38 @@ func TestLog_Deliveries(t *testing.T) {
 	dir := newDir(t)
 	l := openTestLog(t, dir)
 	want := []Delivery{
-		{Webhook: 1, Event: "e1", Type: "a.b", Attempt: 1, Kind: "event", Status: 204, Took: 5 * time.Millisecond, Request: `{"a":"<é>\u2028"}`, Response: "ok", Persons: []string{"u3", "a7"}},
-		{Webhook: 1, Event: "e2", Type: "a.b", Attempt: 9, Kind: "replay", Fault: json.RawMessage(`{"code":"webhook_closed"}`), Request: "{}"},
-		{Webhook: 2, Event: "e3", Type: "a.b", Attempt: 1, Kind: "test", Status: 500, Fault: json.RawMessage(`{"code":"webhook_status","params":{"status":500}}`), Request: "{}", Persons: []string{"u3"}},
+		{
+			Webhook:  1,
+			Event:    "e1",
+			Type:     "a.b",
+			Attempt:  1,
+			Kind:     "event",
+			Status:   204,
+			Took:     5 * time.Millisecond,
+			Request:  `{"a":"<é>\u2028"}`,
+			Response: "ok",
+			Persons:  []string{"u3", "a7"},
+		},
+		{
+			Webhook: 1,
+			Event:   "e2",
+			Type:    "a.b",
+			Attempt: 9,
+			Kind:    "replay",
+			Fault:   json.RawMessage(`{"code":"webhook_closed"}`),
+			Request: "{}",
+		},
+		{
+			Webhook: 2,
+			Event:   "e3",
+			Type:    "a.b",
+			Attempt: 1,
+			Kind:    "test",
+			Status:  500,
+			Fault:   json.RawMessage(`{"code":"webhook_status","params":{"status":500}}`),
+			Request: "{}",
+			Persons: []string{"u3"},
+		},
 	}
 	begun := time.Now().Add(-time.Second)
 	must(t, l.Append(testKeys, want))

@@ -178,7 +178,15 @@ func (w *Sender) sendTestEvent(req *web.Request, in *web.ByID) (*DeliveryDetail,
 		return nil, err
 	}
 	return deliveryDetailOf(req, &webhook.Delivery{
-		At: begun, Event: m.ID, Type: m.Type, Attempt: 1, Kind: TestDelivery, Status: result.Status, Took: result.Took,
-		Fault: rawFault(result.Fault), Request: string(m.Body), Response: result.Response,
+		At:       begun,
+		Event:    m.ID,
+		Type:     m.Type,
+		Attempt:  1,
+		Kind:     TestDelivery,
+		Status:   result.Status,
+		Took:     result.Took,
+		Fault:    rawFault(result.Fault),
+		Request:  string(m.Body),
+		Response: result.Response,
 	}), nil
 }

@@ -48,8 +48,17 @@ func deliveryOf(req *web.Request, d *webhook.Delivery) *delivery {
 		why = errs.Say("unknown")
 	}
 	return &delivery{
-		ID: d.ID, At: kv.TimeOf(d.At), Event: d.Event, Type: d.Type, Kind: d.Kind, Attempt: d.Attempt, Success: store.Flag(d.Fault == nil), Status: d.Status,
-		DurationMS: float64(d.Took.Microseconds()) / 1000, Error: why.In(req.Language()), Reason: web.ReasonOf(why),
+		ID:         d.ID,
+		At:         kv.TimeOf(d.At),
+		Event:      d.Event,
+		Type:       d.Type,
+		Kind:       d.Kind,
+		Attempt:    d.Attempt,
+		Success:    store.Flag(d.Fault == nil),
+		Status:     d.Status,
+		DurationMS: float64(d.Took.Microseconds()) / 1000,
+		Error:      why.In(req.Language()),
+		Reason:     web.ReasonOf(why),
 	}
 }
 
@@ -81,7 +90,15 @@ func (w *Sender) deliveryList(path, access, title string, options ...web.Options
 		Under: true, Order: "newest first",
 		Columns: []web.ColumnInfo{{Name: "before", Uses: web.Param, Number: true}, {Name: "success", Uses: web.Filtered | web.Param, Number: true}, {Name: "type", Uses: web.Filtered | web.Param, Number: false}, {Name: "event", Uses: web.Param, Number: false}},
 	}
-	rt := web.Route{Method: "GET", Path: path, Access: access, Title: title, Output: reflect.TypeFor[*DeliveryPage](), List: info, Handler: "deliveryList"}
+	rt := web.Route{
+		Method:  "GET",
+		Path:    path,
+		Access:  access,
+		Title:   title,
+		Output:  reflect.TypeFor[*DeliveryPage](),
+		List:    info,
+		Handler: "deliveryList",
+	}
 	rt.Act = func(req *web.Request, out *web.Envelope) error {
 		ask, err := info.Ask(req)
 		if err != nil {

@@ -59,9 +59,15 @@ type Sender struct {
 
 func NewSender(s *web.Server, streams *changes.Streams) *Sender {
 	w := &Sender{
-		s: s, streams: streams, client: webhook.NewClient(s.Config.WebhookAllow, s.Config.Version), Backoff: Backoff,
+		s:       s,
+		streams: streams,
+		client:  webhook.NewClient(s.Config.WebhookAllow, s.Config.Version),
+		Backoff: Backoff,
 		Log:     webhook.OpenLog(filepath.Join(s.DB.Dir(), DeliveryDir), deliveryMax, deliveryFree, deliveryAge),
-		changed: make(chan struct{}, 1), hooks: map[store.ID]*Hook{}, keys: map[uint64][]byte{}, erased: map[string]time.Time{},
+		changed: make(chan struct{}, 1),
+		hooks:   map[store.ID]*Hook{},
+		keys:    map[uint64][]byte{},
+		erased:  map[string]time.Time{},
 	}
 	w.changed <- struct{}{}
 	s.DB.OnCommit(func(c kv.Changes) {
@@ -146,7 +152,14 @@ func (w *Sender) sync() error {
 	for id, state := range found {
 		h := w.hooks[id]
 		if h == nil {
-			h = &Hook{Sender: w, id: id, wake: make(chan struct{}, 1), cancel: func() {}, State: *state, stored: *state}
+			h = &Hook{
+				Sender: w,
+				id:     id,
+				wake:   make(chan struct{}, 1),
+				cancel: func() {},
+				State:  *state,
+				stored: *state,
+			}
 			w.hooks[id] = h
 		}
 		if !h.started && w.ctx != nil {
@@ -258,8 +271,18 @@ func (w *Sender) record(id store.ID, key []byte, m *Outgoing, kind string, attem
 		w.failed.Add(1)
 	}
 	w.Keep(key, webhook.Delivery{
-		At: begun, Webhook: uint64(id), Event: m.ID, Type: m.Type, Attempt: attempt, Kind: kind, Status: r.Status, Took: r.Took,
-		Fault: rawFault(r.Fault), Request: string(m.Body), Response: r.Response, Persons: m.persons,
+		At:       begun,
+		Webhook:  uint64(id),
+		Event:    m.ID,
+		Type:     m.Type,
+		Attempt:  attempt,
+		Kind:     kind,
+		Status:   r.Status,
+		Took:     r.Took,
+		Fault:    rawFault(r.Fault),
+		Request:  string(m.Body),
+		Response: r.Response,
+		Persons:  m.persons,
 	})
 }
 
@@ -267,7 +290,14 @@ func (w *Sender) record(id store.ID, key []byte, m *Outgoing, kind string, attem
 func (w *Sender) recordLost(id store.ID, keys *store.WebhookKeys, first, last uint64) {
 	fault := errs.Say("entries %d to %d of the change log were removed by its retention before they could be sent", first, last)
 	w.s.Log.Warn().Stringer("webhook", id).Uint64("first", first).Uint64("last", last).Msg("entries of the change log were removed before a webhook could send them")
-	w.Keep(keys.Deliveries, webhook.Delivery{At: time.Now(), Webhook: uint64(id), Type: lostType, Kind: EventDelivery, Attempt: 1, Fault: rawFault(fault)})
+	w.Keep(keys.Deliveries, webhook.Delivery{
+		At:      time.Now(),
+		Webhook: uint64(id),
+		Type:    lostType,
+		Kind:    EventDelivery,
+		Attempt: 1,
+		Fault:   rawFault(fault),
+	})
 }
 
 func (w *Sender) Keep(key []byte, d webhook.Delivery) {

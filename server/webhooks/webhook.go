@@ -122,7 +122,10 @@ const (
 
 func (w *Sender) webhooks() *web.Resource[store.Webhook, *WebhookOut] {
 	return &web.Resource[store.Webhook, *WebhookOut]{
-		Collection: store.Webhooks, Keywords: []string{"url", "description"}, Order: "id, ascending", Output: w.webhookOf,
+		Collection: store.Webhooks,
+		Keywords:   []string{"url", "description"},
+		Order:      "id, ascending",
+		Output:     w.webhookOf,
 		Columns: []web.Column[store.Webhook]{
 			{Name: "id", Uses: web.Sorted},
 			{Name: "owner_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.WebhookByOwner)},
@@ -135,7 +138,14 @@ func (w *Sender) webhooks() *web.Resource[store.Webhook, *WebhookOut] {
 
 func (w *Sender) webhookOf(tx *store.Tx, req *web.Request, v *store.Webhook) (*WebhookOut, error) {
 	out := &WebhookOut{
-		Ident: v.Ident, URL: v.URL, Description: v.Description, Types: v.Types, Status: v.Status, OwnerID: v.OwnerID, Paused: v.Paused, Versioned: v.Versioned,
+		Ident:       v.Ident,
+		URL:         v.URL,
+		Description: v.Description,
+		Types:       v.Types,
+		Status:      v.Status,
+		OwnerID:     v.OwnerID,
+		Paused:      v.Paused,
+		Versioned:   v.Versioned,
 	}
 	owner, err := webhookOwner(tx, v)
 	if err != nil {

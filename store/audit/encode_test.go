@@ -42,9 +42,16 @@ func anyEntry(r *rand.Rand) *Entry {
 		return v
 	}
 	e := &Entry{
-		Link:  Link{Seq: number(), Generation: text(), At: text()},
-		Actor: Actor{Kind: text(), ID: number(), Name: value()}, Operation: Operation{text(), text(), text()},
-		SessionID: number(), RequestID: text(), Address: value(), Reason: text(), JobID: number(), Part: r.IntN(3), Action: text(),
+		Link:      Link{Seq: number(), Generation: text(), At: text()},
+		Actor:     Actor{Kind: text(), ID: number(), Name: value()},
+		Operation: Operation{text(), text(), text()},
+		SessionID: number(),
+		RequestID: text(),
+		Address:   value(),
+		Reason:    text(),
+		JobID:     number(),
+		Part:      r.IntN(3),
+		Action:    text(),
 	}
 	e.Prev[r.IntN(32)] = byte(r.IntN(256))
 	if r.IntN(2) == 0 {

@@ -18,8 +18,12 @@ var MetaKey = []byte("file")
 // walks the pages when it opens the file.
 func BoltOptions(readOnly bool) *bbolt.Options {
 	return &bbolt.Options{
-		Timeout: time.Second, FreelistType: bbolt.FreelistMapType,
-		NoFreelistSync: true, NoStatistics: true, ReadOnly: readOnly, MaxSize: maxFileSize(),
+		Timeout:        time.Second,
+		FreelistType:   bbolt.FreelistMapType,
+		NoFreelistSync: true,
+		NoStatistics:   true,
+		ReadOnly:       readOnly,
+		MaxSize:        maxFileSize(),
 	}
 }
 

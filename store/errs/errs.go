@@ -55,10 +55,21 @@ const (
 
 // codes maps a Kind to its stable snake_case code, which clients match on.
 var codes = map[Kind]string{
-	Internal: "internal", Malformed: "malformed", Unauthenticated: "unauthenticated", Denied: "denied",
-	NotFound: "not_found", BadMethod: "method_not_allowed", Conflict: "conflict", TooLarge: "too_large",
-	BadMedia: "unsupported_media_type", Invalid: "invalid", TooMany: "too_many_requests", Busy: "busy", Full: "disk_full",
-	BadRange: "range_not_satisfiable", Gone: "gone",
+	Internal:        "internal",
+	Malformed:       "malformed",
+	Unauthenticated: "unauthenticated",
+	Denied:          "denied",
+	NotFound:        "not_found",
+	BadMethod:       "method_not_allowed",
+	Conflict:        "conflict",
+	TooLarge:        "too_large",
+	BadMedia:        "unsupported_media_type",
+	Invalid:         "invalid",
+	TooMany:         "too_many_requests",
+	Busy:            "busy",
+	Full:            "disk_full",
+	BadRange:        "range_not_satisfiable",
+	Gone:            "gone",
 }
 
 // Error is an error to report to a client.

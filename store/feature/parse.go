@@ -146,8 +146,13 @@ func (p *parser) variant(f *Flag, place string, value any) string {
 func (p *parser) rule(f *Flag, place string, value any) Rule {
 	o := p.object(place, value, "name", "roles", "app_roles", "depts", "users", "app_users", "attributes", "from", "until", "variant", "percent")
 	r := Rule{
-		Roles: p.ids(place+".roles", o["roles"]), AppRoles: p.ids(place+".app_roles", o["app_roles"]), Depts: p.ids(place+".depts", o["depts"]), Users: p.ids(place+".users", o["users"]), AppUsers: p.ids(place+".app_users", o["app_users"]),
-		From: p.time(place+".from", o["from"]), Until: p.time(place+".until", o["until"]),
+		Roles:    p.ids(place+".roles", o["roles"]),
+		AppRoles: p.ids(place+".app_roles", o["app_roles"]),
+		Depts:    p.ids(place+".depts", o["depts"]),
+		Users:    p.ids(place+".users", o["users"]),
+		AppUsers: p.ids(place+".app_users", o["app_users"]),
+		From:     p.time(place+".from", o["from"]),
+		Until:    p.time(place+".until", o["until"]),
 	}
 	if name, sent := o["name"]; sent {
 		text, ok := name.(string)

@@ -65,8 +65,12 @@ func (m *manifest) encode() ([]byte, error) {
 // extended header is needed.
 func (m *manifest) header(e archiveEntry) *tar.Header {
 	return &tar.Header{
-		Typeflag: tar.TypeReg, Name: e.Name, Size: e.Size, Mode: 0o600,
-		ModTime: Time(m.Time / 1e6 * 1e6).Std(), Format: tar.FormatPAX,
+		Typeflag: tar.TypeReg,
+		Name:     e.Name,
+		Size:     e.Size,
+		Mode:     0o600,
+		ModTime:  Time(m.Time / 1e6 * 1e6).Std(),
+		Format:   tar.FormatPAX,
 	}
 }
 

@@ -129,9 +129,15 @@ func openBlobs(path, instance string, referenced func(Digest) (bool, error), lim
 // newBlobs is openBlobs without the writer and the sweeper.
 func newBlobs(path, instance string, referenced func(Digest) (bool, error), limits func() (int64, int64)) (*blobs, []string, error) {
 	b := &blobs{
-		path: path, referenced: referenced, limits: limits,
-		jobs: make(chan *blobJob), slots: make(chan struct{}, maxWaitingChunks),
-		pending: map[Digest]int{}, suspects: map[Digest]bool{}, nudge: make(chan struct{}, 1), stop: make(chan struct{}),
+		path:       path,
+		referenced: referenced,
+		limits:     limits,
+		jobs:       make(chan *blobJob),
+		slots:      make(chan struct{}, maxWaitingChunks),
+		pending:    map[Digest]int{},
+		suspects:   map[Digest]bool{},
+		nudge:      make(chan struct{}, 1),
+		stop:       make(chan struct{}),
 	}
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -129,7 +129,14 @@ func (c *Cache[V]) Rebuild(tx *Tx) (*V, error) {
 	}
 	if !c.changed(tx) {
 		generation := tx.db.swap(c, v)
-		tx.RecordCacheEvent(CacheEvent{Cache: c.name, Op: "rebuild", Generation: generation, Size: entriesOf(v), Began: began, Took: time.Since(began)})
+		tx.RecordCacheEvent(CacheEvent{
+			Cache:      c.name,
+			Op:         "rebuild",
+			Generation: generation,
+			Size:       entriesOf(v),
+			Began:      began,
+			Took:       time.Since(began),
+		})
 	}
 	return v, nil
 }

@@ -48,12 +48,20 @@ func TestCreate_StampsAndNumbers(t *testing.T) {
 	now := frozen()
 	update(t, db, func(tx *Tx) error {
 		return beasts.Create(tx, &beast{
-			Ident: Ident{ID: 77}, Name: "Leo", Tags: []string{"big"}, KeeperIDs: []ID{1}, FriendIDs: []ID{},
+			Ident:      Ident{ID: 77},
+			Name:       "Leo",
+			Tags:       []string{"big"},
+			KeeperIDs:  []ID{1},
+			FriendIDs:  []ID{},
 			Timestamps: Timestamps{CreatedAt: 5, UpdatedAt: 6},
 		})
 	})
 	want := beast{
-		Ident: Ident{ID: 1}, Name: "Leo", Tags: []string{"big"}, KeeperIDs: []ID{1}, FriendIDs: []ID{},
+		Ident:      Ident{ID: 1},
+		Name:       "Leo",
+		Tags:       []string{"big"},
+		KeeperIDs:  []ID{1},
+		FriendIDs:  []ID{},
 		Timestamps: Timestamps{CreatedAt: now, UpdatedAt: now},
 	}
 	disktest.Equal(t, "the stored beast", allOf(t, db, beasts), []beast{want})

@@ -219,7 +219,16 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	hold := writeHold{begin: since, last: since}
 	defer func() { hold.report(db.slowWrite) }()
 	for i, j := range batch {
-		tx := &Tx{db: db, actor: j.actor, now: now, bolt: btx, changes: changes, recorder: j.recorder, operation: j.operation, origin: cmp.Or(j.origin, db.options.Origin)}
+		tx := &Tx{
+			db:        db,
+			actor:     j.actor,
+			now:       now,
+			bolt:      btx,
+			changes:   changes,
+			recorder:  j.recorder,
+			operation: j.operation,
+			origin:    cmp.Or(j.origin, db.options.Origin),
+		}
 		j.begin()
 		j.err = disk.RecoverDamage(db.path, func() error { return j.run(tx) })
 		hold.ran(j.operation)
@@ -257,7 +266,14 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	db.indexer.wake()
 	for c, f := range fresh {
 		generation := db.swap(c, f.value)
-		recordCacheEvent(batch, CacheEvent{Cache: c.cacheName(), Op: "set", Generation: generation, Size: entriesOf(f.value), Began: f.began, Took: f.took})
+		recordCacheEvent(batch, CacheEvent{
+			Cache:      c.cacheName(),
+			Op:         "set",
+			Generation: generation,
+			Size:       entriesOf(f.value),
+			Began:      f.began,
+			Took:       f.took,
+		})
 	}
 	for _, hook := range db.hooks {
 		hook(Changes{changes, batch})

@@ -106,8 +106,12 @@ var (
 func randomBeast(r *rand.Rand, m *model) beast {
 	pick := func(last ID) ID { return ID(r.IntN(int(last) + 1)) } // may be 0 for none, or a deleted record
 	b := beast{
-		Name: modelNames[r.IntN(len(modelNames))], Born: Time(r.IntN(7) - 3), Weight: int64(r.IntN(40) - 1),
-		Tags: []string{}, KeeperIDs: []ID{}, FriendIDs: []ID{},
+		Name:      modelNames[r.IntN(len(modelNames))],
+		Born:      Time(r.IntN(7) - 3),
+		Weight:    int64(r.IntN(40) - 1),
+		Tags:      []string{},
+		KeeperIDs: []ID{},
+		FriendIDs: []ID{},
 	}
 	for range r.IntN(3) {
 		b.Tags = append(b.Tags, modelTags[r.IntN(len(modelTags))])

@@ -44,10 +44,14 @@ type fileMeta struct {
 // newer than the program, or damaged.
 func Open(dir string, options Options) (*DB, error) {
 	db := &DB{
-		dir: dir, path: filepath.Join(dir, dataName), options: options,
-		schema: options.Schema, clock: options.Clock,
-		caches: map[AnyCache]*atomic.Pointer[cached]{},
-		jobs:   make(chan *job, maxBatch), written: make(chan struct{}),
+		dir:     dir,
+		path:    filepath.Join(dir, dataName),
+		options: options,
+		schema:  options.Schema,
+		clock:   options.Clock,
+		caches:  map[AnyCache]*atomic.Pointer[cached]{},
+		jobs:    make(chan *job, maxBatch),
+		written: make(chan struct{}),
 	}
 	db.stats.prepare()
 	if db.clock == nil {

@@ -44,8 +44,12 @@ var kinds = []string{"common", "common", "common", "common", "common", "many", "
 
 func randomItem(r *rand.Rand, serial int) *item {
 	v := &item{
-		Code: fmt.Sprintf("%c%d", 'A'+rune(r.IntN(26)), serial), Kind: kinds[r.IntN(len(kinds))], Size: int64(r.IntN(40) - 20),
-		Title: randomText(r), Note: randomText(r), OwnerIDs: []ID{},
+		Code:     fmt.Sprintf("%c%d", 'A'+rune(r.IntN(26)), serial),
+		Kind:     kinds[r.IntN(len(kinds))],
+		Size:     int64(r.IntN(40) - 20),
+		Title:    randomText(r),
+		Note:     randomText(r),
+		OwnerIDs: []ID{},
 	}
 	if r.IntN(40) == 0 {
 		v.Kind = "rare"

@@ -148,7 +148,17 @@ func (db Handle) View(actor Principal, fn func(*Tx) error) error {
 
 // Update is DB.Update with recording and authorization.
 func (db Handle) Update(actor Principal, fn func(*Tx) error) error {
-	return db.DB.update(&job{actor: actor, fn: fn, recorder: db.recorder, operation: db.operation, origin: db.origin, authorize: db.authorize, conclude: db.conclude, essential: db.essential, entry: db.entry})
+	return db.DB.update(&job{
+		actor:     actor,
+		fn:        fn,
+		recorder:  db.recorder,
+		operation: db.operation,
+		origin:    db.origin,
+		authorize: db.authorize,
+		conclude:  db.conclude,
+		essential: db.essential,
+		entry:     db.entry,
+	})
 }
 
 // NewUpload is DB.NewUpload with recording.
@@ -175,7 +185,16 @@ func (w *Recorder) recordBlob(statement, mode string, size int64, began time.Tim
 	if w == nil {
 		return
 	}
-	op := Op{Connection: blobsName, Statement: statement, Mode: mode, Plan: PlanGet, Examined: 1, Returned: 1, Bytes: size, Began: began}
+	op := Op{
+		Connection: blobsName,
+		Statement:  statement,
+		Mode:       mode,
+		Plan:       PlanGet,
+		Examined:   1,
+		Returned:   1,
+		Bytes:      size,
+		Began:      began,
+	}
 	if mode == "write" {
 		op.Plan = "put"
 	}
@@ -226,8 +245,14 @@ func (tx *Tx) done(s opStep, plan string, returned int, statement func() string)
 		mode = "write"
 	}
 	tx.recorder.record(Op{
-		Connection: dataName, Statement: statement(), Mode: mode, Plan: plan, Examined: tx.examined - s.examined,
-		Returned: returned, Bytes: int64(tx.read - s.read), Began: s.began,
+		Connection: dataName,
+		Statement:  statement(),
+		Mode:       mode,
+		Plan:       plan,
+		Examined:   tx.examined - s.examined,
+		Returned:   returned,
+		Bytes:      int64(tx.read - s.read),
+		Began:      s.began,
 	}, 3)
 }
 

@@ -102,8 +102,15 @@ type Stats struct {
 func (db *DB) Stats() Stats {
 	s := &db.stats
 	all := Stats{
-		Views: s.views.Load(), Updates: s.updates.Load(), Commits: s.commits.Load(), Failures: s.failures.Load(), Largest: s.largest.Load(),
-		Commit: s.commit.Read(), Wait: s.wait.Read(), Batch: s.batch.Read(), Queued: len(db.jobs),
+		Views:    s.views.Load(),
+		Updates:  s.updates.Load(),
+		Commits:  s.commits.Load(),
+		Failures: s.failures.Load(),
+		Largest:  s.largest.Load(),
+		Commit:   s.commit.Read(),
+		Wait:     s.wait.Read(),
+		Batch:    s.batch.Read(),
+		Queued:   len(db.jobs),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -61,7 +61,14 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{url: strings.TrimRight(base.String(), "/"), key: strings.TrimSpace(o.Key), timeout: o.Timeout, retries: o.Retries, logger: o.Logger, warned: new(sometimes)}
+	c := &Client{
+		url:     strings.TrimRight(base.String(), "/"),
+		key:     strings.TrimSpace(o.Key),
+		timeout: o.Timeout,
+		retries: o.Retries,
+		logger:  o.Logger,
+		warned:  new(sometimes),
+	}
 	if strings.ContainsFunc(c.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fmt.Errorf("reeve: Options.Key has characters that no key has")
 	}
@@ -205,7 +212,14 @@ func (r *response) decode(a *attempt, out any) error {
 
 // unexpected returns the error of a response with success that is not Reeve's.
 func (r *response) unexpected(a *attempt, cause error) *Error {
-	return &Error{Method: a.method, Path: a.path, Status: r.status, Code: badResponse, Message: a.server + " answers in another form than expected; is the URL right?", cause: cause}
+	return &Error{
+		Method:  a.method,
+		Path:    a.path,
+		Status:  r.status,
+		Code:    badResponse,
+		Message: a.server + " answers in another form than expected; is the URL right?",
+		cause:   cause,
+	}
 }
 
 // Session is the result of a sign-in.

@@ -121,7 +121,14 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 			return nil
 		}
 	}
-	return &Caller{ID: u.ID, Username: u.Username, Realm: u.Realm, KeyID: u.KeyID, KeyName: u.KeyName, Scope: check.Scope}
+	return &Caller{
+		ID:       u.ID,
+		Username: u.Username,
+		Realm:    u.Realm,
+		KeyID:    u.KeyID,
+		KeyName:  u.KeyName,
+		Scope:    check.Scope,
+	}
 }
 
 func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *http.Request, permissions []string) *Caller {

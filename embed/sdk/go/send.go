@@ -57,7 +57,14 @@ type attempt struct {
 }
 
 func (c *Client) newAttempt(method, path string) *attempt {
-	a := &attempt{method: method, path: path, server: c.url, target: c.url + path, header: http.Header{"Accept": {"application/json"}}, limit: c.timeout}
+	a := &attempt{
+		method: method,
+		path:   path,
+		server: c.url,
+		target: c.url + path,
+		header: http.Header{"Accept": {"application/json"}},
+		limit:  c.timeout,
+	}
 	if c.key != "" {
 		a.header.Set("Authorization", "Bearer "+c.key)
 	}
@@ -189,8 +196,14 @@ func (r *response) failure(a *attempt) *Error {
 		message += "; the client has no key"
 	}
 	return &Error{
-		Method: a.method, Path: a.path, Status: r.status, Code: code, Message: message, Fields: e.Errors,
-		RequestID: e.RequestID, RetryAfter: r.retryAfter(),
+		Method:     a.method,
+		Path:       a.path,
+		Status:     r.status,
+		Code:       code,
+		Message:    message,
+		Fields:     e.Errors,
+		RequestID:  e.RequestID,
+		RetryAfter: r.retryAfter(),
 	}
 }
 
