@@ -22,7 +22,8 @@ const version = "0.16.0"
 var notice string
 
 func main() {
-	if err := cli.Run(cli.Release{Version: version, Notice: notice}, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	if err := cli.Run(cli.Release{Version: version, Notice: notice}, os.Args[1:], os.Stdout,
+		os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "reeve:", err)
 		os.Exit(cli.ExitCode(err))
 	}

@@ -55,7 +55,8 @@ type Options struct {
 	// LoginLogDays and LoginLogRows override the settings for the retention of the
 	// login log; 0 uses the settings.
 	LoginLogDays, LoginLogRows int
-	// PublicURL is the origin at which people reach the server, for which passkeys are; "" if unknown.
+	// PublicURL is the origin at which people reach the server, for which passkeys are; "" if
+	// unknown.
 	PublicURL string
 }
 
@@ -189,23 +190,26 @@ func (a *Auth) saveUse(due map[store.ID]store.Time) error {
 	return nil
 }
 
-// trim deletes old rows of the login log, expired devices, links and registrations, old mails, and expired
-// sessions with their tokens, in steps: a quarter of a step's records each for devices and for
-// sessions that are expired, idle, and idle in the app.
+// trim deletes old rows of the login log, expired devices, links and registrations, old mails, and
+// expired sessions with their tokens, in steps: a quarter of a step's records each for devices and
+// for sessions that are expired, idle, and idle in the app.
 func (a *Auth) trim() error {
 	for more := true; more; {
 		err := a.db.Update(store.System, func(tx *store.Tx) (err error) {
 			days := cmp.Or(a.options.LoginLogDays, store.LoginLogDays.Get(tx))
 			rows := cmp.Or(a.options.LoginLogRows, store.LoginLogRows.Get(tx))
 			before := tx.Now().Add(-time.Duration(days) * 24 * time.Hour)
-			if more, err = store.TrimLoginLog(tx, before, rows, kv.MaxRecordsPerWrite); err != nil || more {
+			if more, err = store.TrimLoginLog(tx, before, rows, kv.MaxRecordsPerWrite); err != nil ||
+				more {
 				return err
 			}
-			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)), tx.Now().Add(-idleLimit(tx, true)), kv.MaxRecordsPerWrite/8)
+			more, err = store.EndExpiredSessions(tx, tx.Now().Add(-idleLimit(tx, false)),
+				tx.Now().Add(-idleLimit(tx, true)), kv.MaxRecordsPerWrite/8)
 			if err != nil || more {
 				return err
 			}
-			if more, err = store.EndExpiredDevices(tx, kv.MaxRecordsPerWrite/4); err != nil || more {
+			if more, err = store.EndExpiredDevices(tx, kv.MaxRecordsPerWrite/4); err != nil ||
+				more {
 				return err
 			}
 			if more, err = store.EndExpiredLinks(tx, kv.MaxRecordsPerWrite/4); err != nil || more {
@@ -257,15 +261,18 @@ func (a *Auth) ChangePassword(s *Session, addr netip.Addr, oldPassword, newPassw
 	return err
 }
 
-// Limit of the changes of an app user's own account: the change log keeps each of them, and anybody may be an app user.
+// Limit of the changes of an app user's own account: the change log keeps each of them, and anybody
+// may be an app user.
 const (
 	maxOwnChanges   = 100
 	ownChangeWindow = time.Hour
 )
 
-// CountOwnChange counts a change of an app user's own account, and returns an error if there are too many.
+// CountOwnChange counts a change of an app user's own account, and returns an error if there are
+// too many.
 func (a *Auth) CountOwnChange(s *Session, observe func(kv.CacheEvent)) error {
-	n, left := observedCounters{a.counters, observe}.add("change "+s.Actor.ID.String(), 1, ownChangeWindow)
+	n, left := observedCounters{a.counters, observe}.add("change "+s.Actor.ID.String(), 1,
+		ownChangeWindow)
 	if n > maxOwnChanges {
 		return a.tooMany(throttledOwnChange, left)
 	}
@@ -281,13 +288,15 @@ func (a *Auth) Confirm(s *Session, addr netip.Addr, password string) error {
 
 // confirm checks the signed-in user's password and returns its hash, with those of the
 // earlier ones. field is the name of the input field for errors.
-func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (used *usedPasswords, err error) {
+func (a *Auth) confirm(s *Session, addr netip.Addr,
+	field, password string) (used *usedPasswords, err error) {
 	var at *throttleCheck
 	var tries int
 	err = a.db.View(s.Actor, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		tries = store.LoginTries.Get(tx)
-		at = newThrottleCheck(observedCounters{counters: a.counters}, "password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
+		at = newThrottleCheck(observedCounters{counters: a.counters},
+			"password:"+realm(s.Actor.App), s.Actor.ID.String(), addr, window)
 		at.addr = "" // other clients at this address must not block a signed-in user
 		used, err = usedPasswordsOf(tx, s.account)
 		return err
@@ -304,7 +313,8 @@ func (a *Auth) confirm(s *Session, addr netip.Addr, field, password string) (use
 		return nil, err
 	}
 	if !same {
-		return nil, errs.Field(errs.Invalid, field, "is not the current password").Coded("wrong_password")
+		return nil,
+			errs.Field(errs.Invalid, field, "is not the current password").Coded("wrong_password")
 	}
 	at.succeeded()
 	return used, nil
@@ -320,9 +330,9 @@ func HashPassword(tx *store.Tx, password string, cost int) (string, error) {
 	return newHasher(install.PasswordKey, cost).hash(newPasswords, password)
 }
 
-// Recover sets a new password, which must be changed at the next sign-in, for the first
-// enabled user with the owner role, removes the user's second factor, and ends the user's sessions. Such a user exists,
-// since the last owner cannot be disabled.
+// Recover sets a new password, which must be changed at the next sign-in, for the first enabled
+// user with the owner role, removes the user's second factor, and ends the user's sessions. Such a
+// user exists, since the last owner cannot be disabled.
 func (a *Auth) Recover(password string) (username string, err error) {
 	hash, err := a.hasher.hash(newPasswords, password)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"reeve/store/errs"
 )
 
-// A challenge is a proof of work in the format of ALTCHA (altcha.org): the client looks for the number whose
-// SHA-256 with the salt is the challenge, and sends it back with everything that it got. The server keeps
-// nothing but the challenges that were used, until they expire.
+// A challenge is a proof of work in the format of ALTCHA (altcha.org): the client looks for the
+// number whose SHA-256 with the salt is the challenge, and sends it back with everything that it
+// got. The server keeps nothing but the challenges that were used, until they expire.
 
 const (
 	challengeAlgorithm = "SHA-256"
@@ -48,11 +48,12 @@ type solution struct {
 	Signature string `json:"signature"`
 }
 
-// challengeSalt matches the salts of challenges. The & at the end keeps digits of the expiry and of the number
-// that follows from being exchanged.
+// challengeSalt matches the salts of challenges. The & at the end keeps digits of the expiry and of
+// the number that follows from being exchanged.
 var challengeSalt = regexp.MustCompile(`^[0-9a-f]{32}\?expires=([0-9]{1,12})&$`)
 
-var errSolution = errs.Field(errs.Invalid, "altcha", "is invalid, expired or was used already; solve a new challenge")
+var errSolution = errs.Field(errs.Invalid, "altcha",
+	"is invalid, expired or was used already; solve a new challenge")
 
 // challenges makes and checks challenges.
 type challenges struct {
@@ -62,10 +63,13 @@ type challenges struct {
 	used map[string]time.Time // expiry of each challenge that was used
 }
 
-// newChallenges derives the key from the installation's password key, and from a random text, so that what
-// was used before a restart can't be used again.
+// newChallenges derives the key from the installation's password key, and from a random text, so
+// that what was used before a restart can't be used again.
 func newChallenges(passwordKey []byte) *challenges {
-	return &challenges{key: keyed(passwordKey, challengeLabel+rand.Text()), used: map[string]time.Time{}}
+	return &challenges{
+		key:  keyed(passwordKey, challengeLabel+rand.Text()),
+		used: map[string]time.Time{},
+	}
 }
 
 // create returns a new challenge.
@@ -97,8 +101,10 @@ func (c *challenges) use(encoded string, now time.Time) error {
 		return errSolution
 	}
 	salt := challengeSalt.FindStringSubmatch(s.Salt)
-	if salt == nil || s.Algorithm != challengeAlgorithm || s.Number < 0 || s.Number > challengeNumbers ||
-		!hmac.Equal([]byte(s.Signature), []byte(c.sign(s.Challenge))) || challengeHash(s.Salt, s.Number) != s.Challenge {
+	if salt == nil || s.Algorithm != challengeAlgorithm || s.Number < 0 ||
+		s.Number > challengeNumbers ||
+		!hmac.Equal([]byte(s.Signature), []byte(c.sign(s.Challenge))) ||
+		challengeHash(s.Salt, s.Number) != s.Challenge {
 		return errSolution
 	}
 	seconds, err := strconv.ParseInt(salt[1], 10, 64)
@@ -149,7 +155,8 @@ func (a *Auth) Challenge(in Attempt) (*Challenge, error) {
 			return errs.New(errs.Denied, "no challenge is needed").Coded("challenge_off")
 		}
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		n, left := observedCounters{a.counters, in.Observe}.add("challenge "+Network(in.Addr), 1, window)
+		n, left := observedCounters{a.counters, in.Observe}.add("challenge "+Network(in.Addr), 1,
+			window)
 		if n > store.LoginTries.Get(tx)*triesPerAddress*perRegistration {
 			wait = left
 		}

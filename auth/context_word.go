@@ -16,11 +16,15 @@ const (
 	minRest = 6 // characters of a password besides the words of the context
 )
 
-// contextWords returns the words of the context of a password, folded, the longest first: the username, the name of the
-// program, and the words of the site's title.
+// contextWords returns the words of the context of a password, folded, the longest first: the
+// username, the name of the program, and the words of the site's title.
 func contextWords(username, site string) []string {
-	words := append(strings.FieldsFunc(fold.Key(site), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), fold.Key(username), "reeve")
-	words = slices.DeleteFunc(words, func(w string) bool { return utf8.RuneCountInString(w) < minWord })
+	words := append(strings.FieldsFunc(fold.Key(site), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), fold.Key(username), "reeve")
+	words = slices.DeleteFunc(words, func(w string) bool {
+		return utf8.RuneCountInString(w) < minWord
+	})
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
 	return words
 }

@@ -67,7 +67,8 @@ func (u *deviceUse) failed(tx *store.Tx) error {
 
 // succeeded returns the device token for the next attempt and the device: this one, or a new one.
 // unknown names the new part of the sign-in, see store.UnknownIn.
-func (u *deviceUse) succeeded(tx *store.Tx, account store.Account, at store.Client) (token string, id store.ID, unknown string, err error) {
+func (u *deviceUse) succeeded(tx *store.Tx, account store.Account,
+	at store.Client) (token string, id store.ID, unknown string, err error) {
 	if u.valid() {
 		if unknown, err = store.UnknownIn(tx, account, u.id, at); err != nil {
 			return "", 0, "", err

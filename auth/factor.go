@@ -21,7 +21,8 @@ import (
 	"reeve/store/kv"
 )
 
-// The second factor of a person: an authenticator app (TOTP, RFC 6238), and recovery codes for when it is lost.
+// The second factor of a person: an authenticator app (TOTP, RFC 6238), and recovery codes for when
+// it is lost.
 
 const (
 	codeDigits    = 6
@@ -38,17 +39,21 @@ type NewTOTP struct {
 
 const secretBytes = 20 // of an authenticator app, as RFC 4226 recommends
 
-// BeginTOTP makes the secret of a new authenticator app for a signed-in user. It is asked for after ConfirmTOTP.
+// BeginTOTP makes the secret of a new authenticator app for a signed-in user. It is asked for after
+// ConfirmTOTP.
 func (a *Auth) BeginTOTP(s *Session, issuer string) (*NewTOTP, error) {
 	bytes := make([]byte, secretBytes)
 	rand.Read(bytes) // never fails: crypto/rand ends the program instead
 	secret := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(bytes)
-	err := a.db.Update(s.Actor, func(tx *store.Tx) error { return store.BeginTOTP(tx, s.account, secret) })
+	err := a.db.Update(s.Actor, func(tx *store.Tx) error {
+		return store.BeginTOTP(tx, s.account, secret)
+	})
 	return &NewTOTP{secret, totpURI(issuer, s.Actor.Username, secret)}, err
 }
 
-// totpURI returns the otpauth address of a secret (Key Uri Format of Google Authenticator). Apps split the label at a colon, and not all
-// of them take + for a space. Everything else is percent-encoded, in the label and in the query alike.
+// totpURI returns the otpauth address of a secret (Key Uri Format of Google Authenticator). Apps
+// split the label at a colon, and not all of them take + for a space. Everything else is
+// percent-encoded, in the label and in the query alike.
 func totpURI(issuer, username, secret string) string {
 	escape := func(text string) string {
 		return strings.ReplaceAll(url.QueryEscape(strings.ReplaceAll(text, ":", " ")), "+", "%20")
@@ -57,8 +62,8 @@ func totpURI(issuer, username, secret string) string {
 		"&issuer=" + escape(issuer) + "&period=" + strconv.Itoa(int(store.TOTPStep/time.Second)) + "&secret=" + secret
 }
 
-// ConfirmTOTP sets up the authenticator app of a signed-in user whose code proves that it has the secret. It returns
-// recovery codes with the first factor, of which only the hashes are stored.
+// ConfirmTOTP sets up the authenticator app of a signed-in user whose code proves that it has the
+// secret. It returns recovery codes with the first factor, of which only the hashes are stored.
 func (a *Auth) ConfirmTOTP(s *Session, addr netip.Addr, code string) (codes []string, err error) {
 	return a.withCodes(s, false, func(write func(tx *store.Tx) error) error {
 		return a.proving(s, addr, func() error {
@@ -66,7 +71,8 @@ func (a *Auth) ConfirmTOTP(s *Session, addr netip.Addr, code string) (codes []st
 				t, err := store.TOTPOf(tx, s.account)
 				switch {
 				case errs.Is(err, errs.NotFound) || err == nil && bool(t.Confirmed):
-					return errs.New(errs.Conflict, "no authenticator app is being set up; begin with POST on this path").Coded("totp_not_begun")
+					return errs.New(errs.Conflict,
+						"no authenticator app is being set up; begin with POST on this path").Coded("totp_not_begun")
 				case err != nil:
 					return err
 				}
@@ -85,7 +91,8 @@ func (a *Auth) RenewRecovery(s *Session) (codes []string, err error) {
 		return a.db.Update(s.Actor, func(tx *store.Tx) error {
 			has, err := store.HasFactor(tx, s.account)
 			if err == nil && !has {
-				err = errs.New(errs.Conflict, "recovery codes replace a second factor, and there is none").Coded("no_factor")
+				err = errs.New(errs.Conflict,
+					"recovery codes replace a second factor, and there is none").Coded("no_factor")
 			}
 			if err != nil {
 				return err
@@ -95,14 +102,17 @@ func (a *Auth) RenewRecovery(s *Session) (codes []string, err error) {
 	})
 }
 
-// RenewRecoveryByCode replaces the recovery codes of a signed-in app user, who proves the second factor with one of its
-// codes.
-func (a *Auth) RenewRecoveryByCode(s *Session, addr netip.Addr, code string) (codes []string, err error) {
-	return a.withCodes(s, true, func(write func(tx *store.Tx) error) error { return a.byCode(s, addr, code, write) })
+// RenewRecoveryByCode replaces the recovery codes of a signed-in app user, who proves the second
+// factor with one of its codes.
+func (a *Auth) RenewRecoveryByCode(s *Session, addr netip.Addr,
+	code string) (codes []string, err error) {
+	return a.withCodes(s, true, func(write func(tx *store.Tx) error) error {
+		return a.byCode(s, addr, code, write)
+	})
 }
 
-// RemoveTOTPByCode removes the authenticator app of a signed-in app user, who proves it with one of its codes, or with a
-// recovery code.
+// RemoveTOTPByCode removes the authenticator app of a signed-in app user, who proves it with one of
+// its codes, or with a recovery code.
 func (a *Auth) RemoveTOTPByCode(s *Session, addr netip.Addr, code string) error {
 	return a.byCode(s, addr, code, func(tx *store.Tx) error {
 		_, err := store.RemoveTOTP(tx, s.account)
@@ -111,7 +121,8 @@ func (a *Auth) RemoveTOTPByCode(s *Session, addr netip.Addr, code string) error 
 }
 
 // byCode uses up a code of the second factor in the transaction of the change that it allows.
-func (a *Auth) byCode(s *Session, addr netip.Addr, code string, change func(tx *store.Tx) error) error {
+func (a *Auth) byCode(s *Session, addr netip.Addr, code string,
+	change func(tx *store.Tx) error) error {
 	return a.proving(s, addr, func() error {
 		return a.db.Update(s.Actor, func(tx *store.Tx) error {
 			has, err := store.HasFactor(tx, s.account)
@@ -131,9 +142,10 @@ func (a *Auth) byCode(s *Session, addr netip.Addr, code string, change func(tx *
 
 var errNoApp = errs.New(errs.Conflict, "no authenticator app is set up").Coded("no_factor")
 
-// withCodes makes recovery codes in the transaction of a change, and returns them. If there are some already, it keeps
-// them and returns none, unless renew is set.
-func (a *Auth) withCodes(s *Session, renew bool, change func(write func(tx *store.Tx) error) error) (codes []string, err error) {
+// withCodes makes recovery codes in the transaction of a change, and returns them. If there are
+// some already, it keeps them and returns none, unless renew is set.
+func (a *Auth) withCodes(s *Session, renew bool,
+	change func(write func(tx *store.Tx) error) error) (codes []string, err error) {
 	kept := false
 	codes = newRecoveryCodes()
 	hashes := make([]string, len(codes))
@@ -164,8 +176,8 @@ func (a *Auth) RemoveTOTP(s *Session) error {
 	})
 }
 
-// proving runs a check of a signed-in user's code that fails with ErrWrongCode for a wrong one, which is rate-limited
-// apart from the codes of sign-ins.
+// proving runs a check of a signed-in user's code that fails with ErrWrongCode for a wrong one,
+// which is rate-limited apart from the codes of sign-ins.
 func (a *Auth) proving(s *Session, addr netip.Addr, check func() error) error {
 	at, err := a.beginFactor(sessionFactor, s.account, addr, false, nil)
 	if err != nil {
@@ -192,13 +204,15 @@ const (
 	passkeyFactor = "passkey"
 )
 
-// beginFactor counts an attempt at the second factor of an account. known reports whether it comes from a device of the
-// account.
-func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, known bool, observe func(kv.CacheEvent)) (at *throttleCheck, err error) {
+// beginFactor counts an attempt at the second factor of an account. known reports whether it comes
+// from a device of the account.
+func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, known bool,
+	observe func(kv.CacheEvent)) (at *throttleCheck, err error) {
 	var wait time.Duration
 	err = a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-		at = newThrottleCheck(observedCounters{a.counters, observe}, kind+":"+realm(who.App), who.ID.String(), addr, window)
+		at = newThrottleCheck(observedCounters{a.counters, observe}, kind+":"+realm(who.App),
+			who.ID.String(), addr, window)
 		at.addr = "" // the limits by account are enough
 		if kind == signInFactor {
 			at.who = who
@@ -212,8 +226,10 @@ func (a *Auth) beginFactor(kind string, who store.Account, addr netip.Addr, know
 	return at, err
 }
 
-// secondFactor uses up the second factor. pending reports that there is one that was not asked for yet.
-func (a *Auth) secondFactor(tx *store.Tx, who store.Account, proof *loginProof) (pending bool, err error) {
+// secondFactor uses up the second factor. pending reports that there is one that was not asked for
+// yet.
+func (a *Auth) secondFactor(tx *store.Tx, who store.Account,
+	proof *loginProof) (pending bool, err error) {
 	switch {
 	case proof.passkey != nil:
 		return false, proof.passkey.use(tx)
@@ -223,8 +239,8 @@ func (a *Auth) secondFactor(tx *store.Tx, who store.Account, proof *loginProof) 
 	return store.HasFactor(tx, who)
 }
 
-// heldStep returns the time step of a code for a session that is held in memory, because the disk is full. Recovery
-// codes can't be used up then.
+// heldStep returns the time step of a code for a session that is held in memory, because the disk
+// is full. Recovery codes can't be used up then.
 func (a *Auth) heldStep(tx *store.Tx, who store.Account, code string) (step int64, err error) {
 	t, err := store.TOTPOf(tx, who)
 	if errs.Is(err, errs.NotFound) || err == nil && !bool(t.Confirmed) {
@@ -236,7 +252,8 @@ func (a *Auth) heldStep(tx *store.Tx, who store.Account, code string) (step int6
 	return stepOf(tx, t, plainCode(code), max(t.LastStep, a.held.lastStep(who)))
 }
 
-// useFactor uses up a code of an authenticator app, or a recovery code, in the transaction that it allows.
+// useFactor uses up a code of an authenticator app, or a recovery code, in the transaction that it
+// allows.
 func (a *Auth) useFactor(tx *store.Tx, who store.Account, code string) error {
 	code = plainCode(code)
 	if len(code) != codeDigits {
@@ -276,7 +293,10 @@ func timeStep(at time.Time) int64 { return at.Unix() / int64(store.TOTPStep/time
 // matchStep returns the time step of a code, of those near now and after last.
 func matchStep(secret, code string, now, last int64) (step int64, err error) {
 	for candidate := now - codeSkew; candidate <= now+codeSkew; candidate++ {
-		want, err := hotp.GenerateCodeCustom(secret, uint64(candidate), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
+		want, err := hotp.GenerateCodeCustom(secret, uint64(candidate), hotp.ValidateOpts{
+			Digits:    otp.DigitsSix,
+			Algorithm: otp.AlgorithmSHA1,
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -301,8 +321,8 @@ func newRecoveryCodes() (codes []string) {
 	return codes
 }
 
-// plainCode removes what people and programs put into a code to make it readable, which need not be ASCII, and maps letters and digits
-// of full width, which Chinese input methods write.
+// plainCode removes what people and programs put into a code to make it readable, which need not be
+// ASCII, and maps letters and digits of full width, which Chinese input methods write.
 func plainCode(code string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.In(r, unicode.Dash, unicode.Cf) {

@@ -50,10 +50,12 @@ func NewForwardState() string { return rand.Text() }
 
 // IsForwardState reports whether a text has the form of a state.
 func IsForwardState(text string) bool {
-	return len(text) == len("ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+	return len(text) == len("ABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
+		strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// HashState returns the hash of a state, hexadecimal. Only the hash leaves the origin of the program.
+// HashState returns the hash of a state, hexadecimal. Only the hash leaves the origin of the
+// program.
 func HashState(state string) string {
 	sum := sha256.Sum256([]byte(state))
 	return hex.EncodeToString(sum[:])
@@ -73,8 +75,9 @@ func newForwarding() *forwarding {
 	return f
 }
 
-// NewForwardCode returns a code with which the browser that has a state gets a token for an origin within
-// a minute. state is the hash of the state. The error is TooMany if there are too many codes.
+// NewForwardCode returns a code with which the browser that has a state gets a token for an origin
+// within a minute. state is the hash of the state. The error is TooMany if there are too many
+// codes.
 func (a *Auth) NewForwardCode(s *Session, origin, state string) (string, error) {
 	now, own := time.Now(), 0
 	code, hash := newToken(codePrefix)
@@ -89,18 +92,23 @@ func (a *Auth) NewForwardCode(s *Session, origin, state string) (string, error) 
 		}
 	}
 	if own >= maxSessionCodes || len(f.codes) >= maxCodes {
-		return "", errs.New(errs.TooMany, "too many sign-ins at once; try again in a minute").After(codeLife)
+		return "",
+			errs.New(errs.TooMany, "too many sign-ins at once; try again in a minute").After(codeLife)
 	}
 	f.codes[hash] = forwardCode{s.ID, s.seed, origin, state, now.Add(codeLife)}
 	return code, nil
 }
 
 func errForwardCode(origin string) error {
-	return errs.New(errs.Denied, "this sign-in has expired, was used already, or began at another address; open %s again", origin).Coded("forward_code_expired")
+	return errs.New(errs.Denied,
+		"this sign-in has expired, was used already, or began at another address; open %s again",
+		origin).Coded("forward_code_expired")
 }
 
-// ExchangeForwardCode returns the token for a code. The code can't be used again, even after an error.
-func (a *Auth) ExchangeForwardCode(tx *store.Tx, code, origin, state string) (token string, err error) {
+// ExchangeForwardCode returns the token for a code. The code can't be used again, even after an
+// error.
+func (a *Auth) ExchangeForwardCode(tx *store.Tx,
+	code, origin, state string) (token string, err error) {
 	hash, prefix, ok := hashToken(code)
 	if !ok || prefix != codePrefix || !plausible(code) {
 		return "", errForwardCode(origin)
@@ -110,7 +118,8 @@ func (a *Auth) ExchangeForwardCode(tx *store.Tx, code, origin, state string) (to
 	c, known := f.codes[hash]
 	delete(f.codes, hash)
 	f.mu.Unlock()
-	if !known || time.Now().After(c.expires) || c.origin != origin || subtle.ConstantTimeCompare([]byte(HashState(state)), []byte(c.state)) != 1 {
+	if !known || time.Now().After(c.expires) || c.origin != origin ||
+		subtle.ConstantTimeCompare([]byte(HashState(state)), []byte(c.state)) != 1 {
 		return "", errForwardCode(origin)
 	}
 	if _, err := a.SessionByID(tx, c.session); err != nil {
@@ -125,14 +134,16 @@ const signedText = 54 // letters of 40 bytes: a session ID and a signature
 func (f *forwarding) token(session store.ID, seed tokenHash, origin string) string {
 	mac := hmac.New(sha256.New, f.key[:])
 	fmt.Fprintf(mac, "%d %x %s", session, seed, origin) // a hash never fails
-	text := base64.RawURLEncoding.EncodeToString(mac.Sum(binary.BigEndian.AppendUint64(nil, uint64(session))))
+	text := base64.RawURLEncoding.EncodeToString(mac.Sum(binary.BigEndian.AppendUint64(nil,
+		uint64(session))))
 	return forwardPrefix + text + tokenSum(forwardPrefix, text)
 }
 
 // Forwarded returns the session of a token for an origin, with last use set to now.
 func (a *Auth) Forwarded(tx *store.Tx, token, origin string) (*Session, error) {
 	text, ok := strings.CutPrefix(token, forwardPrefix)
-	if !ok || len(text) != signedText+sumText || tokenSum(forwardPrefix, text[:signedText]) != text[signedText:] {
+	if !ok || len(text) != signedText+sumText ||
+		tokenSum(forwardPrefix, text[:signedText]) != text[signedText:] {
 		return nil, errUnknown
 	}
 	signed, err := base64.RawURLEncoding.DecodeString(text[:signedText])
@@ -150,8 +161,8 @@ func (a *Auth) Forwarded(tx *store.Tx, token, origin string) (*Session, error) {
 	return a.inspect(tx, a.sessions.get(hash), hash, false)
 }
 
-// hashOf returns the hash of the token of a session, and that of its first token, from which those of origins are derived:
-// they outlive a token that is replaced.
+// hashOf returns the hash of the token of a session, and that of its first token, from which those
+// of origins are derived: they outlive a token that is replaced.
 func (a *Auth) hashOf(tx *store.Tx, session store.ID) (hash, seed tokenHash, err error) {
 	if s := a.sessions.withID(session); s != nil && s.hash != (tokenHash{}) {
 		return s.hash, s.seed, nil

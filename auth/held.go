@@ -37,7 +37,11 @@ type heldSession struct {
 }
 
 func newHeld() *held {
-	return &held{last: firstHeldID, sessions: map[store.ID]*heldSession{}, steps: map[store.Account]int64{}}
+	return &held{
+		last:     firstHeldID,
+		sessions: map[store.ID]*heldSession{},
+		steps:    map[store.Account]int64{},
+	}
 }
 
 // isHeld reports whether the session exists only in memory.
@@ -88,7 +92,8 @@ func (h *held) addRow(row *store.LoginLog) {
 	}
 }
 
-// lastStep returns the time step of the last code of an account that was used and not stored; 0 for none.
+// lastStep returns the time step of the last code of an account that was used and not stored; 0 for
+// none.
 func (h *held) lastStep(who store.Account) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -116,7 +121,8 @@ func (h *held) take() (sessions []*heldSession, rows []*store.LoginLog) {
 // hold opens a session in memory for a sign-in that could not be stored on the full
 // disk. cause is the error of that write; hold returns it if no more sessions can be
 // held.
-func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt, cause error) (*Grant, error) {
+func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
+	cause error) (*Grant, error) {
 	token, tokenHash := newToken(tokenPrefix)
 	row := logRow(in, store.LoginSucceeded)
 	record := store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
@@ -176,7 +182,10 @@ func (a *Auth) storeHeld() error {
 			if err := store.Sessions.Create(tx, &record); err != nil {
 				return err
 			}
-			return store.SessionTokens.Create(tx, &store.SessionToken{SessionID: record.ID, Hash: h.session.hash.String()})
+			return store.SessionTokens.Create(tx, &store.SessionToken{
+				SessionID: record.ID,
+				Hash:      h.session.hash.String(),
+			})
 		})
 		if err != nil {
 			for _, row := range rows {

@@ -57,13 +57,15 @@ func (u *usedPasswords) unchanged(tx *store.Tx) error {
 	return err
 }
 
-// checkUnused returns an error if one of the hashes, some or all of u, is the hash of a new password.
+// checkUnused returns an error if one of the hashes, some or all of u, is the hash of a new
+// password.
 //
 // It costs up to 11 comparisons. A flood of them is limited like one of wrong passwords. Each waits
 // for a slot of the hasher, which accounts and networks share fairly. After login_tries refusals
 // within the window, nothing is compared. An accepted password needs the current one, or uses up
 // the link.
-func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr netip.Addr, field, password string, observe func(kv.CacheEvent)) error {
+func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr netip.Addr,
+	field, password string, observe func(kv.CacheEvent)) error {
 	if len(hashes) == 0 {
 		return nil
 	}
@@ -72,7 +74,8 @@ func (a *Auth) checkUnused(p hashCaller, u *usedPasswords, hashes []string, addr
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
 		tries = store.LoginTries.Get(tx)
-		at = newThrottleCheck(observedCounters{a.counters, observe}, "used:"+realm(u.who.App), u.who.ID.String(), addr, window)
+		at = newThrottleCheck(observedCounters{a.counters, observe}, "used:"+realm(u.who.App),
+			u.who.ID.String(), addr, window)
 		at.addr = "" // others at this address have nothing to do with it
 		return nil
 	})

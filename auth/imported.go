@@ -15,9 +15,9 @@ import (
 	"reeve/store/errs"
 )
 
-// Hashes that other programs have made are stored as they are, marked with store.ImportedHash, until
-// their user signs in. They are hashes of the password itself, and not of its HMAC like the own ones:
-// the mark keeps the two apart.
+// Hashes that other programs have made are stored as they are, marked with store.ImportedHash,
+// until their user signs in. They are hashes of the password itself, and not of its HMAC like the
+// own ones: the mark keeps the two apart.
 //
 //	$2y$10$…  $2a$  $2b$                         bcrypt of PHP, Laravel, Java, Go, Node.js, Python
 //	$argon2id$v=19$m=65536,t=3,p=4$SALT$HASH     argon2id and argon2i in the PHC string format
@@ -92,7 +92,8 @@ func parseImported(hash string) (verifier, errs.Message) {
 	return nil, errs.Say("is not a hash of bcrypt, argon2id, argon2i or scrypt in a known form")
 }
 
-// bcryptForm is the form of a hash of bcrypt. The variant 2x is left out: it is of a wrong implementation.
+// bcryptForm is the form of a hash of bcrypt. The variant 2x is left out: it is of a wrong
+// implementation.
 var bcryptForm = regexp.MustCompile(`^\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}$`)
 
 func parseBcrypt(hash string) (verifier, errs.Message) {
@@ -157,8 +158,8 @@ func parseScrypt(parts []string) (verifier, errs.Message) {
 	return newScrypt(values[0], values[1], values[2], parts[1], parts[2])
 }
 
-// parseSpringScrypt parses a hash of Spring's SCryptPasswordEncoder: its parameters are one hexadecimal
-// number, with the binary logarithm of N above 16 bits, r in 8 bits and p in 8 bits.
+// parseSpringScrypt parses a hash of Spring's SCryptPasswordEncoder: its parameters are one
+// hexadecimal number, with the binary logarithm of N above 16 bits, r in 8 bits and p in 8 bits.
 func parseSpringScrypt(text string, parts []string) (verifier, errs.Message) {
 	n, err := strconv.ParseUint(text, 16, 32)
 	if err != nil || len(parts) != 2 {

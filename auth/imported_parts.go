@@ -30,7 +30,8 @@ func first(faults ...errs.Message) errs.Message {
 	return errs.Message{}
 }
 
-// parameters parses decimal parameters such as m=65536,t=3,p=4, which must have these names in this order.
+// parameters parses decimal parameters such as m=65536,t=3,p=4, which must have these names in this
+// order.
 func parameters(text string, names ...string) (values []int, ok bool) {
 	pairs := strings.Split(text, ",")
 	if len(pairs) != len(names) {

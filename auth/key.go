@@ -64,8 +64,9 @@ func NewKey() (token, hash, hint string) {
 }
 
 var (
-	errUnknownKey = errs.New(errs.Unauthenticated, "unknown API key, or it was disabled, deleted or has expired").Coded("unknown_key")
-	errNetwork    = errs.New(errs.Denied, "this API key can't be used from your address").Coded("key_network")
+	errUnknownKey = errs.New(errs.Unauthenticated,
+		"unknown API key, or it was disabled, deleted or has expired").Coded("unknown_key")
+	errNetwork = errs.New(errs.Denied, "this API key can't be used from your address").Coded("key_network")
 )
 
 // loadKey reads the session of a key from the hash of its token.
@@ -133,7 +134,9 @@ func secretOf(session store.ID) store.ID {
 // Uses records the use of a key from an address. The error is Denied if the key can't be used from
 // there.
 func (k *Key) Uses(now store.Time, addr netip.Addr) error {
-	if len(k.networks) > 0 && !slices.ContainsFunc(k.networks, func(n netip.Prefix) bool { return n.Contains(addr) }) {
+	if len(k.networks) > 0 && !slices.ContainsFunc(k.networks, func(n netip.Prefix) bool {
+		return n.Contains(addr)
+	}) {
 		return errNetwork
 	}
 	if used := store.Time(k.use.last.Load()); used.Add(time.Second) < now { // at most once a second, so that a busy key is not contended
@@ -151,7 +154,8 @@ type Rate struct {
 	Reset     int   // seconds until the next minute
 }
 
-// Take counts a request and returns the state after it. The error is TooMany if the limit is exceeded.
+// Take counts a request and returns the state after it. The error is TooMany if the limit is
+// exceeded.
 func (k *Key) Take(tx *store.Tx) (Rate, error) {
 	rate := Rate{Limit: k.rate}
 	if rate.Limit == 0 {
@@ -165,15 +169,16 @@ func (k *Key) Take(tx *store.Tx) (Rate, error) {
 		k.use.minute, k.use.count = minute, 0
 	}
 	if k.use.count >= rate.Limit {
-		return rate, errs.New(errs.TooMany, "this API key may send %d requests per minute; try again in a moment", rate.Limit).Coded("key_rate_limit").After(time.Duration(rate.Reset) * time.Second)
+		return rate, errs.New(errs.TooMany,
+			"this API key may send %d requests per minute; try again in a moment", rate.Limit).Coded("key_rate_limit").After(time.Duration(rate.Reset) * time.Second)
 	}
 	k.use.count++
 	rate.Remaining = rate.Limit - k.use.count
 	return rate, nil
 }
 
-// unsaved returns the uses to write, by ID of the key, and forgets keys that have not been used for an
-// hour.
+// unsaved returns the uses to write, by ID of the key, and forgets keys that have not been used for
+// an hour.
 func (u *keyUses) unsaved(now store.Time) map[store.ID]*keyUse {
 	u.mu.Lock()
 	defer u.mu.Unlock()

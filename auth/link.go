@@ -25,14 +25,15 @@ type LinkUse struct {
 	Addr     netip.Addr
 	Observe  func(kv.CacheEvent) // callback, see Attempt
 	Hashing  *HashTime
-	// Accept, if not nil, reports whether the link is one that the caller can use. Another one is like an
-	// unknown one.
+	// Accept, if not nil, reports whether the link is one that the caller can use. Another one is
+	// like an unknown one.
 	Accept func(*store.Link) bool
 	// User, if not nil, is called with the person whom the link is for, before anything is written.
 	User func(store.Account)
 }
 
-// findLink returns the link of a token, if it can be used now. Any other text is like an unknown token.
+// findLink returns the link of a token, if it can be used now. Any other text is like an unknown
+// token.
 func (a *Auth) findLink(tx *store.Tx, token string) (*store.Link, *store.LinkToken, error) {
 	hash, prefix, ok := hashToken(token)
 	if !ok || prefix != linkPrefix || !plausible(token) {
@@ -53,7 +54,8 @@ func (a *Auth) Link(tx *store.Tx, in LinkUse) (*store.Link, error) {
 		return l, err
 	}
 	window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
-	if n, left := (observedCounters{a.counters, in.Observe}).add("link "+Network(in.Addr), 1, window); n > store.LoginTries.Get(tx)*triesPerAddress {
+	if n, left := (observedCounters{a.counters, in.Observe}).add("link "+Network(in.Addr), 1,
+		window); n > store.LoginTries.Get(tx)*triesPerAddress {
 		return nil, a.tooMany(throttledLink, left)
 	}
 	return nil, err
@@ -98,7 +100,8 @@ func (a *Auth) UseLink(in LinkUse) (*store.Link, error) {
 
 // linkPassword checks and hashes the new password of a link. It also returns the hashes that it was
 // compared with.
-func (a *Auth) linkPassword(in LinkUse, who store.Account) (hash string, used *usedPasswords, err error) {
+func (a *Auth) linkPassword(in LinkUse,
+	who store.Account) (hash string, used *usedPasswords, err error) {
 	if in.Password == nil {
 		return "", nil, errs.Field(errs.Invalid, in.Field, "is required")
 	}
@@ -144,10 +147,11 @@ func applyLink(tx *store.Tx, l *store.Link, token *store.LinkToken, hash string)
 	return store.SetEmail(tx, who, token.Email, true)
 }
 
-// Forgot queues the mail with a password reset link for the user with a username or an e-mail address,
-// if there is one. Whether there is one is found out later, after a random delay, so that neither the time
-// of this request nor that of the next tells it. It is rate-limited by address.
-func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr, observe func(kv.CacheEvent)) error {
+// Forgot queues the mail with a password reset link for the user with a username or an e-mail
+// address, if there is one. Whether there is one is found out later, after a random delay, so that
+// neither the time of this request nor that of the next tells it. It is rate-limited by address.
+func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr,
+	observe func(kv.CacheEvent)) error {
 	var wait time.Duration
 	err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
 		window := time.Duration(store.LoginWindowMinutes.Get(tx)) * time.Minute
@@ -164,11 +168,13 @@ func (a *Auth) Forgot(app bool, login, language string, addr netip.Addr, observe
 		return a.tooMany(throttledForgot, wait)
 	}
 	delay := resetDelay + time.Duration(randomBelow(uint32(resetDelay/time.Millisecond)))*time.Millisecond
-	return a.db.Update(store.System, func(tx *store.Tx) error { return store.RequestReset(tx, app, login, language, delay) })
+	return a.db.Update(store.System, func(tx *store.Tx) error {
+		return store.RequestReset(tx, app, login, language, delay)
+	})
 }
 
-// resetDelay is the shortest time after which a request for a new password is looked at; the longest is
-// twice as long.
+// resetDelay is the shortest time after which a request for a new password is looked at; the
+// longest is twice as long.
 const resetDelay = time.Second
 
 // randomBelow returns a random number below n.

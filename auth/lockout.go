@@ -10,8 +10,8 @@ import (
 	"reeve/store/kv"
 )
 
-// Lockout is why an account can't sign in now: its password or second factor was wrong too often. Known devices, and with
-// Everywhere also addresses of earlier sign-ins, are not subject to it.
+// Lockout is why an account can't sign in now: its password or second factor was wrong too often.
+// Known devices, and with Everywhere also addresses of earlier sign-ins, are not subject to it.
 type Lockout struct {
 	Tries      int // attempts that failed or were refused, of the counter that has most
 	Since      store.Time
@@ -22,12 +22,14 @@ type Lockout struct {
 
 const (
 	maxLockedNetworks = 10
-	// maxLookedAt bounds the counters of an account that are read. An account with more has reached its limit from
-	// everywhere, which is looked at first: the failures from all its networks count towards it.
+	// maxLookedAt bounds the counters of an account that are read. An account with more has reached
+	// its limit from everywhere, which is looked at first: the failures from all its networks count
+	// towards it.
 	maxLookedAt = 256
 )
 
-// Lockout returns the lock-out of an account; nil if there is none. It reads the counters of this account only.
+// Lockout returns the lock-out of an account; nil if there is none. It reads the counters of this
+// account only.
 func (a *Auth) Lockout(tx *store.Tx, who store.Account, username string) *Lockout {
 	if !a.counters.hasOf(who) {
 		return nil // as nearly always, also for each row of a list
@@ -37,12 +39,13 @@ func (a *Auth) Lockout(tx *store.Tx, who store.Account, username string) *Lockou
 	if who.App {
 		name = accountMark + who.ID.String()
 	}
-	wide := []string{"name " + realm(who.App) + " " + name, "name " + signInFactor + ":" + realm(who.App) + " " + who.ID.String()}
+	wide := []string{"name " + realm(who.App) + " " + name,
+		"name " + signInFactor + ":" + realm(who.App) + " " + who.ID.String()}
 	return a.counters.lockout(who, wide, tries)
 }
 
-// Unlock ends the lock-out of an account: it drops the counts of its failed sign-ins. Those of client addresses, from
-// which others sign in too, remain.
+// Unlock ends the lock-out of an account: it drops the counts of its failed sign-ins. Those of
+// client addresses, from which others sign in too, remain.
 func (a *Auth) Unlock(who store.Account) { a.counters.dropOf(who) }
 
 // own makes a counter one of an account, as those of its failed sign-ins are.
@@ -85,7 +88,8 @@ func (c *counters) hasOf(who store.Account) bool {
 	return len(c.of[who]) > 0
 }
 
-// lockout returns the lock-out of an account. wide are the keys of its counters that apply everywhere.
+// lockout returns the lock-out of an account. wide are the keys of its counters that apply
+// everywhere.
 func (c *counters) lockout(who store.Account, wide []string, tries int) *Lockout {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +105,8 @@ func (c *counters) lockout(who store.Account, wide []string, tries int) *Lockout
 		if looked++; looked > maxLookedAt {
 			break
 		}
-		if rest, pair := strings.CutPrefix(key, "pair "); pair && out.count(c.all[key], who, tries, now) {
+		if rest, pair := strings.CutPrefix(key, "pair "); pair &&
+			out.count(c.all[key], who, tries, now) {
 			network := strings.SplitN(rest, " ", 3)[1]
 			if len(out.Networks) < maxLockedNetworks && !slices.Contains(out.Networks, network) {
 				out.Networks = append(out.Networks, network)

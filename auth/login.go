@@ -31,7 +31,8 @@ type Attempt struct {
 	AddressFull func()
 	// Failed, if not nil, is called when an attempt for a known user fails.
 	Failed func()
-	// MailReady, if not nil, returns an error if mails with links can't be sent. It is for registrations.
+	// MailReady, if not nil, returns an error if mails with links can't be sent. It is for
+	// registrations.
 	MailReady func(*store.Tx) error
 	Language  string // language of a mail: en or zh
 	Solution  string // solution of a challenge, for a registration, see Challenge
@@ -65,11 +66,11 @@ type candidate struct {
 // errWrong is returned for an unknown name, a disabled user and a wrong password alike.
 var errWrong = errs.New(errs.Unauthenticated, "wrong username or password").Coded("wrong_credentials")
 
-// Login signs a user in. An unknown name, a disabled user and a wrong password each
-// cost one comparison and return the same error, or up to three for a password outside ASCII, see forms. Rate-limited attempts are rejected
-// before any comparison, whether the name exists or not. A comparison with an imported hash takes the time
-// of this hash, until the user has signed in for the first time: this tells at most that an account was
-// imported and has not been used since.
+// Login signs a user in. An unknown name, a disabled user and a wrong password each cost one
+// comparison and return the same error, or up to three for a password outside ASCII, see forms.
+// Rate-limited attempts are rejected before any comparison, whether the name exists or not. A
+// comparison with an imported hash takes the time of this hash, until the user has signed in for
+// the first time: this tells at most that an account was imported and has not been used since.
 //
 // For a user with a second factor, it returns a pending sign-in, which LoginCode completes.
 func (a *Auth) Login(in Attempt) (g *Grant, err error) {
@@ -152,7 +153,8 @@ func realm(app bool) string {
 
 func (a *Auth) tooMany(operation string, wait time.Duration) error {
 	a.stats.throttled[operation].Add(1)
-	return errs.New(errs.TooMany, "too many attempts; try again in %d seconds", max(1, int(wait.Round(time.Second)/time.Second))).After(wait)
+	return errs.New(errs.TooMany, "too many attempts; try again in %d seconds",
+		max(1, int(wait.Round(time.Second)/time.Second))).After(wait)
 }
 
 // find returns nil, without an error, if what was typed names no user.
@@ -167,7 +169,8 @@ func find(tx *store.Tx, app bool, typed string) (*candidate, error) {
 			who.account.ID, who.loginIP, who.pending = u.ID, u.LoginIP, bool(u.Pending)
 			who.enabled = bool(u.Status) && !who.pending
 		}
-		if who.alias = u != nil && !byName; who.alias || u != nil && !strings.EqualFold(typed, u.Username) {
+		if who.alias = u != nil && !byName; who.alias ||
+			u != nil && !strings.EqualFold(typed, u.Username) {
 			who.name = u.Username
 		}
 	} else {
@@ -212,8 +215,10 @@ func failure(who *candidate, same, barred bool) string {
 	return "wrong_password"
 }
 
-// failed logs a failed attempt and returns the error for the caller, which is answer unless the attempt can't be logged.
-func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceUse, answer error) error {
+// failed logs a failed attempt and returns the error for the caller, which is answer unless the
+// attempt can't be logged.
+func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceUse,
+	answer error) error {
 	row := logRow(in, store.LoginFailed)
 	row.Reason = reason
 	if who != nil {
@@ -276,8 +281,8 @@ type loginProof struct {
 	passkey *assertion // nil for none
 }
 
-// checkHash returns an error if the password has changed since it was compared, or the sessions of the user were ended since
-// the first step.
+// checkHash returns an error if the password has changed since it was compared, or the sessions of
+// the user were ended since the first step.
 func (p *loginProof) checkHash(tx *store.Tx, account store.Account) error {
 	if p.hash == "" {
 		return nil
@@ -296,7 +301,8 @@ func (p *loginProof) checkHash(tx *store.Tx, account store.Account) error {
 }
 
 // grant opens the session. In the first step of a sign-in, it returns nil if there is a second one.
-func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt, device *deviceUse) (*Grant, error) {
+func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt,
+	device *deviceUse) (*Grant, error) {
 	var g *Grant
 	err := a.db.Update(store.System, func(tx *store.Tx) error {
 		g = nil
@@ -313,7 +319,11 @@ func (a *Auth) grant(account store.Account, proof *loginProof, in Attempt, devic
 		if proof.fresh != "" {
 			stored, err := store.HashOf(tx, account)
 			if err == nil {
-				_, err = store.PasswordHashes.Update(tx, stored.ID, func(h *store.PasswordHash) error { h.Hash = proof.fresh; return nil })
+				_, err = store.PasswordHashes.Update(tx, stored.ID,
+					func(h *store.PasswordHash) error {
+						h.Hash = proof.fresh
+						return nil
+					})
 			}
 			if err != nil {
 				return err
@@ -339,9 +349,10 @@ func (in *Attempt) familiar(tx *store.Tx, account store.Account, at store.Client
 	return store.KnowsNetwork(tx, account, at)
 }
 
-// open opens a session, registers the device and logs the success. It tells the user of a sign-in on a new device or
-// from a new network, unless it is the first one.
-func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse, first bool) (*Grant, error) {
+// open opens a session, registers the device and logs the success. It tells the user of a sign-in
+// on a new device or from a new network, unless it is the first one.
+func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
+	first bool) (*Grant, error) {
 	row := logRow(in, store.LoginSucceeded)
 	at := store.Client{Browser: row.Browser, OS: row.OS, IP: row.IP}
 	familiar, err := in.familiar(tx, account, at)
@@ -377,11 +388,12 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse, fi
 	}
 	row.SessionID = session.ID
 	setLoginUser(row, account)
-	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt}, store.LoginLogs.Create(tx, row)
+	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt},
+		store.LoginLogs.Create(tx, row)
 }
 
-// signedIn records a sign-in on the user, and reports whether it is the first. It returns errWrong if the user has been
-// disabled since the password was compared.
+// signedIn records a sign-in on the user, and reports whether it is the first. It returns errWrong
+// if the user has been disabled since the password was compared.
 func signedIn(tx *store.Tx, account store.Account, ip string) (mustChange, first bool, err error) {
 	if account.App {
 		u, err := store.AppUsers.UpdateQuietly(tx, account.ID, func(u *store.AppUser) error {

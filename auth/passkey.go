@@ -20,8 +20,9 @@ import (
 	"reeve/store/errs"
 )
 
-// Passkeys (WebAuthn). A browser signs a challenge of this server with a passkey, for the host name of the public URL
-// only. The server keeps nothing but the challenges that were used, until they expire.
+// Passkeys (WebAuthn). A browser signs a challenge of this server with a passkey, for the host name
+// of the public URL only. The server keeps nothing but the challenges that were used, until they
+// expire.
 
 const (
 	challengeRandom = 16 // bytes
@@ -38,7 +39,8 @@ const (
 )
 
 // ErrNoPasskeys is returned where passkeys can't be used.
-var ErrNoPasskeys = errs.New(errs.Conflict, "passkeys need server.public_url in the configuration, with https and a host name, or with localhost").Coded("passkeys_unavailable")
+var ErrNoPasskeys = errs.New(errs.Conflict,
+	"passkeys need server.public_url in the configuration, with https and a host name, or with localhost").Coded("passkeys_unavailable")
 
 // relyingParty returns the relying party of passkeys: the host name of the public URL. It is nil if
 // browsers have no passkeys there: they require HTTPS, but for localhost, and a host name.
@@ -51,14 +53,16 @@ func relyingParty(publicURL string) *webauthn.WebAuthn {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return nil
 	}
-	if local := host == "localhost" || strings.HasSuffix(host, ".localhost"); u.Scheme != "https" && !local {
+	if local := host == "localhost" || strings.HasSuffix(host, ".localhost"); u.Scheme != "https" &&
+		!local {
 		return nil
 	}
 	party, err := webauthn.New(&webauthn.Config{
 		RPID: host, RPDisplayName: "Reeve", RPOrigins: []string{u.Scheme + "://" + u.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{
-			ResidentKey: protocol.ResidentKeyRequirementPreferred, UserVerification: protocol.VerificationPreferred,
+			ResidentKey:      protocol.ResidentKeyRequirementPreferred,
+			UserVerification: protocol.VerificationPreferred,
 		},
 	})
 	if err != nil {
@@ -73,7 +77,8 @@ func (a *Auth) IsUsable(p *store.Passkey) bool {
 }
 
 // usablePasskeys returns the passkeys of a person that can be used.
-func (a *Auth) usablePasskeys(tx *store.Tx, who store.Account) (usable []*store.Passkey, err error) {
+func (a *Auth) usablePasskeys(tx *store.Tx,
+	who store.Account) (usable []*store.Passkey, err error) {
 	if who.App || a.party == nil {
 		return nil, nil
 	}
@@ -109,9 +114,10 @@ func holderOf(who store.ID, name string, passkeys []*store.Passkey) *holder {
 	return h
 }
 
-// followEligibility takes over the flag "backup eligible" of a response, whose signature is verified afterwards. Password managers
-// change it in an update, or when a passkey is shared. Only servers whose rules depend on it have to refuse a passkey then (WebAuthn
-// level 3, section 7.2), which the library does always.
+// followEligibility takes over the flag "backup eligible" of a response, whose signature is
+// verified afterwards. Password managers change it in an update, or when a passkey is shared. Only
+// servers whose rules depend on it have to refuse a passkey then (WebAuthn level 3, section 7.2),
+// which the library does always.
 func (h *holder) followEligibility(parsed *protocol.ParsedCredentialAssertionData) {
 	for i := range h.credentials {
 		if c := &h.credentials[i]; bytes.Equal(c.ID, parsed.RawID) {
@@ -124,7 +130,11 @@ func credentialOf(p *store.Passkey) webauthn.Credential {
 	id, _ := base64.RawURLEncoding.DecodeString(p.CredentialID)
 	c := webauthn.Credential{
 		ID: id, PublicKey: p.PublicKey,
-		Flags:         webauthn.CredentialFlags{UserPresent: true, BackupEligible: bool(p.BackupEligible), BackupState: bool(p.BackedUp)},
+		Flags: webauthn.CredentialFlags{
+			UserPresent:    true,
+			BackupEligible: bool(p.BackupEligible),
+			BackupState:    bool(p.BackedUp),
+		},
 		Authenticator: webauthn.Authenticator{AAGUID: p.AAGUID, SignCount: uint32(p.SignCount)},
 	}
 	for _, t := range p.Transports {
@@ -135,7 +145,8 @@ func credentialOf(p *store.Passkey) webauthn.Credential {
 
 // passkeyChallenge returns a challenge for a purpose, bound to the text that the response must come
 // with.
-func (a *Auth) passkeyChallenge(purpose, bound string, life time.Duration) protocol.URLEncodedBase64 {
+func (a *Auth) passkeyChallenge(purpose, bound string,
+	life time.Duration) protocol.URLEncodedBase64 {
 	random := make([]byte, challengeRandom)
 	rand.Read(random) // never fails: crypto/rand ends the program instead
 	text := binary.BigEndian.AppendUint64(random, uint64(a.counters.now().Add(life).Unix()))
@@ -146,7 +157,8 @@ func (a *Auth) signChallenge(text []byte, purpose, bound string) []byte {
 	return keyed(a.ceremonies.key, "passkey\x00"+purpose+"\x00"+bound+"\x00"+string(text))
 }
 
-var errOldChallenge = errs.New(errs.Unauthenticated, "this took too long, or was used already; try again").Coded("challenge_expired")
+var errOldChallenge = errs.New(errs.Unauthenticated,
+	"this took too long, or was used already; try again").Coded("challenge_expired")
 
 // checkChallenge checks the challenge in a response, and returns its expiry.
 func (a *Auth) checkChallenge(encoded, purpose, bound string) (expires time.Time, err error) {
@@ -157,7 +169,8 @@ func (a *Auth) checkChallenge(encoded, purpose, bound string) (expires time.Time
 	}
 	body, mac := text[:challengeRandom+8], text[challengeRandom+8:]
 	expires = time.Unix(int64(binary.BigEndian.Uint64(body[challengeRandom:])), 0)
-	if !hmac.Equal(mac, a.signChallenge(body, purpose, bound)) || !a.counters.now().Before(expires) {
+	if !hmac.Equal(mac, a.signChallenge(body, purpose, bound)) ||
+		!a.counters.now().Before(expires) {
 		return expires, errOldChallenge
 	}
 	return expires, nil
@@ -193,8 +206,10 @@ func verification(purpose string) protocol.UserVerificationRequirement {
 	return protocol.VerificationPreferred
 }
 
-// requestPasskey returns the options with which a browser asks for a passkey, of one user or, with none, of anybody.
-func (a *Auth) requestPasskey(purpose, bound string, life time.Duration, passkeys []*store.Passkey) (json.RawMessage, error) {
+// requestPasskey returns the options with which a browser asks for a passkey, of one user or, with
+// none, of anybody.
+func (a *Auth) requestPasskey(purpose, bound string, life time.Duration,
+	passkeys []*store.Passkey) (json.RawMessage, error) {
 	options := protocol.PublicKeyCredentialRequestOptions{
 		Challenge: a.passkeyChallenge(purpose, bound, life), Timeout: int(life.Milliseconds()),
 		RelyingPartyID: a.party.Config.RPID, UserVerification: verification(purpose),
@@ -206,7 +221,8 @@ func (a *Auth) requestPasskey(purpose, bound string, life time.Duration, passkey
 	return json.Marshal(options)
 }
 
-// SignInOptions returns the options with which a browser offers to sign in with a passkey; nil if passkeys can't be used.
+// SignInOptions returns the options with which a browser offers to sign in with a passkey; nil if
+// passkeys can't be used.
 func (a *Auth) SignInOptions() (json.RawMessage, error) {
 	if a.party == nil {
 		return nil, nil
@@ -215,19 +231,23 @@ func (a *Auth) SignInOptions() (json.RawMessage, error) {
 }
 
 // parseAssertion parses the response of a browser. field is the name of the input field for errors.
-func (a *Auth) parseAssertion(field string, credential json.RawMessage) (*protocol.ParsedCredentialAssertionData, error) {
+func (a *Auth) parseAssertion(field string,
+	credential json.RawMessage) (*protocol.ParsedCredentialAssertionData, error) {
 	if a.party == nil {
 		return nil, ErrNoPasskeys
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(credential)
 	if err != nil {
-		return nil, errs.Field(errs.Invalid, field, "must be the response of a passkey (PublicKeyCredential as JSON)")
+		return nil, errs.Field(errs.Invalid, field,
+			"must be the response of a passkey (PublicKeyCredential as JSON)")
 	}
 	return parsed, nil
 }
 
-// verifyAssertion verifies the response of a passkey of a user. The challenge can't be used again then.
-func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialAssertionData, purpose, bound string) (*assertion, error) {
+// verifyAssertion verifies the response of a passkey of a user. The challenge can't be used again
+// then.
+func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialAssertionData,
+	purpose, bound string) (*assertion, error) {
 	challenge := parsed.Response.CollectedClientData.Challenge
 	expires, err := a.checkChallenge(challenge, purpose, bound)
 	if err != nil {
@@ -244,7 +264,8 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 	who := holderOf(user, "", passkeys)
 	who.followEligibility(parsed)
 	c, err := a.party.ValidateLogin(who, webauthn.SessionData{
-		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(), UserVerification: verification(purpose),
+		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
+		UserVerification: verification(purpose),
 	}, parsed)
 	if err != nil || c.Authenticator.CloneWarning {
 		return nil, store.ErrWrongPasskey
@@ -255,15 +276,17 @@ func (a *Auth) verifyAssertion(user store.ID, parsed *protocol.ParsedCredentialA
 	encoded := base64.RawURLEncoding.EncodeToString(c.ID)
 	for _, p := range passkeys {
 		if p.CredentialID == encoded {
-			return &assertion{p.ID, int64(c.Authenticator.SignCount), c.Flags.BackupEligible, c.Flags.BackupState}, nil
+			return &assertion{p.ID, int64(c.Authenticator.SignCount), c.Flags.BackupEligible,
+				c.Flags.BackupState}, nil
 		}
 	}
 	return nil, store.ErrWrongPasskey
 }
 
-// LoginPasskey signs a user in with a passkey alone, which has to verify the user with a fingerprint or the like; or it
-// completes a pending sign-in. in has no name and password.
-func (a *Auth) LoginPasskey(in Attempt, pending string, credential json.RawMessage) (g *Grant, username string, err error) {
+// LoginPasskey signs a user in with a passkey alone, which has to verify the user with a
+// fingerprint or the like; or it completes a pending sign-in. in has no name and password.
+func (a *Auth) LoginPasskey(in Attempt, pending string,
+	credential json.RawMessage) (g *Grant, username string, err error) {
 	defer func() { a.stats.login(in.App, err) }()
 	parsed, err := a.parseAssertion("credential", credential)
 	if err != nil {
@@ -286,7 +309,9 @@ func (a *Auth) LoginPasskey(in Attempt, pending string, credential json.RawMessa
 	in.Username = username
 	device := a.useDevice(in.Device)
 	defer device.end()
-	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error { return device.find(tx, who) }); err != nil {
+	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		return device.find(tx, who)
+	}); err != nil {
 		return nil, username, err
 	}
 	if proof.passkey, err = a.verifyAssertion(who.ID, parsed, purpose, pending); err == nil {
@@ -298,8 +323,8 @@ func (a *Auth) LoginPasskey(in Attempt, pending string, credential json.RawMessa
 	return g, username, err
 }
 
-// refused logs a passkey that was refused. The number of such rows is limited, apart from the attempts at other factors,
-// since anybody can send them who knows the name of a passkey.
+// refused logs a passkey that was refused. The number of such rows is limited, apart from the
+// attempts at other factors, since anybody can send them who knows the name of a passkey.
 func (a *Auth) refused(in Attempt, who store.Account, device *deviceUse, refusal error) error {
 	if _, err := a.beginFactor(passkeyFactor, who, in.Addr, device.valid(), in.Observe); err != nil {
 		a.throttled.count(in)
@@ -311,7 +336,8 @@ func (a *Auth) refused(in Attempt, who store.Account, device *deviceUse, refusal
 // ownerOf returns the user of a passkey.
 func (a *Auth) ownerOf(credential []byte) (who store.Account, username string, err error) {
 	return who, username, a.db.View(store.Anonymous, func(tx *store.Tx) error {
-		p, err := store.PasskeyByCredential.Get(tx, base64.RawURLEncoding.EncodeToString(credential))
+		p, err := store.PasskeyByCredential.Get(tx,
+			base64.RawURLEncoding.EncodeToString(credential))
 		if errs.Is(err, errs.NotFound) || err == nil && !a.IsUsable(p) {
 			return store.ErrWrongPasskey
 		}
@@ -323,7 +349,8 @@ func (a *Auth) ownerOf(credential []byte) (who store.Account, username string, e
 	})
 }
 
-// ofPasskey returns an error about a passkey as that of a field, for a signed-in user, whose session is not in doubt.
+// ofPasskey returns an error about a passkey as that of a field, for a signed-in user, whose
+// session is not in doubt.
 func ofPasskey(field string, err error) error {
 	switch errs.Of(err).Code {
 	case store.ErrWrongPasskey.Code:

@@ -13,9 +13,10 @@ import (
 	"reeve/store/fold"
 )
 
-// PasskeyOptions returns the options with which a browser makes a passkey for a signed-in user; nil if passkeys can't be
-// used. site is the name of the server there.
-func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session, site string) (options json.RawMessage, err error) {
+// PasskeyOptions returns the options with which a browser makes a passkey for a signed-in user; nil
+// if passkeys can't be used. site is the name of the server there.
+func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session,
+	site string) (options json.RawMessage, err error) {
 	if a.party == nil {
 		return nil, nil
 	}
@@ -28,7 +29,8 @@ func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session, site string) (options js
 	for _, c := range who.credentials {
 		exclude = append(exclude, c.Descriptor())
 	}
-	made, _, err := a.party.BeginRegistration(who, webauthn.WithExclusions(exclude), webauthn.WithRegistrationRelyingPartyName(site),
+	made, _, err := a.party.BeginRegistration(who, webauthn.WithExclusions(exclude),
+		webauthn.WithRegistrationRelyingPartyName(site),
 		func(o *protocol.PublicKeyCredentialCreationOptions) error {
 			o.Challenge = a.passkeyChallenge(toAdd, s.bound(), ceremonyLife)
 			return nil
@@ -42,18 +44,22 @@ func (a *Auth) PasskeyOptions(tx *store.Tx, s *Session, site string) (options js
 // withoutVersion returns the words of the name of a program that have no digits.
 func withoutVersion(name string) string {
 	words := strings.Fields(name)
-	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return strings.ContainsAny(word, "0123456789") }), " ")
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool {
+		return strings.ContainsAny(word, "0123456789")
+	}), " ")
 }
 
-// AddPasskey stores the passkey that a browser has made for a signed-in user. It returns recovery codes with the first
-// factor. in is the client, after which it is named by default.
-func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.RawMessage) (p *store.Passkey, codes []string, err error) {
+// AddPasskey stores the passkey that a browser has made for a signed-in user. It returns recovery
+// codes with the first factor. in is the client, after which it is named by default.
+func (a *Auth) AddPasskey(s *Session, name string, in Attempt,
+	credential json.RawMessage) (p *store.Passkey, codes []string, err error) {
 	if a.party == nil {
 		return nil, nil, ErrNoPasskeys
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes(credential)
 	if err != nil {
-		return nil, nil, errs.Field(errs.Invalid, "credential", "must be a new passkey (PublicKeyCredential as JSON)")
+		return nil, nil, errs.Field(errs.Invalid, "credential",
+			"must be a new passkey (PublicKeyCredential as JSON)")
 	}
 	challenge := parsed.Response.CollectedClientData.Challenge
 	expires, err := a.checkChallenge(challenge, toAdd, s.bound())
@@ -63,7 +69,8 @@ func (a *Auth) AddPasskey(s *Session, name string, in Attempt, credential json.R
 	who := &holder{id: s.account.ID, name: s.Actor.Username}
 	c, err := a.party.CreateCredential(who, webauthn.SessionData{
 		Challenge: challenge, RelyingPartyID: a.party.Config.RPID, UserID: who.WebAuthnID(),
-		UserVerification: protocol.VerificationPreferred, CredParams: webauthn.CredentialParametersDefault(),
+		UserVerification: protocol.VerificationPreferred,
+		CredParams:       webauthn.CredentialParametersDefault(),
 	}, parsed)
 	if err != nil {
 		return nil, nil, ofPasskey("credential", store.ErrWrongPasskey)

@@ -38,12 +38,11 @@ const (
 	maxPausing     = 256
 )
 
-// hasher computes and compares password hashes: bcrypt of the base64 text of
-// HMAC-SHA-384(install key, password in the form of fold.Password). The HMAC accepts passwords of any length and any
-// bytes, past bcrypt's limit of 72, and its key makes a stolen hash useless without the
-// rest of the database. At most cores-1 hashes run at once, at a lower priority where
-// the system supports it for threads, so that a flood of sign-ins does not slow other
-// requests.
+// hasher computes and compares password hashes: bcrypt of the base64 text of HMAC-SHA-384(install
+// key, password in the form of fold.Password). The HMAC accepts passwords of any length and any
+// bytes, past bcrypt's limit of 72, and its key makes a stolen hash useless without the rest of the
+// database. At most cores-1 hashes run at once, at a lower priority where the system supports it
+// for threads, so that a flood of sign-ins does not slow other requests.
 type hasher struct {
 	key     []byte
 	cost    int
@@ -54,7 +53,11 @@ type hasher struct {
 }
 
 func newHasher(key []byte, cost int) *hasher {
-	return &hasher{key: key, cost: cost, queue: newQueue(max(1, runtime.GOMAXPROCS(0)-1), queuePerWorker)}
+	return &hasher{
+		key:   key,
+		cost:  cost,
+		queue: newQueue(max(1, runtime.GOMAXPROCS(0)-1), queuePerWorker),
+	}
 }
 
 // Workers returns the maximum number of hashes that run at once.
@@ -122,15 +125,15 @@ func (h *hasher) hash(p hashCaller, password string) (hash string, err error) {
 	return hash, err
 }
 
-// compare reports whether hash is the hash of password in one of its forms. An empty hash costs the same
-// work and matches nothing.
+// compare reports whether hash is the hash of password in one of its forms. An empty hash costs the
+// same work and matches nothing.
 func (h *hasher) compare(p hashCaller, hash, password string) (same bool, err error) {
 	same, _, err = h.match(p, hash, password)
 	return same, err
 }
 
-// match is compare. It also reports whether the hash is of another form than that of fold.Password: then it is to be
-// replaced.
+// match is compare. It also reports whether the hash is of another form than that of fold.Password:
+// then it is to be replaced.
 func (h *hasher) match(p hashCaller, hash, password string) (same, earlier bool, err error) {
 	for i, form := range forms(password) {
 		if same, err = h.compareForm(p, hash, form); same || err != nil {
@@ -145,7 +148,8 @@ func (h *hasher) compareForm(p hashCaller, hash, password string) (same bool, er
 		return h.compareImported(p, text, password)
 	}
 	if hash == "" {
-		hash = fmt.Sprintf("$2a$%02d$%s", h.cost, "....................../////////////////////////////////"[:53])
+		hash = fmt.Sprintf("$2a$%02d$%s", h.cost,
+			"....................../////////////////////////////////"[:53])
 	}
 	err = h.run(p, func() error {
 		h.compared.Add(1)
@@ -159,7 +163,8 @@ func (h *hasher) compareForm(p hashCaller, hash, password string) (same bool, er
 	return same, err
 }
 
-// stale reports whether a hash was made with another cost than the configured one, or by another program.
+// stale reports whether a hash was made with another cost than the configured one, or by another
+// program.
 func (h *hasher) stale(hash string) bool {
 	cost, err := bcrypt.Cost([]byte(hash))
 	return err != nil || cost != h.cost
@@ -227,7 +232,8 @@ func (o Options) CheckFirst(username, field, password string) error {
 	return o.check(username, "", field, password, least)
 }
 
-// check checks a new password. least is the minimum length in characters, site the title of the site.
+// check checks a new password. least is the minimum length in characters, site the title of the
+// site.
 func (o Options) check(username, site, field, password string, least int) error {
 	if err := CheckPassword(field, password); err != nil {
 		return err
@@ -240,7 +246,8 @@ func (o Options) check(username, site, field, password string, least int) error 
 	case username != "" && folded == fold.Key(username):
 		return errs.Field(errs.Invalid, field, "must not be the username")
 	case isContextual(folded, contextWords(username, site)):
-		return errs.Field(errs.Invalid, field, "must not be made of the username, the name of this site or of the program").Coded("password_contextual")
+		return errs.Field(errs.Invalid, field,
+			"must not be made of the username, the name of this site or of the program").Coded("password_contextual")
 	case o.Common[folded]:
 		return errs.Field(errs.Invalid, field, "is too common; choose another password")
 	}
@@ -257,15 +264,17 @@ func (o Options) checkBreached(field, password string) error {
 	switch {
 	case err != nil:
 		// Busy because it is no fault of the request, and passes when the list is repaired.
-		return errs.New(errs.Busy, "the list of leaked passwords can't be read, so no password can be set; tell the administrator").Coded("breached_list_unreadable").Because(err)
+		return errs.New(errs.Busy,
+			"the list of leaked passwords can't be read, so no password can be set; tell the administrator").Coded("breached_list_unreadable").Because(err)
 	case leaked:
-		return errs.Field(errs.Invalid, field, "appears in a list of leaked passwords; choose another one").Coded("password_breached")
+		return errs.Field(errs.Invalid, field,
+			"appears in a list of leaked passwords; choose another one").Coded("password_breached")
 	}
 	return nil
 }
 
-// BreachedFault returns whether there is a list of leaked passwords, what is wrong with it, and since when, if
-// that is known.
+// BreachedFault returns whether there is a list of leaked passwords, what is wrong with it, and
+// since when, if that is known.
 func (a *Auth) BreachedFault() (listed bool, since time.Time, err error) {
 	if a.options.Breached == nil {
 		return false, time.Time{}, nil

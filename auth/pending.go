@@ -22,7 +22,8 @@ const (
 )
 
 // errPending is returned alike for all reasons for which a sign-in can't go on.
-var errPending = errs.New(errs.Unauthenticated, "this sign-in has expired or failed too often; enter your password again").Coded("sign_in_again")
+var errPending = errs.New(errs.Unauthenticated,
+	"this sign-in has expired or failed too often; enter your password again").Coded("sign_in_again")
 
 // pendingLogin is a sign-in whose password was right.
 type pendingLogin struct {
@@ -46,7 +47,8 @@ type clientMark struct {
 	device [sha256.Size]byte
 }
 
-// markClient returns the mark of the client of an attempt. A client without a device token is known by its user agent.
+// markClient returns the mark of the client of an attempt. A client without a device token is known
+// by its user agent.
 func markClient(in Attempt) clientMark {
 	return clientMark{in.Addr, sha256.Sum256([]byte(in.Device + "\x00" + in.UserAgent))}
 }
@@ -57,7 +59,9 @@ type pendingLogins struct {
 	byHash map[tokenHash]*pendingLogin
 }
 
-func newPendingLogins() *pendingLogins { return &pendingLogins{byHash: map[tokenHash]*pendingLogin{}} }
+func newPendingLogins() *pendingLogins {
+	return &pendingLogins{byHash: map[tokenHash]*pendingLogin{}}
+}
 
 // add returns the token of a new pending sign-in.
 func (p *pendingLogins) add(l *pendingLogin, now time.Time) (token string, err error) {
@@ -80,15 +84,18 @@ func (p *pendingLogins) add(l *pendingLogin, now time.Time) (token string, err e
 		delete(p.byHash, oldest)
 	}
 	if len(p.byHash) >= maxPending {
-		return "", errs.New(errs.Busy, "too many sign-ins at once; try again in a moment").After(pendingLife)
+		return "",
+			errs.New(errs.Busy, "too many sign-ins at once; try again in a moment").After(pendingLife)
 	}
 	p.byHash[hash] = l
 	return token, nil
 }
 
-// try counts an attempt at the second factor of a pending sign-in. The last one ends it. Attempts run one after the other, so that
-// one sign-in opens one session, and codes sent twice remain unused: call release after each.
-func (p *pendingLogins) try(token string, app bool, client clientMark, now time.Time) (*pendingLogin, error) {
+// try counts an attempt at the second factor of a pending sign-in. The last one ends it. Attempts
+// run one after the other, so that one sign-in opens one session, and codes sent twice remain
+// unused: call release after each.
+func (p *pendingLogins) try(token string, app bool, client clientMark,
+	now time.Time) (*pendingLogin, error) {
 	l, err := p.count(token, app, client, now)
 	if err != nil {
 		return nil, err
@@ -101,7 +108,8 @@ func (p *pendingLogins) try(token string, app bool, client clientMark, now time.
 	return l, nil
 }
 
-func (p *pendingLogins) count(token string, app bool, client clientMark, now time.Time) (*pendingLogin, error) {
+func (p *pendingLogins) count(token string, app bool, client clientMark,
+	now time.Time) (*pendingLogin, error) {
 	hash, prefix, ok := hashToken(token)
 	if !ok || prefix != pendingPrefix {
 		return nil, errPending
@@ -179,8 +187,8 @@ func (a *Auth) suspend(l *pendingLogin) (*Grant, error) {
 	})
 }
 
-// LoginCode completes a pending sign-in with a code of the user's authenticator app, or a recovery code. It is for the
-// client that has begun it. in has no name and password.
+// LoginCode completes a pending sign-in with a code of the user's authenticator app, or a recovery
+// code. It is for the client that has begun it. in has no name and password.
 func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username string, err error) {
 	defer func() { a.stats.login(in.App, err) }()
 	p, err := a.pending.try(pending, in.App, markClient(in), a.counters.now())
@@ -191,7 +199,9 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 	in.Username = p.name
 	device := a.useDevice(in.Device)
 	defer device.end()
-	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error { return device.find(tx, p.account) }); err != nil {
+	if err := a.db.View(store.Anonymous, func(tx *store.Tx) error {
+		return device.find(tx, p.account)
+	}); err != nil {
 		return nil, p.name, err
 	}
 	at, err := a.beginFactor(signInFactor, p.account, in.Addr, device.valid(), in.Observe)
@@ -199,7 +209,12 @@ func (a *Auth) LoginCode(in Attempt, pending, code string) (g *Grant, username s
 		a.throttled.count(in)
 		return nil, p.name, err
 	}
-	g, err = a.grant(p.account, &loginProof{hash: p.hash, fresh: p.fresh, since: p.since, code: &code}, in, device)
+	g, err = a.grant(p.account, &loginProof{
+		hash:  p.hash,
+		fresh: p.fresh,
+		since: p.since,
+		code:  &code,
+	}, in, device)
 	switch {
 	case err == nil:
 		at.succeeded()

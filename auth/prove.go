@@ -26,9 +26,11 @@ type Confirmation struct {
 	Passkey  json.RawMessage // response of a passkey; nil for none
 }
 
-// ProofMethod returns the way in which the user of a session has to confirm who it is: with the strongest factor. A
-// recovery code replaces it. options are for asking a browser for a passkey; nil unless that is the way.
-func (a *Auth) ProofMethod(tx *store.Tx, s *Session) (method string, options json.RawMessage, err error) {
+// ProofMethod returns the way in which the user of a session has to confirm who it is: with the
+// strongest factor. A recovery code replaces it. options are for asking a browser for a passkey;
+// nil unless that is the way.
+func (a *Auth) ProofMethod(tx *store.Tx,
+	s *Session) (method string, options json.RawMessage, err error) {
 	passkeys, err := a.usablePasskeys(tx, s.account)
 	if err != nil {
 		return "", nil, err
@@ -44,9 +46,10 @@ func (a *Auth) ProofMethod(tx *store.Tx, s *Session) (method string, options jso
 	return ByPassword, nil, err
 }
 
-// Prove renews the proof of a session, see store.RequireProof, and replaces its token. On a full disk, the proof is renewed
-// in memory only, and token is "".
-func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.Time, token string, err error) {
+// Prove renews the proof of a session, see store.RequireProof, and replaces its token. On a full
+// disk, the proof is renewed in memory only, and token is "".
+func (a *Auth) Prove(s *Session, addr netip.Addr,
+	in Confirmation) (until store.Time, token string, err error) {
 	if s.replaced != 0 {
 		return 0, "", errReplaced
 	}
@@ -63,7 +66,9 @@ func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.
 	switch {
 	case method == ByPasskey && in.Passkey != nil:
 		err = a.proveByPasskey(s, in.Passkey, hash, &full)
-	case method == ByCode && in.Code != nil, method == ByPasskey && in.Code != nil && len(plainCode(*in.Code)) != codeDigits:
+	case method == ByCode &&
+		in.Code != nil, method == ByPasskey && in.Code != nil &&
+		len(plainCode(*in.Code)) != codeDigits:
 		err = a.proving(s, addr, func() error { return a.proveByCode(s, *in.Code, hash, &full) })
 	case method == ByPassword && in.Password != nil:
 		if err = a.Confirm(s, addr, *in.Password); err == nil {
@@ -88,11 +93,15 @@ func (a *Auth) Prove(s *Session, addr netip.Addr, in Confirmation) (until store.
 }
 
 // errReplaced rejects a confirmation with a token that another confirmation has replaced.
-var errReplaced = errs.New(errs.Conflict, "this token was replaced by a confirmation; use the new one").Coded("token_replaced")
+var errReplaced = errs.New(errs.Conflict,
+	"this token was replaced by a confirmation; use the new one").Coded("token_replaced")
 
-// proveByCode uses up a code and renews the proof of a session. It sets full if that could not be stored.
+// proveByCode uses up a code and renews the proof of a session. It sets full if that could not be
+// stored.
 func (a *Auth) proveByCode(s *Session, code string, token tokenHash, full *bool) error {
-	err := a.renewProof(s, token, func(tx *store.Tx) error { return a.useFactor(tx, s.account, code) })
+	err := a.renewProof(s, token, func(tx *store.Tx) error {
+		return a.useFactor(tx, s.account, code)
+	})
 	if !errs.Is(err, errs.Full) {
 		return err
 	}
@@ -108,9 +117,10 @@ func (a *Auth) proveByCode(s *Session, code string, token tokenHash, full *bool)
 	return err
 }
 
-// proveByPasskey verifies the response of a passkey and renews the proof of a session. It sets full if that could not be
-// stored.
-func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token tokenHash, full *bool) error {
+// proveByPasskey verifies the response of a passkey and renews the proof of a session. It sets full
+// if that could not be stored.
+func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token tokenHash,
+	full *bool) error {
 	parsed, err := a.parseAssertion("passkey", credential)
 	if err != nil {
 		return err
@@ -126,7 +136,8 @@ func (a *Auth) proveByPasskey(s *Session, credential json.RawMessage, token toke
 	return ofPasskey("passkey", err)
 }
 
-// renewProof stores that a user has confirmed a session now, and its new token, in the transaction of the check.
+// renewProof stores that a user has confirmed a session now, and its new token, in the transaction
+// of the check.
 func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) error) error {
 	return a.db.Update(s.Actor, func(tx *store.Tx) error {
 		if !s.isHeld() {
@@ -145,7 +156,10 @@ func (a *Auth) renewProof(s *Session, token tokenHash, check func(tx *store.Tx) 
 		if s.isHeld() {
 			return nil
 		}
-		if _, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error { s.ProvedAt = tx.Now(); return nil }); err != nil {
+		if _, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error {
+			s.ProvedAt = tx.Now()
+			return nil
+		}); err != nil {
 			return err
 		}
 		return store.ReplaceToken(tx, s.ID, token.String())

@@ -7,8 +7,8 @@ import (
 )
 
 // Register creates an app user and signs the user in, if the settings allow registration. If they
-// require that the address is confirmed, it queues the mail with the link instead, and returns no Grant. It is
-// rate-limited by address before anything is hashed.
+// require that the address is confirmed, it queues the mail with the link instead, and returns no
+// Grant. It is rate-limited by address before anything is hashed.
 func (a *Auth) Register(u *store.AppUser, in Attempt) (*Grant, error) {
 	if err := a.admitRegistration(u, in); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (a *Auth) admitRegistration(u *store.AppUser, in Attempt) error {
 	return nil
 }
 
-// mayRegister returns an error if the settings do not allow a registration. confirm reports whether the
-// address has to be confirmed.
+// mayRegister returns an error if the settings do not allow a registration. confirm reports whether
+// the address has to be confirmed.
 func (in *Attempt) mayRegister(tx *store.Tx, u *store.AppUser) (confirm bool, err error) {
 	if err := store.CheckRegistration(tx, u.Email); err != nil {
 		return false, err

@@ -40,9 +40,9 @@ type Acting struct {
 // saveEvery is the minimum interval between writes of a session's last use.
 const saveEvery = time.Minute
 
-// Authenticate returns the session of the token of a session or an API key, with last use
-// set to now. The error is Denied if the key can't be used from the address, and Unauthenticated if the session of a user
-// can't.
+// Authenticate returns the session of the token of a session or an API key, with last use set to
+// now. The error is Denied if the key can't be used from the address, and Unauthenticated if the
+// session of a user can't.
 func (a *Auth) Authenticate(tx *store.Tx, token string, addr netip.Addr) (*Session, error) {
 	s, err := a.Inspect(tx, token)
 	switch {
@@ -50,7 +50,8 @@ func (a *Auth) Authenticate(tx *store.Tx, token string, addr netip.Addr) (*Sessi
 		return nil, err
 	case s.isKey():
 		err = s.Key.Uses(tx.Now(), addr)
-	case !s.Actor.App && s.network.IsValid() && store.SessionNetwork.Get(tx) && !s.network.Contains(addr.Unmap().WithZone("")):
+	case !s.Actor.App && s.network.IsValid() && store.SessionNetwork.Get(tx) &&
+		!s.network.Contains(addr.Unmap().WithZone("")):
 		err = ErrOtherNetwork
 	}
 	return s, err
@@ -58,7 +59,8 @@ func (a *Auth) Authenticate(tx *store.Tx, token string, addr netip.Addr) (*Sessi
 
 // ErrOtherNetwork rejects a session that can't be used in the network of the request. It does not
 // end the session: a thief of a token could otherwise sign its user out.
-var ErrOtherNetwork = errs.New(errs.Unauthenticated, "this session was opened from another network; sign in again").Coded("session_network")
+var ErrOtherNetwork = errs.New(errs.Unauthenticated,
+	"this session was opened from another network; sign in again").Coded("session_network")
 
 // Inspect returns the session of a token that another program has received. It counts as a use of
 // a session, but not of a key, and may be from any address.
@@ -75,7 +77,8 @@ func (a *Auth) Inspect(tx *store.Tx, token string) (*Session, error) {
 }
 
 // inspect returns the session of a token hash. cached is the one in the cache; nil for none.
-func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash, isKey bool) (s *Session, err error) {
+func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash,
+	isKey bool) (s *Session, err error) {
 	if s = cached; s != nil {
 		tx.CountCacheHit(SessionCache)
 	} else {
@@ -98,7 +101,8 @@ func (a *Auth) inspect(tx *store.Tx, cached *Session, hash tokenHash, isKey bool
 	case isKey:
 		return nil, errUnknownKey
 	default:
-		return nil, errs.New(errs.Unauthenticated, "the session has expired; sign in again").Coded("session_expired")
+		return nil,
+			errs.New(errs.Unauthenticated, "the session has expired; sign in again").Coded("session_expired")
 	}
 	if used := store.Time(s.lastUsed.Load()); !isKey && used.Add(time.Second) < tx.Now() { // at most once a second, so that a busy session is not contended
 		s.lastUsed.Store(int64(tx.Now()))
@@ -125,8 +129,8 @@ func (s *Session) Confirm(tx *store.Tx) error {
 	return nil
 }
 
-// Accepts returns an error if the token that a session was found with is no longer accepted, because confirmations have
-// replaced it.
+// Accepts returns an error if the token that a session was found with is no longer accepted,
+// because confirmations have replaced it.
 func (a *Auth) Accepts(tx *store.Tx, s *Session) error {
 	if now := a.sessions.withID(s.ID); s.isKey() || s.isHeld() || now != nil && now.hash == s.hash {
 		return nil
@@ -148,7 +152,8 @@ func (a *Auth) Continue(tx *store.Tx, s *Session) (*Session, error) {
 	return a.inspect(tx, a.sessions.get(hash), hash, false)
 }
 
-// acceptedToken returns the token with a hash. The error is errUnknown if there is none, or it has ended.
+// acceptedToken returns the token with a hash. The error is errUnknown if there is none, or it has
+// ended.
 func acceptedToken(tx *store.Tx, hash tokenHash) (*store.SessionToken, error) {
 	t, err := store.TokenByHash.Get(tx, hash.String())
 	if errs.Is(err, errs.NotFound) || err == nil && t.EndsAt != 0 && tx.Now() >= t.EndsAt {
@@ -188,20 +193,23 @@ func (a *Auth) SessionByID(tx *store.Tx, id store.ID) (*Session, error) {
 	return s, nil
 }
 
-// maxAhead is how far in the future the last use of a session may be: clocks are corrected in steps.
+// maxAhead is how far in the future the last use of a session may be: clocks are corrected in
+// steps.
 const maxAhead = time.Hour
 
-// expired reports whether the session is over or was not used for too long. One that was used while the clock was ahead has ended once
-// the clock is right, since neither limit would hold until then.
+// expired reports whether the session is over or was not used for too long. One that was used while
+// the clock was ahead has ended once the clock is right, since neither limit would hold until then.
 func (s *Session) expired(tx *store.Tx) bool {
 	if s.isKey() {
 		return tx.Now() >= s.ExpiresAt
 	}
 	idle, used := idleLimit(tx, s.Actor.App), store.Time(s.lastUsed.Load())
-	return tx.Now() >= s.ExpiresAt || tx.Now() >= used.Add(idle) || used > tx.Now().Add(min(idle, maxAhead))
+	return tx.Now() >= s.ExpiresAt || tx.Now() >= used.Add(idle) ||
+		used > tx.Now().Add(min(idle, maxAhead))
 }
 
-var errUnknown = errs.New(errs.Unauthenticated, "unknown token, or its session has ended; sign in again")
+var errUnknown = errs.New(errs.Unauthenticated,
+	"unknown token, or its session has ended; sign in again")
 
 // load reads the session of a token hash, and its user.
 func load(tx *store.Tx, hash tokenHash) (*Session, error) {
@@ -313,7 +321,10 @@ func Open(tx *store.Tx, s *store.Session) (token string, err error) {
 	if err := store.Sessions.Create(tx, s); err != nil {
 		return "", err
 	}
-	return token, store.SessionTokens.Create(tx, &store.SessionToken{SessionID: s.ID, Hash: hash.String()})
+	return token, store.SessionTokens.Create(tx, &store.SessionToken{
+		SessionID: s.ID,
+		Hash:      hash.String(),
+	})
 }
 
 // Logout ends a session.

@@ -14,8 +14,8 @@ var SessionCache = kv.RegisterCache("sessions")
 // shards is the number of locks of the cache.
 const shards = 32
 
-// sessions caches open sessions and API keys by token hash. A commit that touches a session,
-// a key or their user drops the entry, and the next request loads it again, so an entry is never older
+// sessions caches open sessions and API keys by token hash. A commit that touches a session, a key
+// or their user drops the entry, and the next request loads it again, so an entry is never older
 // than an acknowledged write.
 type sessions struct {
 	shard [shards]struct {
@@ -32,7 +32,11 @@ type sessions struct {
 }
 
 func newSessions() *sessions {
-	s := &sessions{byID: map[store.ID]*Session{}, byUser: map[store.Account]map[*Session]bool{}, byKey: map[store.ID]map[*Session]bool{}}
+	s := &sessions{
+		byID:   map[store.ID]*Session{},
+		byUser: map[store.Account]map[*Session]bool{},
+		byKey:  map[store.ID]map[*Session]bool{},
+	}
 	for i := range s.shard {
 		s.shard[i].byHash = map[tokenHash]*Session{}
 	}
@@ -149,7 +153,12 @@ func (s *sessions) evictKey(c kv.Changes, key store.ID) {
 // evict drops a session and reports that to monitoring.
 func (s *sessions) evict(c kv.Changes, v *Session) {
 	if s.drop(v); v != nil {
-		c.RecordCacheEvent(kv.CacheEvent{Cache: "sessions", Op: "forget", Key: v.ID.String(), Size: len(s.byID)})
+		c.RecordCacheEvent(kv.CacheEvent{
+			Cache: "sessions",
+			Op:    "forget",
+			Key:   v.ID.String(),
+			Size:  len(s.byID),
+		})
 	}
 }
 

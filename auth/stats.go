@@ -35,11 +35,13 @@ type loginKey struct{ realm, result string }
 func newStats() *stats {
 	s := &stats{map[loginKey]*atomic.Uint64{}, map[string]*atomic.Uint64{}}
 	for _, app := range []bool{false, true} {
-		for _, result := range []string{store.LoginSucceeded, store.LoginFailed, store.LoginThrottled, loginUnavailable} {
+		for _, result := range []string{store.LoginSucceeded, store.LoginFailed,
+			store.LoginThrottled, loginUnavailable} {
 			s.logins[loginKey{realm(app), result}] = new(atomic.Uint64)
 		}
 	}
-	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration, throttledForgot, throttledLink, throttledChallenge, throttledOwnChange, throttledFactor} {
+	for _, operation := range []string{throttledLogin, throttledPassword, throttledRegistration,
+		throttledForgot, throttledLink, throttledChallenge, throttledOwnChange, throttledFactor} {
 		s.throttled[operation] = new(atomic.Uint64)
 	}
 	return s

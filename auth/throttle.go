@@ -29,7 +29,11 @@ type counter struct {
 const maxCounters = 100_000
 
 func newCounters(now func() time.Time) *counters {
-	return &counters{all: map[string]counter{}, of: map[store.Account]map[string]struct{}{}, now: now}
+	return &counters{
+		all: map[string]counter{},
+		of:  map[store.Account]map[string]struct{}{},
+		now: now,
+	}
 }
 
 // add adds d to a counter and returns its value and remaining life. A counter starts
@@ -129,7 +133,8 @@ type throttleCheck struct {
 }
 
 // newThrottleCheck returns the check of one attempt. realm must not contain blanks.
-func newThrottleCheck(c observedCounters, realm, name string, addr netip.Addr, window time.Duration) *throttleCheck {
+func newThrottleCheck(c observedCounters, realm, name string, addr netip.Addr,
+	window time.Duration) *throttleCheck {
 	where := Network(addr)
 	return &throttleCheck{
 		c:      c,

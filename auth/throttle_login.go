@@ -6,10 +6,10 @@ import "time"
 // e-mail address and a mobile number, so attempts count twice: for the typed name, exactly like an
 // unknown name, and for the account.
 //
-// Both are needed. Without the count of the account, three names would give three times the attempts.
-// And if that count alone were used, the answer 429 to one name after attempts with another would tell
-// that both name the same person. So an attempt beyond the limit of the account is barred instead: it
-// fails like a wrong password, after a comparison that cannot succeed.
+// Both are needed. Without the count of the account, three names would give three times the
+// attempts. And if that count alone were used, the answer 429 to one name after attempts with
+// another would tell that both name the same person. So an attempt beyond the limit of the account
+// is barred instead: it fails like a wrong password, after a comparison that cannot succeed.
 type loginThrottle struct {
 	typed   *throttleCheck
 	account *throttleCheck // nil in the admin realm, where users have one name
@@ -19,8 +19,8 @@ type loginThrottle struct {
 // accountMark precedes the ID of an account in the keys of counters. No username contains it.
 const accountMark = "@"
 
-// identify replaces the name of an attempt by one that may be stored: the username of the user whom it
-// names, or else a fingerprint. typed is the key by which the text is rate-limited.
+// identify replaces the name of an attempt by one that may be stored: the username of the user whom
+// it names, or else a fingerprint. typed is the key by which the text is rate-limited.
 func (a *Auth) identify(in Attempt, who *candidate) (named Attempt, typed string) {
 	unnamed := a.withFingerprint(in) // computed for every name, so that all take the same time
 	switch {
@@ -35,7 +35,8 @@ func (a *Auth) identify(in Attempt, who *candidate) (named Attempt, typed string
 	return in, typed
 }
 
-func (a *Auth) newLoginThrottle(in Attempt, typed string, who *candidate, device bool, window time.Duration) *loginThrottle {
+func (a *Auth) newLoginThrottle(in Attempt, typed string, who *candidate, device bool,
+	window time.Duration) *loginThrottle {
 	c := observedCounters{a.counters, in.Observe}
 	t := &loginThrottle{typed: newThrottleCheck(c, realm(in.App), typed, in.Addr, window)}
 	t.typed.device, t.typed.addressFull = device, in.AddressFull
@@ -52,8 +53,8 @@ func (a *Auth) newLoginThrottle(in Attempt, typed string, who *candidate, device
 	return t
 }
 
-// accountKey is the key of the counters of an account. Unknown names have one, too, so that attempts with
-// them take as long.
+// accountKey is the key of the counters of an account. Unknown names have one, too, so that
+// attempts with them take as long.
 func accountKey(who *candidate, typed string) string {
 	if who == nil {
 		return accountMark + typed

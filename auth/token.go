@@ -43,7 +43,8 @@ func tokenSum(prefix, text string) string {
 	if prefix != tokenPrefix {
 		text = prefix + text
 	}
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(text))))
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil,
+		crc32.ChecksumIEEE([]byte(text))))
 }
 
 // hashToken returns the hash of a token and its prefix. ok is false if the text does not
@@ -60,8 +61,8 @@ func hashToken(token string) (h tokenHash, prefix string, ok bool) {
 	return h, "", false
 }
 
-// IsKey reports whether a text has the form of an API key. The prefix alone does not tell: the random part of
-// another token can begin with the rest of it.
+// IsKey reports whether a text has the form of an API key. The prefix alone does not tell: the
+// random part of another token can begin with the rest of it.
 func IsKey(text string) bool {
 	_, prefix, ok := hashToken(text)
 	return ok && prefix == keyPrefix

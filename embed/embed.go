@@ -33,7 +33,8 @@ var Console embed.FS
 //go:embed manual/*.md
 var Manual embed.FS
 
-// Pages is the directory pages: the frame, the texts and the script of the pages for people without the console.
+// Pages is the directory pages: the frame, the texts and the script of the pages for people without
+// the console.
 //
 //go:embed pages
 var Pages embed.FS

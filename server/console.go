@@ -72,8 +72,8 @@ func sendPage(s *web.Server, w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// atBase returns index.html for a console below the base path: its URLs begin with that path, and the
-// scripts, which find one another by relative URLs, read it from the element html.
+// atBase returns index.html for a console below the base path: its URLs begin with that path, and
+// the scripts, which find one another by relative URLs, read it from the element html.
 func atBase(s *web.Server, page string) string {
 	base := s.Config.BasePath
 	if base == "" {

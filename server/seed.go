@@ -76,7 +76,8 @@ func (s *Seed) Create(tx *store.Tx) error {
 		return err
 	}
 	user := &store.User{
-		Username: s.Username, Nickname: words.FirstUser.Nickname, Status: true, RoleIDs: []store.ID{owner.ID},
+		Username: s.Username, Nickname: words.FirstUser.Nickname, Status: true,
+		RoleIDs: []store.ID{owner.ID},
 	}
 	if err := store.Users.Create(tx, user); err != nil {
 		return err
@@ -91,8 +92,8 @@ func (s *Seed) Create(tx *store.Tx) error {
 	return store.SetHash(tx, store.Account{ID: user.ID}, hash, s.MustChange, 0)
 }
 
-// mailPage is the permission of the page for mail. Databases of versions without mail do not have it in
-// Install.Seeded.
+// mailPage is the permission of the page for mail. Databases of versions without mail do not have
+// it in Install.Seeded.
 const mailPage = "system.mail"
 
 // Upgrade adds the permissions and built-in settings of this version that the database

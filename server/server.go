@@ -59,7 +59,8 @@ type features struct {
 // Routes returns the table of all routes, without the features that their handlers need.
 func Routes() []web.Route { return new(features).routes() }
 
-// routes returns the table of all routes. It must not use the features, which may be nil: handlers do.
+// routes returns the table of all routes. It must not use the features, which may be nil: handlers
+// do.
 func (f *features) routes() []web.Route {
 	return slices.Concat(
 		account.Routes(),
@@ -124,8 +125,12 @@ func jobKinds() map[string]jobs.Kind {
 	return map[string]jobs.Kind{
 		people.UserCSV.Job:    people.UserCSV.JobKind(),
 		people.AppUserCSV.Job: people.AppUserCSV.JobKind(),
-		people.UserUpdate:     {Access: "", Apply: people.ApplyUserUpdate, Undo: people.UndoUserUpdate},
-		changes.UndoKind:      {Access: "", Apply: changes.ApplyUndo, Undo: changes.RevertUndo},
+		people.UserUpdate: {
+			Access: "",
+			Apply:  people.ApplyUserUpdate,
+			Undo:   people.UndoUserUpdate,
+		},
+		changes.UndoKind: {Access: "", Apply: changes.ApplyUndo, Undo: changes.RevertUndo},
 
 		people.UserDeletions.Job:    people.UserDeletions.JobKind(),
 		people.AppUserDeletions.Job: people.AppUserDeletions.JobKind(),
@@ -152,7 +157,9 @@ func New(config web.Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Se
 	all := s.features.routes()
 	s.Choices.Choosers = choices.ChoosersOf(all)
 	c.FailPage, c.Hides = s.Pages.Fail, func(path string) bool { return pages.HidesPages(c, path) }
-	if err := c.Mount(all, func(r *httprouter.Router) { console(c, r) }, s.Ops.ServeClients); err != nil {
+	if err := c.Mount(all, func(r *httprouter.Router) {
+		console(c, r)
+	}, s.Ops.ServeClients); err != nil {
 		return nil, err
 	}
 	s.Ops.Parts = []func() web.Part{
@@ -193,7 +200,9 @@ func newFeatures(c *web.Server) (f features, err error) {
 	}
 	f.Forward, f.Choices, f.Fields = &forward.Forwarder{Pages: f.Pages}, &choices.Choices{}, people.NewFieldKeeper(c)
 	f.Ops = ops.NewOps(c)
-	f.OpenAPI = openapi.NewDocuments(func() (openapi.Document, error) { return openapi.NewDocument(c, c.Routes) })
+	f.OpenAPI = openapi.NewDocuments(func() (openapi.Document, error) {
+		return openapi.NewDocument(c, c.Routes)
+	})
 	return f, nil
 }
 
@@ -209,7 +218,11 @@ func (s *Server) Run(ctx context.Context, ready func(net.Addr)) error {
 			}
 			return nil
 		},
-		Tasks: []func(context.Context){s.Jobs.Keep, func(ctx context.Context) { files.KeepFiles(s.Server, ctx) }, func(ctx context.Context) { changes.KeepChangeLog(s.Server, ctx) }, s.Reads.Run, s.Person.Run, s.Streams.Run, s.Sender.Run, s.Outbox.Run, s.Fields.Run},
-		Stop:  s.Streams.End,
+		Tasks: []func(context.Context){s.Jobs.Keep, func(ctx context.Context) {
+			files.KeepFiles(s.Server, ctx)
+		}, func(ctx context.Context) {
+			changes.KeepChangeLog(s.Server, ctx)
+		}, s.Reads.Run, s.Person.Run, s.Streams.Run, s.Sender.Run, s.Outbox.Run, s.Fields.Run},
+		Stop: s.Streams.End,
 	}, ready)
 }

@@ -31,7 +31,8 @@ var accesses = map[string]*Access{}
 
 // Manage declares the permissions of a collection: key with .query, .create, .update and .delete.
 func Manage(t kv.Table, key string, fields ...FieldAccess) *Access {
-	return manage(Access{t, key + ".query", key + ".create", key + ".update", key + ".delete", fields})
+	return manage(Access{t, key + ".query", key + ".create", key + ".update", key + ".delete",
+		fields})
 }
 
 func manage(a Access) *Access {
@@ -50,6 +51,6 @@ func AccessOf(collection string) *Access {
 	return withoutAccess
 }
 
-// Accesses returns the permissions of all collections that have some, by the name of the collection.
-// It must not be changed.
+// Accesses returns the permissions of all collections that have some, by the name of the
+// collection. It must not be changed.
 func Accesses() map[string]*Access { return accesses }

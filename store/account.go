@@ -6,8 +6,8 @@ import (
 	"reeve/store/kv"
 )
 
-// AppUser is a user of the app API. App users are a realm of their own, with roles and permissions of
-// their own: see AppRole.
+// AppUser is a user of the app API. App users are a realm of their own, with roles and permissions
+// of their own: see AppRole.
 type AppUser struct {
 	Ident
 	Username           string `json:"username" log:"personal"`
@@ -31,20 +31,39 @@ type AppUser struct {
 
 // AppUsers and their indexes.
 var (
-	AppUsers         = kv.NewCollection[AppUser]("app_user").Undoable()
-	AppUserByName    = kv.NewUniqueText(AppUsers, "username", fold.Name, func(u *AppUser) string { return u.Username })
-	AppUserByEmail   = kv.NewUniqueText(AppUsers, "email", fold.Address, func(u *AppUser) string { return u.Email })
-	AppUserByRole    = kv.NewRefs(AppUsers, "role_ids", AppRoles, func(u *AppUser) []ID { return u.RoleIDs }, kv.Restrict)
+	AppUsers      = kv.NewCollection[AppUser]("app_user").Undoable()
+	AppUserByName = kv.NewUniqueText(AppUsers, "username", fold.Name, func(u *AppUser) string {
+		return u.Username
+	})
+	AppUserByEmail = kv.NewUniqueText(AppUsers, "email", fold.Address, func(u *AppUser) string {
+		return u.Email
+	})
+	AppUserByRole = kv.NewRefs(AppUsers, "role_ids", AppRoles, func(u *AppUser) []ID {
+		return u.RoleIDs
+	}, kv.Restrict)
 	AppUserByMobile  = kv.NewMany(AppUsers, "mobile", mobileKeys, "pending")
-	AppUserByPending = kv.NewMany(AppUsers, "pending", func(u *AppUser) []string { return []string{flagText(u.Pending)} })
-	appUserByEnd     = kv.NewMany(AppUsers, "pending_end", pendingEnds)
-	AppUserByStatus  = kv.NewMany(AppUsers, "status", func(u *AppUser) []string { return []string{flagText(u.Status)} })
-	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time { return []Time{u.CreatedAt} })
-	AppUserByLogin   = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time { return []Time{u.LoginTime} })
-	AppUserByKey     = kv.NewMany(AppUsers, "created_by_key", func(u *AppUser) []ID { return creatingKey(u.CreatedByKey) })
-	AppUserByField   = kv.NewMany(AppUsers, "fields", func(u *AppUser) []string { return fieldKeys(u.Fields, u.FieldMarks) }, "field_marks")
-	AppUserSearch    = kv.NewSearch(AppUsers, func(u *AppUser) []string {
-		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields, u.FieldMarks)
+	AppUserByPending = kv.NewMany(AppUsers, "pending", func(u *AppUser) []string {
+		return []string{flagText(u.Pending)}
+	})
+	appUserByEnd    = kv.NewMany(AppUsers, "pending_end", pendingEnds)
+	AppUserByStatus = kv.NewMany(AppUsers, "status", func(u *AppUser) []string {
+		return []string{flagText(u.Status)}
+	})
+	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time {
+		return []Time{u.CreatedAt}
+	})
+	AppUserByLogin = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time {
+		return []Time{u.LoginTime}
+	})
+	AppUserByKey = kv.NewMany(AppUsers, "created_by_key", func(u *AppUser) []ID {
+		return creatingKey(u.CreatedByKey)
+	})
+	AppUserByField = kv.NewMany(AppUsers, "fields", func(u *AppUser) []string {
+		return fieldKeys(u.Fields, u.FieldMarks)
+	}, "field_marks")
+	AppUserSearch = kv.NewSearch(AppUsers, func(u *AppUser) []string {
+		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields,
+			u.FieldMarks)
 	})
 
 	_ = AppUsers.Constraint(constrainAppUser).Constraint(func(tx *Tx, old, new *AppUser) error {
@@ -78,8 +97,9 @@ type PasswordHash struct {
 	UserID    ID     `json:"user_id"`
 	AppUserID ID     `json:"app_user_id"`
 	Hash      string `json:"hash" log:"secret"` // hash in the format of package auth; see ImportedHash
-	// Earlier has the hashes of the user's earlier passwords, the newest first, as many as security.password_history said
-	// when the password was last set. Lowering the setting removes none of them before the next time.
+	// Earlier has the hashes of the user's earlier passwords, the newest first, as many as
+	// security.password_history said when the password was last set. Lowering the setting removes
+	// none of them before the next time.
 	Earlier []string `json:"earlier,omitempty" log:"secret"`
 	kv.Timestamps
 }
@@ -87,8 +107,12 @@ type PasswordHash struct {
 // PasswordHashes and their references. A hash is deleted with its user.
 var (
 	PasswordHashes = kv.NewCollection[PasswordHash]("password_hash")
-	HashByUser     = kv.NewRef(PasswordHashes, "user_id", Users, func(h *PasswordHash) ID { return h.UserID }, kv.Cascade)
-	HashByAppUser  = kv.NewRef(PasswordHashes, "app_user_id", AppUsers, func(h *PasswordHash) ID { return h.AppUserID }, kv.Cascade)
+	HashByUser     = kv.NewRef(PasswordHashes, "user_id", Users, func(h *PasswordHash) ID {
+		return h.UserID
+	}, kv.Cascade)
+	HashByAppUser = kv.NewRef(PasswordHashes, "app_user_id", AppUsers, func(h *PasswordHash) ID {
+		return h.AppUserID
+	}, kv.Cascade)
 
 	_ = PasswordHashes.Constraint(constrainHash)
 )
@@ -108,16 +132,19 @@ func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
 	return nil, errs.New(errs.NotFound, "password of user %d not found", a.ID)
 }
 
-// constrainAppUser makes an address that has changed unverified, and requires a permission to change roles.
-// Only the program makes a user pending.
+// constrainAppUser makes an address that has changed unverified, and requires a permission to
+// change roles. Only the program makes a user pending.
 func constrainAppUser(tx *Tx, old, new *AppUser) error {
 	if err := authorizeAppRoles(tx, old, new); err != nil {
 		return err
 	}
 	if new != nil {
-		new.CreatedByKey = createdByKey(tx, old == nil, new.CreatedByKey, func() ID { return old.CreatedByKey })
+		new.CreatedByKey = createdByKey(tx, old == nil, new.CreatedByKey, func() ID {
+			return old.CreatedByKey
+		})
 	}
-	if new != nil && bool(new.Pending) && !ActorOf(tx).system && (old == nil || !bool(old.Pending)) {
+	if new != nil && bool(new.Pending) && !ActorOf(tx).system &&
+		(old == nil || !bool(old.Pending)) {
 		return errs.Field(errs.Invalid, "pending", "can only be set to 0")
 	}
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
@@ -151,7 +178,10 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	old, err := HashOf(tx, a)
 	switch {
 	case err == nil:
-		_, err = PasswordHashes.Update(tx, old.ID, func(h *PasswordHash) error { h.replace(hash, remembered); return nil })
+		_, err = PasswordHashes.Update(tx, old.ID, func(h *PasswordHash) error {
+			h.replace(hash, remembered)
+			return nil
+		})
 	case !errs.Is(err, errs.NotFound):
 	case a.App:
 		err = PasswordHashes.Create(tx, &PasswordHash{AppUserID: a.ID, Hash: hash})
@@ -167,14 +197,20 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 	return EndSessions(tx, a, keep)
 }
 
-// setMustChange updates the record of the user, so that its rules are checked. It reports whether the user is an
-// app user whose registration is not confirmed.
+// setMustChange updates the record of the user, so that its rules are checked. It reports whether
+// the user is an app user whose registration is not confirmed.
 func setMustChange(tx *Tx, a Account, must Flag) (pending bool, err error) {
 	if a.App {
-		u, err := AppUsers.UpdateQuietly(tx, a.ID, func(u *AppUser) error { u.MustChangePassword = must; return nil })
+		u, err := AppUsers.UpdateQuietly(tx, a.ID, func(u *AppUser) error {
+			u.MustChangePassword = must
+			return nil
+		})
 		return err == nil && bool(u.Pending), err
 	}
-	_, err = Users.UpdateQuietly(tx, a.ID, func(u *User) error { u.MustChangePassword = must; return nil })
+	_, err = Users.UpdateQuietly(tx, a.ID, func(u *User) error {
+		u.MustChangePassword = must
+		return nil
+	})
 	return false, err
 }
 

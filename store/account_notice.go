@@ -24,14 +24,15 @@ type Notice struct {
 	Reason string `json:"reason"`
 }
 
-// Kinds of notices, besides FactorRemoved: sign-ins on a device, or from a network, on which the user has not been before.
+// Kinds of notices, besides FactorRemoved: sign-ins on a device, or from a network, on which the
+// user has not been before.
 const (
 	NewDevice  = "new_device"
 	NewNetwork = "new_network"
 )
 
-// Limits of notices of a user. Beyond them, a new notice replaces the oldest one; that of a sign-in replaces the newest one of
-// a sign-in.
+// Limits of notices of a user. Beyond them, a new notice replaces the oldest one; that of a sign-in
+// replaces the newest one of a sign-in.
 const (
 	maxNotices       = 20
 	maxSignInNotices = 10 // so that sign-ins can't push out the others
@@ -63,13 +64,14 @@ type ShownNotice struct {
 	Dismissible bool // whether DropNotices removes it
 }
 
-// NoticesFor returns the notices of a user that are for a session: not that of its own sign-in, nor those of others on its
-// device, if that is new.
+// NoticesFor returns the notices of a user that are for a session: not that of its own sign-in, nor
+// those of others on its device, if that is new.
 func NoticesFor(tx *Tx, u *User, session, device ID) (shown []ShownNotice, err error) {
 	older, err := u.isOlder(tx, session, device)
 	for i := range u.Notices {
 		n := &u.Notices[i]
-		hidden := n.isSignIn() && (n.SessionID == session || n.Kind == NewDevice && n.DeviceID == device)
+		hidden := n.isSignIn() &&
+			(n.SessionID == session || n.Kind == NewDevice && n.DeviceID == device)
 		if !hidden && !n.ended(tx.Now()) {
 			shown = append(shown, ShownNotice{n, older || !n.isSignIn()})
 		}
@@ -81,7 +83,9 @@ func NoticesFor(tx *Tx, u *User, session, device ID) (shown []ShownNotice, err e
 // notices. Only then may the session dismiss them: an attacker with the password could otherwise do
 // so with another sign-in.
 func (u *User) isOlder(tx *Tx, session, device ID) (bool, error) {
-	first := slices.IndexFunc(u.Notices, func(n Notice) bool { return n.isSignIn() && !n.ended(tx.Now()) })
+	first := slices.IndexFunc(u.Notices, func(n Notice) bool {
+		return n.isSignIn() && !n.ended(tx.Now())
+	})
 	switch {
 	case first < 0 || session < u.Notices[first].SessionID:
 		return true, nil
@@ -98,7 +102,9 @@ func (u *User) isOlder(tx *Tx, session, device ID) (bool, error) {
 // addNotice adds a notice for the next sign-in of a user.
 func addNotice(tx *Tx, user ID, n Notice) error {
 	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
-		all := slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.ended(tx.Now()) })
+		all := slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool {
+			return n.ended(tx.Now())
+		})
 		most, alike := n.limit()
 		for like := indexes(all, alike); len(like) >= most; like = indexes(all, alike) {
 			one := like[0]
@@ -124,7 +130,8 @@ func indexes(all []Notice, alike func(Notice) bool) (like []int) {
 	return like
 }
 
-// TellSignIn tells a user of a sign-in, in the console and by mail. language is that of the mail if there was none before.
+// TellSignIn tells a user of a sign-in, in the console and by mail. language is that of the mail if
+// there was none before.
 func TellSignIn(tx *Tx, user ID, n Notice, language string) error {
 	n.At = tx.Now()
 	if err := addNotice(tx, user, n); err != nil || !MailEnabled.Get(tx) {
@@ -139,7 +146,8 @@ func TellSignIn(tx *Tx, user ID, n Notice, language string) error {
 		return err
 	}
 	recent := slices.DeleteFunc(mails, func(m *Mail) bool {
-		return m.Purpose != SignInUnknown || m.State != MailQueued && m.CreatedAt.Add(time.Hour) < tx.Now()
+		return m.Purpose != SignInUnknown ||
+			m.State != MailQueued && m.CreatedAt.Add(time.Hour) < tx.Now()
 	})
 	if len(recent) >= maxSignInMails {
 		return nil
@@ -156,21 +164,26 @@ func tryNotice(tx *Tx, purpose string, who Account, language string) error {
 	return err
 }
 
-// SignInNotice returns the notice of a sign-in that a mail is about, which was added in the same transaction; nil if the
-// user has dismissed it.
+// SignInNotice returns the notice of a sign-in that a mail is about, which was added in the same
+// transaction; nil if the user has dismissed it.
 func (u *User) SignInNotice(m *Mail) *Notice {
-	i := slices.IndexFunc(u.Notices, func(n Notice) bool { return n.isSignIn() && n.At == m.CreatedAt })
+	i := slices.IndexFunc(u.Notices, func(n Notice) bool {
+		return n.isSignIn() && n.At == m.CreatedAt
+	})
 	if i < 0 {
 		return nil
 	}
 	return &u.Notices[i]
 }
 
-// DropNotices removes the notices of a user who has read them in a session, up to the time of the last one.
+// DropNotices removes the notices of a user who has read them in a session, up to the time of the
+// last one.
 func DropNotices(tx *Tx, user ID, until Time, session, device ID) error {
 	_, err := Users.UpdateQuietly(tx, user, func(u *User) error {
 		older, err := u.isOlder(tx, session, device)
-		u.Notices = slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool { return n.At <= until && (older || !n.isSignIn()) })
+		u.Notices = slices.DeleteFunc(slices.Clone(u.Notices), func(n Notice) bool {
+			return n.At <= until && (older || !n.isSignIn())
+		})
 		return err
 	})
 	return err

@@ -41,9 +41,10 @@ func RegistrationConfirmed(tx *Tx) bool {
 	return AppRegistrationConfirm.Get(tx) || AppRegistrationDomains.Get(tx) != ""
 }
 
-// ErrConfirmEmail is returned when app users change their address without confirming the new one, where registrations
-// are confirmed.
-var ErrConfirmEmail = errs.Field(errs.Invalid, "email", "can be changed only by confirming the new address: use POST /api/user/email")
+// ErrConfirmEmail is returned when app users change their address without confirming the new one,
+// where registrations are confirmed.
+var ErrConfirmEmail = errs.Field(errs.Invalid, "email",
+	"can be changed only by confirming the new address: use POST /api/user/email")
 
 // CheckRegistration returns an error unless app users can register, with this address.
 func CheckRegistration(tx *Tx, email string) error {
@@ -59,12 +60,15 @@ func CheckRegistration(tx *Tx, email string) error {
 	return checkDomain(tx, email)
 }
 
-// checkDomain returns an error for an address outside the domains in which new app users have theirs.
+// checkDomain returns an error for an address outside the domains in which new app users have
+// theirs.
 func checkDomain(tx *Tx, email string) error {
 	domains := RegistrationDomains(tx)
 	_, domain, _ := strings.Cut(email, "@")
-	if len(domains) > 0 && (strings.HasSuffix(domain, ".") || !slices.Contains(domains, fold.Domain(domain))) {
-		return errs.Field(errs.Invalid, "email", "must be in one of these domains: %s", strings.Join(domains, ", "))
+	if len(domains) > 0 &&
+		(strings.HasSuffix(domain, ".") || !slices.Contains(domains, fold.Domain(domain))) {
+		return errs.Field(errs.Invalid, "email", "must be in one of these domains: %s",
+			strings.Join(domains, ", "))
 	}
 	return nil
 }
@@ -72,8 +76,8 @@ func checkDomain(tx *Tx, email string) error {
 // RegistrationDomains returns the domains in which new app users have their address; none for any.
 func RegistrationDomains(tx *Tx) []string { return domainsIn(AppRegistrationDomains.Get(tx)) }
 
-// Register stores a registration whose address has to be confirmed, and queues the mail. It replaces the one
-// that the address has. u is the new app user, with the address.
+// Register stores a registration whose address has to be confirmed, and queues the mail. It
+// replaces the one that the address has. u is the new app user, with the address.
 func Register(tx *Tx, u AppUser, hash, language string) error {
 	email := u.Email
 	u.Email, u.Pending = "", true
@@ -89,19 +93,24 @@ func Register(tx *Tx, u AppUser, hash, language string) error {
 		return err
 	}
 	// Links that were sent for another registration would confirm this one.
-	if _, err := Links.Update(tx, l.ID, func(l *Link) error { l.Tokens, l.ExpiresAt = []LinkToken{}, 0; return nil }); err != nil {
+	if _, err := Links.Update(tx, l.ID, func(l *Link) error {
+		l.Tokens, l.ExpiresAt = []LinkToken{}, 0
+		return nil
+	}); err != nil {
 		return err
 	}
 	return QueueMail(tx, Registration, who, "", language)
 }
 
-// pendingAccount creates the pending app user of an address, or gives the one that there is the fields of u.
+// pendingAccount creates the pending app user of an address, or gives the one that there is the
+// fields of u.
 func pendingAccount(tx *Tx, u *AppUser, email string) (who Account, err error) {
 	l, err := LinkByRegistration.Get(tx, email)
 	if errs.Is(err, errs.NotFound) {
 		n, err := AppUserByPending.Count(tx, "1")
 		if err == nil && n >= maxPending {
-			err = errs.New(errs.Busy, "too many registrations wait to be confirmed; try again later").After(time.Hour)
+			err = errs.New(errs.Busy,
+				"too many registrations wait to be confirmed; try again later").After(time.Hour)
 		}
 		if err == nil {
 			err = AppUsers.Create(tx, u)
@@ -172,8 +181,8 @@ func FreeRegistrationEmail(tx *Tx, id ID) (string, error) {
 	return email, ignoreMissing(err)
 }
 
-// acceptsRegistration reports whether a change ends the state pending and gives the account the address that
-// it was registered with, which is not an address that the actor has chosen.
+// acceptsRegistration reports whether a change ends the state pending and gives the account the
+// address that it was registered with, which is not an address that the actor has chosen.
 func acceptsRegistration(tx *Tx, old, new *AppUser) (bool, error) {
 	if !old.Pending || new.Pending {
 		return false, nil
@@ -197,8 +206,8 @@ func (l *Link) linkEnd(tx *Tx) (Time, error) {
 	return tx.Now().Add(linkLife), nil
 }
 
-// EndRegistrations deletes up to limit app users whose address was not confirmed in time. It reports whether
-// there may be more.
+// EndRegistrations deletes up to limit app users whose address was not confirmed in time. It
+// reports whether there may be more.
 func EndRegistrations(tx *Tx, limit int) (more bool, err error) {
 	ids, err := appUserByEnd.Below(tx, tx.Now(), limit)
 	if err != nil {

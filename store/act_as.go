@@ -6,8 +6,9 @@ import (
 	"reeve/store/errs"
 )
 
-// A user can act as another one, to see what that user sees: in a session of their own, for a short time, and only while
-// everything that the other may do is among what they may do themselves. The change log, monitoring and events name both.
+// A user can act as another one, to see what that user sees: in a session of their own, for a short
+// time, and only while everything that the other may do is among what they may do themselves. The
+// change log, monitoring and events name both.
 
 const (
 	// ActAsPermission is the permission to act as other users, and ActAsWrite that to make changes
@@ -26,7 +27,8 @@ const (
 // that need a recent proof.
 var ErrActing = errs.New(errs.Denied, "this can't be done while you act as another user").Coded("acting")
 
-// ErrNotActing is returned alike for another user, after the end, and if the caller must not act as the user any more.
+// ErrNotActing is returned alike for another user, after the end, and if the caller must not act as
+// the user any more.
 var ErrNotActing = errs.New(errs.Denied, "you don't act as this user any more").Coded("acting_ended")
 
 // errReadOnly rejects changes by an actor who impersonates a user read-only.
@@ -57,14 +59,16 @@ func ActAs(tx *Tx, by *Actor, user ID, writes bool) (*Actor, error) {
 	case u.ID == by.ID:
 		return nil, errs.New(errs.Conflict, "you can't act as yourself").Coded("acting_self")
 	case !bool(u.Status):
-		return nil, errs.New(errs.Conflict, "user %s is disabled", u.Username).Coded("user_disabled")
+		return nil,
+			errs.New(errs.Conflict, "user %s is disabled", u.Username).Coded("user_disabled")
 	}
 	rules := PolicyCache.Get(tx)
 	for _, may := range []bool{false, true} {
 		limit := rules.ceilingOf(by.ID, rules.EnabledRoles(by.RoleIDs), by.DeptID, may)
 		theirs := rules.ceilingOf(u.ID, rules.EnabledRoles(u.RoleIDs), u.DeptID, may)
 		if lacking := theirs.lacks(limit, rules); !lacking.Empty() {
-			return nil, errs.New(errs.Denied, "user %s may do more than you; missing: %s", u.Username, lacking).Coded("beyond_ceiling")
+			return nil, errs.New(errs.Denied, "user %s may do more than you; missing: %s",
+				u.Username, lacking).Coded("beyond_ceiling")
 		}
 	}
 	return &Actor{
@@ -137,7 +141,12 @@ func BeginActing(tx *Tx, session ID, a *Actor, reason string) (until Time, err e
 		return 0, err
 	}
 	tx.LogAction("act_as", details)
-	return until, addNotice(tx, a.ID, Notice{Kind: ActedAs, At: tx.Now(), ByID: a.By.ID, Reason: reason})
+	return until, addNotice(tx, a.ID, Notice{
+		Kind:   ActedAs,
+		At:     tx.Now(),
+		ByID:   a.By.ID,
+		Reason: reason,
+	})
 }
 
 // EndActing ends the impersonation of a session, and returns the ID of the impersonated user; 0 if

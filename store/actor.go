@@ -22,7 +22,8 @@ type Actor struct {
 	MustChange bool // must change the password first
 	FactorDue  Time // deadline to set up a second factor; 0 for none
 
-	// Key is the API key that acts for the user; nil for the user. RoleIDs are then those of the key.
+	// Key is the API key that acts for the user; nil for the user. RoleIDs are then those of the
+	// key.
 	Key *KeyLimit
 
 	Proof *Proof // nil for a key, and for a user without a session
@@ -81,19 +82,23 @@ func currentActor(tx *Tx, p kv.Principal) (kv.Principal, error) {
 		if err == nil && !bool(u.Status) {
 			err = ErrSessionEnded
 		}
-		if err != nil || bool(u.MustChangePassword) == a.MustChange && slices.Equal(u.RoleIDs, a.RoleIDs) {
+		if err != nil ||
+			bool(u.MustChangePassword) == a.MustChange && slices.Equal(u.RoleIDs, a.RoleIDs) {
 			return a, endedIfNone(err)
 		}
 		return AppActor(u), nil
 	}
-	u, err := kv.Shared(tx, Users, actorKey(a.ID), func() (*User, error) { return Users.Get(tx, a.ID) })
+	u, err := kv.Shared(tx, Users, actorKey(a.ID), func() (*User, error) {
+		return Users.Get(tx, a.ID)
+	})
 	if err == nil && !bool(u.Status) {
 		err = ErrSessionEnded
 	}
 	if err != nil {
 		return nil, endedIfNone(err)
 	}
-	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) && bool(u.MustChangePassword) == a.MustChange && u.FactorDue == a.FactorDue {
+	if u.DeptID == a.DeptID && slices.Equal(u.RoleIDs, a.RoleIDs) &&
+		bool(u.MustChangePassword) == a.MustChange && u.FactorDue == a.FactorDue {
 		return a, nil
 	}
 	return &Actor{
@@ -141,11 +146,12 @@ func (a *Actor) PermissionKeys(tx *Tx) []string {
 	return keys
 }
 
-// permissionSeed seeds PermissionsHash. It changes with every start, so the hashes must not be stored.
+// permissionSeed seeds PermissionsHash. It changes with every start, so the hashes must not be
+// stored.
 var permissionSeed = maphash.MakeSeed()
 
-// PermissionsHash returns a hash of the actor's permissions, with which a caller can detect that they have
-// changed without keeping them. It allocates nothing.
+// PermissionsHash returns a hash of the actor's permissions, with which a caller can detect that
+// they have changed without keeping them. It allocates nothing.
 func (a *Actor) PermissionsHash(tx *Tx) (sum uint64) {
 	for key := range a.compiled(tx).keys {
 		sum += maphash.String(permissionSeed, key)

@@ -9,12 +9,12 @@ import (
 	"reeve/store/kv"
 )
 
-// App users have roles and permissions of their own, which are apart from those of users: a permission
-// of one realm is never held in the other, whatever its key. Programs ask for them with POST /auth/check.
-// They are computed and explained by the same Policy.
+// App users have roles and permissions of their own, which are apart from those of users: a
+// permission of one realm is never held in the other, whatever its key. Programs ask for them with
+// POST /auth/check. They are computed and explained by the same Policy.
 
-// AppPermission is a node of the tree of permissions that app roles can grant. Unlike a Permission it is
-// no part of the console, so any node can have children.
+// AppPermission is a node of the tree of permissions that app roles can grant. Unlike a Permission
+// it is no part of the console, so any node can have children.
 type AppPermission struct {
 	Ident
 	ParentID ID     `json:"parent_id"`
@@ -31,9 +31,12 @@ const AppKeyPrefix = "app."
 
 // AppPermissions and their indexes. They are a tree.
 var (
-	AppPermissions        = kv.NewCollection[AppPermission]("app_permission").Undoable()
-	AppPermissionByKey    = kv.NewUnique(AppPermissions, "key", func(p *AppPermission) string { return p.Key })
-	AppPermissionByParent = kv.NewRef(AppPermissions, "parent_id", AppPermissions, appPermissionParent, kv.Restrict)
+	AppPermissions     = kv.NewCollection[AppPermission]("app_permission").Undoable()
+	AppPermissionByKey = kv.NewUnique(AppPermissions, "key", func(p *AppPermission) string {
+		return p.Key
+	})
+	AppPermissionByParent = kv.NewRef(AppPermissions, "parent_id", AppPermissions,
+		appPermissionParent, kv.Restrict)
 
 	_ = AppPermissions.Constraint(constrainAppPermission).
 		Constraint(kv.TreeConstraint(AppPermissions, AppPermissionByParent, appPermissionParent)).
@@ -75,13 +78,26 @@ type AppRole struct {
 
 // AppRoles and their indexes.
 var (
-	AppRoles         = kv.NewCollection[AppRole]("app_role").Undoable()
-	AppRoleByName    = kv.NewUniqueText(AppRoles, "name", fold.Name, func(r *AppRole) string { return r.Name })
-	AppRoleBySort    = kv.NewMany(AppRoles, "sort", func(r *AppRole) []int64 { return []int64{r.Sort} })
-	AppRoleByStatus  = kv.NewMany(AppRoles, "status", func(r *AppRole) []string { return []string{flagText(r.Status)} })
-	AppRoleByDefault = kv.NewMany(AppRoles, "default", func(r *AppRole) []string { return []string{flagText(r.Default)} })
-	AppRoleSearch    = kv.NewSearch(AppRoles, func(r *AppRole) []string { return []string{r.Name, r.Description} })
-	AppRoleByRule    = kv.NewDetachingRefs(AppRoles, "rule_ids", AppPermissions, func(r *AppRole) *[]ID { return &r.RuleIDs })
+	AppRoles      = kv.NewCollection[AppRole]("app_role").Undoable()
+	AppRoleByName = kv.NewUniqueText(AppRoles, "name", fold.Name, func(r *AppRole) string {
+		return r.Name
+	})
+	AppRoleBySort = kv.NewMany(AppRoles, "sort", func(r *AppRole) []int64 {
+		return []int64{r.Sort}
+	})
+	AppRoleByStatus = kv.NewMany(AppRoles, "status", func(r *AppRole) []string {
+		return []string{flagText(r.Status)}
+	})
+	AppRoleByDefault = kv.NewMany(AppRoles, "default", func(r *AppRole) []string {
+		return []string{flagText(r.Default)}
+	})
+	AppRoleSearch = kv.NewSearch(AppRoles, func(r *AppRole) []string {
+		return []string{r.Name, r.Description}
+	})
+	AppRoleByRule = kv.NewDetachingRefs(AppRoles, "rule_ids", AppPermissions,
+		func(r *AppRole) *[]ID {
+			return &r.RuleIDs
+		})
 
 	_ = AppRoles.Constraint(constrainAppRole)
 )
@@ -121,7 +137,8 @@ func constrainAppRole(tx *Tx, old, new *AppRole) error {
 // DefaultAppRoles returns the IDs of the roles of app users who register.
 func DefaultAppRoles(tx *Tx) ([]ID, error) { return AppRoleByDefault.IDs(tx, "1") }
 
-// AppRolePermission is required to change which roles an app user has, besides the permission of the route.
+// AppRolePermission is required to change which roles an app user has, besides the permission of
+// the route.
 const AppRolePermission = "user.list.role"
 
 // authorizeAppRoles requires AppRolePermission of actors who change which roles an app user has.
@@ -140,13 +157,14 @@ func authorizeAppRoles(tx *Tx, old, new *AppUser) error {
 	return mayGiveAppRoles(tx)
 }
 
-// mayGiveAppRoles returns an error unless the actor may decide which roles app users have: also those who
-// will register, or who could register to get a role.
+// mayGiveAppRoles returns an error unless the actor may decide which roles app users have: also
+// those who will register, or who could register to get a role.
 func mayGiveAppRoles(tx *Tx) error {
 	if a := ActorOf(tx); a.system || !a.App && a.HasPermission(tx, AppRolePermission) {
 		return nil
 	}
-	return errs.New(errs.Denied, "permission %s is required to change the roles of an app user", AppRolePermission)
+	return errs.New(errs.Denied, "permission %s is required to change the roles of an app user",
+		AppRolePermission)
 }
 
 // AppPolicyCache is the cache of the Policy of app users. It has no departments and no owner role.
@@ -159,8 +177,10 @@ var AppPolicyCache = kv.NewCache("app_rules", func(tx *Tx) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPolicy(0, converted(roles, (*AppRole).role), converted(permissions, (*AppPermission).permission), nil), nil
-}, AppRoles, AppPermissions).WithUpdate(func(tx *Tx, old *Policy, changed map[kv.Table]map[ID]bool) (*Policy, error) {
+	return newPolicy(0, converted(roles, (*AppRole).role),
+		converted(permissions, (*AppPermission).permission), nil), nil
+}, AppRoles, AppPermissions).WithUpdate(func(tx *Tx, old *Policy,
+	changed map[kv.Table]map[ID]bool) (*Policy, error) {
 	roles, err := kv.ReadChanged(tx, AppRoles, changed)
 	if err != nil {
 		return nil, err
@@ -169,7 +189,8 @@ var AppPolicyCache = kv.NewCache("app_rules", func(tx *Tx) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return old.with(converted(roles, (*AppRole).role), converted(permissions, (*AppPermission).permission), nil), nil
+	return old.with(converted(roles, (*AppRole).role),
+		converted(permissions, (*AppPermission).permission), nil), nil
 })
 
 // role returns the role as a Policy has it.
@@ -208,7 +229,9 @@ func AppPermissionTree(tx *Tx) ([]*kv.Node[AppPermission], error) {
 	if err := collect(tx, AppPermissions, &all); err != nil {
 		return nil, err
 	}
-	return kv.Tree(all, func(p *AppPermission) ID { return p.ID }, appPermissionParent, func(p *AppPermission) int64 { return p.Sort }), nil
+	return kv.Tree(all, func(p *AppPermission) ID {
+		return p.ID
+	}, appPermissionParent, func(p *AppPermission) int64 { return p.Sort }), nil
 }
 
 // PolicyOf returns the Policy of the realm of an actor.
@@ -219,9 +242,14 @@ func PolicyOf(tx *Tx, a *Actor) *Policy {
 	return PolicyCache.Get(tx)
 }
 
-// ExplainApp returns the result of HasPermission for the next request of an app user, with the reason.
+// ExplainApp returns the result of HasPermission for the next request of an app user, with the
+// reason.
 func ExplainApp(tx *Tx, u *AppUser, key string) *Explanation {
-	return AppPolicyCache.Get(tx).explain(&User{Ident: u.Ident, RoleIDs: u.RoleIDs, Status: u.Usable()}, key)
+	return AppPolicyCache.Get(tx).explain(&User{
+		Ident:   u.Ident,
+		RoleIDs: u.RoleIDs,
+		Status:  u.Usable(),
+	}, key)
 }
 
 // Usable reports whether the app user can sign in: is enabled, and has confirmed the registration.
@@ -229,7 +257,13 @@ func (u *AppUser) Usable() Flag { return u.Status && !u.Pending }
 
 // AppActor returns the actor of an app user, whether enabled or not.
 func AppActor(u *AppUser) *Actor {
-	return &Actor{ID: u.ID, Username: u.Username, App: true, RoleIDs: u.RoleIDs, MustChange: bool(u.MustChangePassword)}
+	return &Actor{
+		ID:         u.ID,
+		Username:   u.Username,
+		App:        true,
+		RoleIDs:    u.RoleIDs,
+		MustChange: bool(u.MustChangePassword),
+	}
 }
 
 // AppPermissionsUpwards sorts permissions that are deleted together: children before their parents.

@@ -6,7 +6,8 @@ import (
 	"reeve/store/errs"
 )
 
-// PhoneKey returns a phone number without spaces, hyphens and parentheses, by which numbers are compared.
+// PhoneKey returns a phone number without spaces, hyphens and parentheses, by which numbers are
+// compared.
 func PhoneKey(number string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -()", r) {
@@ -64,8 +65,8 @@ func onlyAppUserByMobile(tx *Tx, number string) (only *AppUser, err error) {
 	return only, nil
 }
 
-// SignInHash returns the password hash of a user; "" without one. The zero Account takes as long as any
-// other.
+// SignInHash returns the password hash of a user; "" without one. The zero Account takes as long as
+// any other.
 func SignInHash(tx *Tx, who Account) (string, error) {
 	h, err := HashOf(tx, who)
 	if err == nil {

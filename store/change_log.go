@@ -44,10 +44,13 @@ func Tables() []kv.Table { return slices.Clone(reeve.Tables) }
 
 // LoggedTables returns the collections whose changes are in the change log.
 func LoggedTables() []kv.Table {
-	return slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool { return !t.IsLogged() })
+	return slices.DeleteFunc(slices.Clone(reeve.Tables), func(t kv.Table) bool {
+		return !t.IsLogged()
+	})
 }
 
-// logEntry describes the changes of a write function in e; logged is false if none of them is logged.
+// logEntry describes the changes of a write function in e; logged is false if none of them is
+// logged.
 func logEntry(tx *Tx, changed []kv.RecordChange, e *audit.Entry) (logged bool, err error) {
 	w := logWriter{tx: tx, changed: changed}
 	if err := w.takeDeletedKeys(); err != nil {
@@ -116,7 +119,11 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 	}
 	switch {
 	case key != nil:
-		e.Actor = audit.Actor{Kind: "key", ID: uint64(key.ID), Name: audit.Value{Plain: jsonText(key.Name)}}
+		e.Actor = audit.Actor{
+			Kind: "key",
+			ID:   uint64(key.ID),
+			Name: audit.Value{Plain: jsonText(key.Name)},
+		}
 		if origin.Address.IsValid() && account.ID != 0 {
 			var err error
 			e.Address, err = w.sharedPersonal(account, origin.Address.String())
@@ -204,7 +211,8 @@ func (a Account) Username(tx *Tx) (string, error) {
 
 // change describes the change of one record in to, which is empty. logged is false if nothing of it
 // is logged.
-func (w *logWriter) change(to *audit.Change, fields *loggedFields, c kv.RecordChange) (logged bool, err error) {
+func (w *logWriter) change(to *audit.Change, fields *loggedFields,
+	c kv.RecordChange) (logged bool, err error) {
 	if c.Old == nil && c.New == nil {
 		return false, nil
 	}
@@ -252,7 +260,8 @@ func (w *logWriter) change(to *audit.Change, fields *loggedFields, c kv.RecordCh
 	if to.Operation == "delete" {
 		for _, name := range keptOfDeleted {
 			if value := old.get(name); value != nil {
-				to.Fields = append(to.Fields, audit.Field{Name: name, Old: audit.Value{Plain: value}})
+				to.Fields = append(to.Fields,
+					audit.Field{Name: name, Old: audit.Value{Plain: value}})
 			}
 		}
 	}
@@ -301,7 +310,8 @@ func (f *loggedFields) personOf(c kv.RecordChange, record members) Account {
 }
 
 // value returns the form in which a value is logged.
-func (w *logWriter) value(class fieldClass, person Account, text json.RawMessage) (audit.Value, error) {
+func (w *logWriter) value(class fieldClass, person Account,
+	text json.RawMessage) (audit.Value, error) {
 	switch {
 	case text == nil:
 		return audit.Value{}, nil

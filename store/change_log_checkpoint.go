@@ -8,16 +8,17 @@ import (
 )
 
 // LogCheckpoint is the policy at one entry of the change log. Each segment of the log has one, so
-// that what a user was allowed to do at an earlier time can be computed from it and from the entries
-// between.
+// that what a user was allowed to do at an earlier time can be computed from it and from the
+// entries between.
 type LogCheckpoint struct {
 	Seq         uint64        `json:"seq"` // number of the last entry before it
 	At          Time          `json:"at"`
 	Permissions []*Permission `json:"permissions"`
 	Roles       []*Role       `json:"roles"`
 	Depts       []*Dept       `json:"depts"`
-	// Users has for each user, in ascending order of ID: the difference of the ID to the one before,
-	// the department, 1 or 0 for enabled or not, the number of roles, and the roles, as uvarints.
+	// Users has for each user, in ascending order of ID: the difference of the ID to the one
+	// before, the department, 1 or 0 for enabled or not, the number of roles, and the roles, as
+	// uvarints.
 	Users []byte `json:"users"`
 }
 
@@ -72,8 +73,8 @@ type CheckpointUser struct {
 	RoleIDs    []ID
 }
 
-// EachUser calls yield for the users of a checkpoint until it returns false. It returns false if the
-// list is damaged.
+// EachUser calls yield for the users of a checkpoint until it returns false. It returns false if
+// the list is damaged.
 func (c *LogCheckpoint) EachUser(yield func(CheckpointUser) bool) (sound bool) {
 	rest, sound, last := c.Users, true, ID(0)
 	next := func() uint64 {

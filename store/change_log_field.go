@@ -48,11 +48,13 @@ func fieldsOf(t kv.Table) *loggedFields {
 	return f
 }
 
-// keptOfDeleted are members that only the deletion of a record logs, so that it can be restored as it was.
+// keptOfDeleted are members that only the deletion of a record logs, so that it can be restored as
+// it was.
 var keptOfDeleted = []string{"created_at", "version"}
 
-// nameFields are the fields that can be the display name of a record, the first that exists. A record
-// without any is named by its first field that is a name for people (the tag visible:"name").
+// nameFields are the fields that can be the display name of a record, the first that exists. A
+// record without any is named by its first field that is a name for people (the tag
+// visible:"name").
 var nameFields = []string{"username", "title", "name", "label", "kind", "description"}
 
 // classify reads the tags of a record type. The ID, the times and the version of a record are not
@@ -66,7 +68,8 @@ func classify(of reflect.Type) *loggedFields {
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		logged.byName[name] = loggedField{name, classOf(f)}
-		logged.person = logged.person || name == "user_id" || name == "uploader_id" || name == "app_user_id"
+		logged.person = logged.person || name == "user_id" || name == "uploader_id" ||
+			name == "app_user_id"
 	}
 	for i := of.NumField() - 1; i >= 0; i-- {
 		if f := of.Field(i); f.Tag.Get("visible") == "name" && classOf(f) == plainField {

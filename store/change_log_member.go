@@ -44,8 +44,8 @@ func (m members) id(name string) ID {
 }
 
 // membersOf splits the JSON of a record, as json.Marshal has written it: an object without white
-// space whose names need no escapes. It decodes nothing, which is ten times as fast as decoding into
-// a map; the change log does it in every write.
+// space whose names need no escapes. It decodes nothing, which is ten times as fast as decoding
+// into a map; the change log does it in every write.
 func membersOf(text []byte) members { return appendMembers(nil, text) }
 
 // appendMembers appends membersOf.
@@ -88,7 +88,8 @@ func valueEnd(text []byte, at int) int {
 	return at
 }
 
-// stringEnd returns the position of the quotation mark that ends the string that begins at a position.
+// stringEnd returns the position of the quotation mark that ends the string that begins at a
+// position.
 func stringEnd(text []byte, at int) int {
 	for at++; at < len(text); at++ {
 		next := bytes.IndexByte(text[at:], '"')

@@ -48,11 +48,12 @@ func ExplainAt(db *DB, at Time, user Account, key string) (*Explanation, error) 
 }
 
 func unreadable(cause error) error {
-	return errs.New(errs.Internal, "a part of the change log that is needed can't be read; check the log with `reeve audit verify`").Coded("change_log_unreadable").Because(cause)
+	return errs.New(errs.Internal,
+		"a part of the change log that is needed can't be read; check the log with `reeve audit verify`").Coded("change_log_unreadable").Because(cause)
 }
 
-// entryAt returns the number of the last entry up to a time; 0 if the log begins later. It is an error
-// if the entry after it, which is later, cannot be read: the last one could be missing.
+// entryAt returns the number of the last entry up to a time; 0 if the log begins later. It is an
+// error if the entry after it, which is later, cannot be read: the last one could be missing.
 func entryAt(db *DB, at Time) (uint64, error) {
 	seq, err := db.LogBefore(at)
 	if seq == 0 || seq >= db.LogHead().Seq {
@@ -117,11 +118,15 @@ func knownStates(db *DB, seq uint64, user Account) []knownState {
 	}}}
 	for _, segment := range db.LogSegments() {
 		if segment.Err == nil && !user.App { // checkpoints do not have app users, who can be a million
-			all = append(all, knownState{segment.Last + 1, func() (*pastState, error) { return checkpointState(db, segment, user) }})
+			all = append(all, knownState{segment.Last + 1, func() (*pastState, error) {
+				return checkpointState(db, segment, user)
+			}})
 		}
 	}
 	distance := func(k knownState) uint64 { return max(k.seq, seq) - min(k.seq, seq) }
-	slices.SortStableFunc(all, func(a, b knownState) int { return cmp.Compare(distance(a), distance(b)) })
+	slices.SortStableFunc(all, func(a, b knownState) int {
+		return cmp.Compare(distance(a), distance(b))
+	})
 	return all
 }
 
@@ -163,7 +168,9 @@ func (s *pastState) moveTo(db *DB, seq uint64) error {
 	var entries []audit.Entry
 	needed := s.needed()
 	err := eachEntry(db, from, through, func(row audit.Row) error {
-		if !slices.ContainsFunc(needed, func(part []byte) bool { return bytes.Contains(row.Text, part) }) {
+		if !slices.ContainsFunc(needed, func(part []byte) bool {
+			return bytes.Contains(row.Text, part)
+		}) {
 			return nil
 		}
 		e, err := row.Decode()
@@ -204,8 +211,8 @@ const (
 	pastBytes = 4 << 20
 )
 
-// eachEntry calls fn for the entries from a number through another, in ascending order. An entry that
-// cannot be read is an error; damage elsewhere is not.
+// eachEntry calls fn for the entries from a number through another, in ascending order. An entry
+// that cannot be read is an error; damage elsewhere is not.
 func eachEntry(db *DB, from, through uint64, fn func(audit.Row) error) error {
 	for next := from; next <= through; {
 		rows, err := readEntries(db, next, int(min(through-next+1, pastPage)))

@@ -11,8 +11,8 @@ import (
 	"reeve/store/kv"
 )
 
-// decisive are the fields, by collection, that decide about permissions. The change log must have them
-// as they are, neither sealed nor hashed.
+// decisive are the fields, by collection, that decide about permissions. The change log must have
+// them as they are, neither sealed nor hashed.
 var decisive = map[string][]string{
 	Permissions.Name():    {"parent_id", "key", "name", "status"},
 	Roles.Name():          {"name", "status", "data_scope", "dept_ids", "rule_ids"},
@@ -23,8 +23,8 @@ var decisive = map[string][]string{
 	AppUsers.Name():       {"role_ids", "status"},
 }
 
-// pastState has the decisive fields of the policy of a realm and of one user after an entry of the change
-// log.
+// pastState has the decisive fields of the policy of a realm and of one user after an entry of the
+// change log.
 type pastState struct {
 	seq     uint64 // number of the entry
 	user    Account
@@ -32,7 +32,8 @@ type pastState struct {
 	records map[string]map[ID]pastRecord // records by collection
 }
 
-// pastTables are the names of the collections of a realm that decide about permissions, besides departments.
+// pastTables are the names of the collections of a realm that decide about permissions, besides
+// departments.
 type pastTables struct{ permissions, roles, users string }
 
 func (a Account) pastTables() pastTables {
@@ -46,7 +47,12 @@ func (a Account) pastTables() pastTables {
 type pastRecord map[string]json.RawMessage
 
 func newPastState(seq uint64, user Account) *pastState {
-	s := &pastState{seq: seq, user: user, tables: user.pastTables(), records: map[string]map[ID]pastRecord{}}
+	s := &pastState{
+		seq:     seq,
+		user:    user,
+		tables:  user.pastTables(),
+		records: map[string]map[ID]pastRecord{},
+	}
 	for _, name := range []string{s.tables.permissions, s.tables.roles, s.tables.users} {
 		s.records[name] = map[ID]pastRecord{}
 	}
@@ -116,7 +122,12 @@ func (c *LogCheckpoint) state(user Account) (*pastState, error) {
 	var users []*User
 	sound := c.EachUser(func(u CheckpointUser) bool {
 		if u.ID == user.ID {
-			users = append(users, &User{Ident: Ident{ID: u.ID}, DeptID: u.DeptID, RoleIDs: u.RoleIDs, Status: Flag(u.Enabled)})
+			users = append(users, &User{
+				Ident:   Ident{ID: u.ID},
+				DeptID:  u.DeptID,
+				RoleIDs: u.RoleIDs,
+				Status:  Flag(u.Enabled),
+			})
 		}
 		return u.ID < user.ID
 	})
@@ -167,7 +178,8 @@ func (s *pastState) apply(c audit.Change, back bool) error {
 	}
 	r := records[ID(c.ID)]
 	if (r == nil) != appears {
-		return fmt.Errorf("%s of %s %d does not fit what was there", c.Operation, c.Collection, c.ID)
+		return fmt.Errorf("%s of %s %d does not fit what was there", c.Operation, c.Collection,
+			c.ID)
 	}
 	if r == nil {
 		r = pastRecord{}
@@ -195,13 +207,17 @@ func (s *pastState) apply(c audit.Change, back bool) error {
 // sameJSON reports whether values of a field are the same. A field that an older version of the
 // program did not have is the same as an empty one.
 func sameJSON(a, b json.RawMessage) bool {
-	empty := func(text json.RawMessage) bool { return text == nil || isEmptyJSON(text) || string(text) == "[]" }
+	empty := func(text json.RawMessage) bool {
+		return text == nil || isEmptyJSON(text) || string(text) == "[]"
+	}
 	return bytes.Equal(a, b) || empty(a) && empty(b)
 }
 
 // decode returns the policy and the user of a state; a nil user if there was none.
 func (s *pastState) decode() (*Policy, *User, error) {
-	permissions, err := decodePast(s, s.tables.permissions, func(p *Permission, id ID) { p.ID = id })
+	permissions, err := decodePast(s, s.tables.permissions, func(p *Permission, id ID) {
+		p.ID = id
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -221,8 +237,8 @@ func (s *pastState) decode() (*Policy, *User, error) {
 	return newPolicy(owner, roles, permissions, depts), users[s.user.ID], err
 }
 
-// decodePast returns the records of a collection by ID, with the decisive fields only. Those of app users
-// have the names of the fields of T, too.
+// decodePast returns the records of a collection by ID, with the decisive fields only. Those of app
+// users have the names of the fields of T, too.
 func decodePast[T any](s *pastState, name string, setID func(*T, ID)) (map[ID]*T, error) {
 	all := map[ID]*T{}
 	for id, r := range s.records[name] {

@@ -10,13 +10,15 @@ import (
 	"reeve/store/kv"
 )
 
-// Undoing an entry of the change log applies the inverse of each of its changes, the last one first,
-// through the same rules as any other write. It is refused if one of the values has changed since.
-// Some things cannot come back, because the log does not have them: see UndoLost.
+// Undoing an entry of the change log applies the inverse of each of its changes, the last one
+// first, through the same rules as any other write. It is refused if one of the values has changed
+// since. Some things cannot come back, because the log does not have them: see UndoLost.
 
 // undoTable returns a collection whose changes can be undone; nil if they cannot.
 func undoTable(name string) kv.Table {
-	i := slices.IndexFunc(reeve.Tables, func(t kv.Table) bool { return t.Name() == name && t.IsUndoable() })
+	i := slices.IndexFunc(reeve.Tables, func(t kv.Table) bool {
+		return t.Name() == name && t.IsUndoable()
+	})
 	if i < 0 {
 		return nil
 	}
@@ -85,7 +87,9 @@ func PlanUndo(tx *Tx, entries []*audit.Entry) (*UndoPlan, error) {
 // ofGroup reports whether a change of a permission followed from that of its group of settings.
 func ofGroup(e *audit.Entry, c *audit.Change) bool {
 	return c.Collection == Permissions.Name() &&
-		slices.ContainsFunc(e.Changes, func(other audit.Change) bool { return other.Collection == SettingGroups.Name() })
+		slices.ContainsFunc(e.Changes, func(other audit.Change) bool {
+			return other.Collection == SettingGroups.Name()
+		})
 }
 
 type undoPlanner struct {
@@ -100,8 +104,8 @@ func (p *undoPlanner) lose(c *audit.Change, what string) {
 	}
 }
 
-// change adds the inverse of a change. Permissions follow their group of settings again, except that a
-// deleted one comes back itself, with its ID, so that roles can have it again.
+// change adds the inverse of a change. Permissions follow their group of settings again, except
+// that a deleted one comes back itself, with its ID, so that roles can have it again.
 func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
 	follows := ofGroup(e, c)
 	if follows && c.Operation != "delete" {
@@ -111,7 +115,13 @@ func (p *undoPlanner) change(e *audit.Entry, c *audit.Change) error {
 		p.follower(c)
 		return nil
 	}
-	step := UndoStep{Collection: c.Collection, ID: ID(c.ID), Fields: kv.Fields{}, Expect: kv.Fields{}, Follows: follows}
+	step := UndoStep{
+		Collection: c.Collection,
+		ID:         ID(c.ID),
+		Fields:     kv.Fields{},
+		Expect:     kv.Fields{},
+		Follows:    follows,
+	}
 	var err error
 	switch c.Operation {
 	case "create":
@@ -143,7 +153,9 @@ func (p *undoPlanner) follower(c *audit.Change) {
 	case PasswordHashes.Name():
 		p.lose(c, LostPassword)
 	case Sessions.Name():
-		if c.Operation == "delete" && !slices.ContainsFunc(p.plan.Lost, func(l UndoLost) bool { return l.What == LostSession }) {
+		if c.Operation == "delete" && !slices.ContainsFunc(p.plan.Lost, func(l UndoLost) bool {
+			return l.What == LostSession
+		}) {
 			p.lose(c, LostSession)
 		}
 	case Avatars.Name():
@@ -156,7 +168,8 @@ func (p *undoPlanner) follower(c *audit.Change) {
 }
 
 // values sets the values that a record must still have, and calls restore for the values to set.
-func (p *undoPlanner) values(c *audit.Change, step *UndoStep, restore func(name string, old json.RawMessage)) error {
+func (p *undoPlanner) values(c *audit.Change, step *UndoStep,
+	restore func(name string, old json.RawMessage)) error {
 	for i := range c.Fields {
 		f := &c.Fields[i]
 		if lost, skip := p.skips(c, f); skip {
@@ -204,7 +217,8 @@ func (p *undoPlanner) skips(c *audit.Change, f *audit.Field) (lost string, skip 
 		return LostURL, true
 	case f.Old.Hash != "":
 		return LostSecret, true
-	case c.Collection == Settings.Name() && f.Name == "values" && string(f.Old.Plain) == string(jsonText(SecretMask)):
+	case c.Collection == Settings.Name() && f.Name == "values" &&
+		string(f.Old.Plain) == string(jsonText(SecretMask)):
 		return LostSecret, true
 	}
 	return "", false
@@ -237,7 +251,8 @@ func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 	case !exists:
 		return []UndoConflict{{Collection: s.Collection, ID: s.ID}}, nil
 	case s.Operation == "create":
-		return []UndoConflict{{Collection: s.Collection, ID: s.ID, Current: json.RawMessage("true")}}, nil
+		return []UndoConflict{{Collection: s.Collection, ID: s.ID,
+			Current: json.RawMessage("true")}}, nil
 	}
 	if err := table.ValidateFields(tx, s.ID, nil); err != nil { // changes nothing: only the authorization remains
 		return nil, err
@@ -249,10 +264,13 @@ func (s *UndoStep) Conflicts(tx *Tx) (conflicts []UndoConflict, err error) {
 	for name, expected := range s.Expect {
 		if !sameJSON(is[name], expected) {
 			personal := slices.Contains(s.Personal, name)
-			conflicts = append(conflicts, UndoConflict{s.Collection, s.ID, name, expected, is[name], personal})
+			conflicts = append(conflicts,
+				UndoConflict{s.Collection, s.ID, name, expected, is[name], personal})
 		}
 	}
-	slices.SortFunc(conflicts, func(a, b UndoConflict) int { return bytes.Compare([]byte(a.Field), []byte(b.Field)) })
+	slices.SortFunc(conflicts, func(a, b UndoConflict) int {
+		return bytes.Compare([]byte(a.Field), []byte(b.Field))
+	})
 	return conflicts, nil
 }
 
@@ -269,11 +287,12 @@ func (s *UndoStep) Validate(tx *Tx) error {
 	return table.ValidateFields(tx, s.ID, s.Fields)
 }
 
-// Weight returns the number of records that Apply is expected to change: deleting or disabling a user
-// ends the sessions.
+// Weight returns the number of records that Apply is expected to change: deleting or disabling a
+// user ends the sessions.
 func (s *UndoStep) Weight(tx *Tx) (int, error) {
 	app := s.Collection == AppUsers.Name()
-	if !app && s.Collection != Users.Name() || s.Operation == "create" || s.Operation == "update" && !s.disables() {
+	if !app && s.Collection != Users.Name() || s.Operation == "create" ||
+		s.Operation == "update" && !s.disables() {
 		return 1, nil
 	}
 	open, err := CountSessions(tx, Account{App: app, ID: s.ID})
@@ -345,14 +364,16 @@ func (s *UndoStep) Apply(tx *Tx) error {
 	if err := table.SetFields(tx, s.ID, s.Fields); err != nil {
 		return err
 	}
-	if app := s.Collection == AppUsers.Name(); s.disables() && (app || s.Collection == Users.Name()) {
+	if app := s.Collection == AppUsers.Name(); s.disables() &&
+		(app || s.Collection == Users.Name()) {
 		return EndSessions(tx, Account{App: app, ID: s.ID}, 0)
 	}
 	return nil
 }
 
-// protectReserved returns an error for a permission of a group of settings that does not exist, unless the group
-// returns, too: a later group with its key would adopt the permission, with its grants.
+// protectReserved returns an error for a permission of a group of settings that does not exist,
+// unless the group returns, too: a later group with its key would adopt the permission, with its
+// grants.
 func (s *UndoStep) protectReserved(tx *Tx) error {
 	if s.Collection != Permissions.Name() || s.Follows {
 		return nil

@@ -16,7 +16,8 @@ func MayGivePermission(tx *Tx, permission ID) bool {
 	return checkRoleChange(tx, &Role{RuleIDs: []ID{permission}, DataScope: ScopeSelf}) == nil
 }
 
-// Tree returns records as a tree, siblings ordered by sort, then ID. A record whose parent is not among them is a root.
+// Tree returns records as a tree, siblings ordered by sort, then ID. A record whose parent is not
+// among them is a root.
 func Tree[T any](records []*T, id, parent func(*T) ID, sort func(*T) int64) []*kv.Node[T] {
 	return kv.Tree(records, id, parent, sort)
 }

@@ -6,8 +6,8 @@ import (
 	"reeve/store/kv"
 )
 
-// CompletedRequest is a request with an Idempotency-Key that has changed something. It is stored in the
-// transaction of the change, so that a repeated request is recognized also after a crash.
+// CompletedRequest is a request with an Idempotency-Key that has changed something. It is stored in
+// the transaction of the change, so that a repeated request is recognized also after a crash.
 type CompletedRequest struct {
 	Ident
 	Caller    string `json:"caller"`     // sender
@@ -31,9 +31,15 @@ const (
 // CompletedRequests and their indexes.
 var (
 	CompletedRequests = kv.NewCollection[CompletedRequest]("completed_request").Unlogged()
-	CompletedByKey    = kv.NewUnique(CompletedRequests, "key", func(r *CompletedRequest) string { return r.Key })
-	CompletedByCaller = kv.NewMany(CompletedRequests, "caller", func(r *CompletedRequest) []string { return []string{r.Caller} })
-	CompletedByTime   = kv.NewMany(CompletedRequests, "created_at", func(r *CompletedRequest) []Time { return []Time{r.CreatedAt} })
+	CompletedByKey    = kv.NewUnique(CompletedRequests, "key", func(r *CompletedRequest) string {
+		return r.Key
+	})
+	CompletedByCaller = kv.NewMany(CompletedRequests, "caller", func(r *CompletedRequest) []string {
+		return []string{r.Caller}
+	})
+	CompletedByTime = kv.NewMany(CompletedRequests, "created_at", func(r *CompletedRequest) []Time {
+		return []Time{r.CreatedAt}
+	})
 )
 
 // AddCompleted stores a request, and forgets older ones beyond the limits.
@@ -70,7 +76,8 @@ func HasOldCompleted(tx *Tx) (bool, error) {
 	return len(old) > 0, err
 }
 
-// ForgetCompleted deletes up to limit requests that are too old. It reports whether there may be more.
+// ForgetCompleted deletes up to limit requests that are too old. It reports whether there may be
+// more.
 func ForgetCompleted(tx *Tx, limit int) (more bool, err error) {
 	old, err := CompletedByTime.Below(tx, tx.Now().Add(-CompletedFor), limit)
 	for _, id := range old {

@@ -7,11 +7,12 @@ import (
 	"reeve/store/kv"
 )
 
-// After a declaration has changed, or a field was deleted, the records are changed to follow it, in steps that
-// stop other writes only briefly. The declaration says when that is complete, so an interrupted run begins again.
+// After a declaration has changed, or a field was deleted, the records are changed to follow it, in
+// steps that stop other writes only briefly. The declaration says when that is complete, so an
+// interrupted run begins again.
 
-// applyStep is the number of records in a commit. Other writes wait for one commit, so they take about 1.3 times as
-// long with 25, and 4 times with 100.
+// applyStep is the number of records in a commit. Other writes wait for one commit, so they take
+// about 1.3 times as long with 25, and 4 times with 100.
 const applyStep = 25
 
 // maxDuplicates bounds the records with duplicate values that a declaration names.
@@ -92,7 +93,9 @@ func applyTo[T any, P interface {
 	if err != nil || len(outdated) == 0 {
 		return err
 	}
-	return db.Update(System, func(tx *Tx) error { return makeFollow[T, P](a, tx, of, by, outdated) })
+	return db.Update(System, func(tx *Tx) error {
+		return makeFollow[T, P](a, tx, of, by, outdated)
+	})
 }
 
 // makeFollow makes records follow the declarations.
@@ -112,8 +115,8 @@ func makeFollow[T any, P interface {
 	return nil
 }
 
-// follow makes the values and marks of a record follow the declarations, and reports whether they did not. A
-// value of a unique field that another record has is not put in the index.
+// follow makes the values and marks of a record follow the declarations, and reports whether they
+// did not. A value of a unique field that another record has is not put in the index.
 func (a *Applying) follow(tx *Tx, id ID, c customized, count func(*Tx, string) (int, error)) bool {
 	set, had := CustomFieldCache.Get(tx), fieldKeys(*c.values, *c.marks)
 	var values FieldValues
@@ -127,7 +130,8 @@ func (a *Applying) follow(tx *Tx, id ID, c customized, count func(*Tx, string) (
 		how := f.mark()
 		if bool(f.Unique) && isTaken(tx, valueKeysOf(f.ID, how, v.Value), had, count) {
 			how = f.searchMark()
-			if duplicates := a.duplicates[f.ID]; !slices.Contains(duplicates, id) && len(duplicates) < maxDuplicates {
+			if duplicates := a.duplicates[f.ID]; !slices.Contains(duplicates, id) &&
+				len(duplicates) < maxDuplicates {
 				a.duplicates[f.ID] = append(duplicates, id)
 			}
 		}
@@ -156,8 +160,8 @@ func isTaken(tx *Tx, keys, had []string, count func(*Tx, string) (int, error)) b
 	return false
 }
 
-// compareAgain finds the duplicate values of some records again: these records, or those with the same values, may
-// have changed since.
+// compareAgain finds the duplicate values of some records again: these records, or those with the
+// same values, may have changed since.
 func (a *Applying) compareAgain(tx *Tx, ids []ID) error {
 	a.duplicates = map[ID][]ID{}
 	if a.realm == AppRealm {
@@ -166,9 +170,9 @@ func (a *Applying) compareAgain(tx *Tx, ids []ID) error {
 	return makeFollow(a, tx, Users, UserByField, ids)
 }
 
-// Finish records in the declarations that the records follow them, and deletes those of deleted fields. What
-// has changed since is left for the next run, and so is a field whose duplicates were all resolved since, if there may
-// be more.
+// Finish records in the declarations that the records follow them, and deletes those of deleted
+// fields. What has changed since is left for the next run, and so is a field whose duplicates were
+// all resolved since, if there may be more.
 func (a *Applying) Finish(db Handle) error {
 	var found []ID       // before the transaction, which may run again
 	cut := map[ID]bool{} // fields that may have more duplicates than were found
@@ -186,7 +190,8 @@ func (a *Applying) Finish(db Handle) error {
 			if errs.Is(err, errs.NotFound) {
 				continue
 			}
-			if err == nil && (f.Version != was.Version || cut[f.ID] && len(a.duplicates[f.ID]) == 0) {
+			if err == nil &&
+				(f.Version != was.Version || cut[f.ID] && len(a.duplicates[f.ID]) == 0) {
 				continue
 			}
 			if err == nil && bool(f.Deleted) {
@@ -205,8 +210,8 @@ func (a *Applying) Finish(db Handle) error {
 	})
 }
 
-// ApplyAgain lets the records be compared with the declaration once more, for example after duplicate values were
-// changed.
+// ApplyAgain lets the records be compared with the declaration once more, for example after
+// duplicate values were changed.
 func ApplyAgain(tx *Tx, id ID) (*CustomField, error) {
 	return CustomFields.Update(tx, id, func(f *CustomField) error { f.Applied = false; return nil })
 }

@@ -11,8 +11,8 @@ import (
 	"reeve/store/kv"
 )
 
-// CustomField declares a field that an installation adds to its users or app users. The values are in
-// the records of these, see custom_value.go.
+// CustomField declares a field that an installation adds to its users or app users. The values are
+// in the records of these, see custom_value.go.
 type CustomField struct {
 	Ident
 	Realm         string   `json:"realm" enum:"field_realm"` // admin for users, app for app users
@@ -37,14 +37,17 @@ type CustomField struct {
 	Versioned
 }
 
-// CustomFields and their indexes. A deleted field is there until its values are removed, and only the program
-// sees it; its key can be used again.
+// CustomFields and their indexes. A deleted field is there until its values are removed, and only
+// the program sees it; its key can be used again.
 var (
 	CustomFields       = kv.NewCollection[CustomField]("custom_field").Undoable()
 	CustomFieldByKey   = kv.NewUnique(CustomFields, "key", customFieldKey, "realm", "deleted")
-	CustomFieldDeleted = kv.NewMany(CustomFields, "deleted", func(f *CustomField) []string { return []string{flagText(f.Deleted)} })
+	CustomFieldDeleted = kv.NewMany(CustomFields, "deleted", func(f *CustomField) []string {
+		return []string{flagText(f.Deleted)}
+	})
 
-	_ = CustomFields.Constraint(constrainCustomField).Authorize(func(tx *Tx, old *CustomField) error {
+	_ = CustomFields.Constraint(constrainCustomField).Authorize(func(tx *Tx,
+		old *CustomField) error {
 		if bool(old.Deleted) && !ActorOf(tx).system {
 			return CustomFields.NotFound(old.ID)
 		}
@@ -98,8 +101,8 @@ var fieldUses = map[string]fieldUse{
 	"json":     {},
 }
 
-// CustomFieldTypes returns the types of settings that a custom field can have, sorted: not secrets, which are
-// encrypted in a way of their own, and not flags.
+// CustomFieldTypes returns the types of settings that a custom field can have, sorted: not secrets,
+// which are encrypted in a way of their own, and not flags.
 func CustomFieldTypes() []string {
 	var types []string
 	for name := range fieldUses {
@@ -115,14 +118,17 @@ func constrainCustomField(tx *Tx, old, new *CustomField) error {
 	system := ActorOf(tx).system
 	switch {
 	case new == nil && !system:
-		return errs.New(errs.Conflict, "the values of a custom field are removed before it: delete it with DELETE /system/field/:id").Coded("field_has_values")
+		return errs.New(errs.Conflict,
+			"the values of a custom field are removed before it: delete it with DELETE /system/field/:id").Coded("field_has_values")
 	case new == nil:
 		return nil
 	case old != nil && (old.Realm != new.Realm || old.Key != new.Key || old.Type != new.Type):
-		return errs.New(errs.Conflict, "realm, key and type of a custom field can't be changed; create another field").Coded("field_fixed")
+		return errs.New(errs.Conflict,
+			"realm, key and type of a custom field can't be changed; create another field").Coded("field_fixed")
 	}
 	if old == nil && new.ID != 0 {
-		return errs.New(errs.Conflict, "a deleted custom field can't be restored, because its values are gone; create another one").Coded("field_deleted")
+		return errs.New(errs.Conflict,
+			"a deleted custom field can't be restored, because its values are gone; create another one").Coded("field_deleted")
 	}
 	if old == nil {
 		if err := limitCustomFields(tx, new.Realm); err != nil {
@@ -142,13 +148,16 @@ func constrainCustomField(tx *Tx, old, new *CustomField) error {
 	return faults.Err(errs.Invalid)
 }
 
-// checkHidden adds a fault for each access that is withdrawn while a search may still find the values.
+// checkHidden adds a fault for each access that is withdrawn while a search may still find the
+// values.
 func (f *CustomField) checkHidden(old *CustomField, faults errs.Faults) {
 	for _, access := range []struct{ name, was, is string }{
-		{"backend_access", old.BackendAccess, f.BackendAccess}, {"program_access", old.ProgramAccess, f.ProgramAccess},
+		{"backend_access", old.BackendAccess, f.BackendAccess},
+		{"program_access", old.ProgramAccess, f.ProgramAccess},
 	} {
 		if access.is == FieldHidden && access.was != FieldHidden {
-			faults.Add(access.name, "can't be none while a search may find the values; turn off searchable and wait until applied is 1")
+			faults.Add(access.name,
+				"can't be none while a search may find the values; turn off searchable and wait until applied is 1")
 		}
 	}
 }
@@ -182,7 +191,8 @@ func (f *CustomField) checkOptions(faults errs.Faults) {
 	for i, o := range f.Options {
 		same, found := seen[fold.Key(o.Value)]
 		if found && same != o.Value {
-			faults.Add(fmt.Sprintf("options[%d].value", i), "differs from %q only in case, which filters ignore", same)
+			faults.Add(fmt.Sprintf("options[%d].value", i),
+				"differs from %q only in case, which filters ignore", same)
 		}
 		seen[fold.Key(o.Value)] = o.Value
 	}
@@ -204,9 +214,14 @@ func (f *CustomField) check(faults errs.Faults) {
 	checkShape(f.setting(), faults)
 	f.checkOptions(faults)
 	if f.Required && f.Type == "image" && f.Realm == AppRealm && f.SelfAccess == FieldWritable {
-		faults.Add("required", "can't be 1 for an image that app users can write, because they can't upload images")
+		faults.Add("required",
+			"can't be 1 for an image that app users can write, because they can't upload images")
 	}
-	for name, access := range map[string]string{"self_access": f.SelfAccess, "backend_access": f.BackendAccess, "program_access": f.ProgramAccess} {
+	for name, access := range map[string]string{
+		"self_access":    f.SelfAccess,
+		"backend_access": f.BackendAccess,
+		"program_access": f.ProgramAccess,
+	} {
 		if !slices.Contains(FieldAccesses, access) {
 			faults.Add(name, "must be one of %s", FieldAccesses)
 		}
@@ -215,12 +230,14 @@ func (f *CustomField) check(faults errs.Faults) {
 		name    string
 		on      Flag
 		allowed bool
-	}{{"searchable", f.Searchable, uses.search}, {"filterable", f.Filterable, uses.filter}, {"unique", f.Unique, uses.unique}} {
+	}{{"searchable", f.Searchable, uses.search}, {"filterable", f.Filterable, uses.filter},
+		{"unique", f.Unique, uses.unique}} {
 		if bool(use.on) && !use.allowed {
 			faults.Add(use.name, "is not possible for the type %s", f.Type)
 		}
 	}
-	// A search finds a value for everybody who may search, who could guess a hidden one piece by piece.
+	// A search finds a value for everybody who may search, who could guess a hidden one piece by
+	// piece.
 	if bool(f.Searchable) && (f.BackendAccess == FieldHidden || f.ProgramAccess == FieldHidden) {
 		faults.Add("searchable", "requires that the backend and programs can read the field")
 	}
@@ -231,7 +248,8 @@ func (f *CustomField) setting() *Setting {
 	return &Setting{Type: f.Type, Options: f.Options, Props: f.Props}
 }
 
-// MaxLength returns the maximum number of characters of a value; 0 if only the bytes of the type are bounded.
+// MaxLength returns the maximum number of characters of a value; 0 if only the bytes of the type
+// are bounded.
 func (f *CustomField) MaxLength() int {
 	if n, ok := f.setting().prop("maxlength"); ok && n > 0 && n < 1<<16 {
 		return int(n)
@@ -294,9 +312,15 @@ var CustomFieldCache = kv.NewCache("custom_fields", func(tx *Tx) (*CustomFieldSe
 		return nil, err
 	}
 	s := &CustomFieldSet{byID: all, realms: map[string][]*CustomField{}}
-	s.Rows, err = rowsWith(nil, all, func(f *CustomField) []string { return []string{f.Key, f.Title, f.Describe} },
-		func(a, b *CustomField) int { return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID)) })
-	s.Rows = slices.DeleteFunc(s.Rows, func(row Row[CustomField]) bool { return bool(row.Value.Deleted) })
+	s.Rows, err = rowsWith(nil, all, func(f *CustomField) []string {
+		return []string{f.Key, f.Title, f.Describe}
+	},
+		func(a, b *CustomField) int {
+			return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID))
+		})
+	s.Rows = slices.DeleteFunc(s.Rows, func(row Row[CustomField]) bool {
+		return bool(row.Value.Deleted)
+	})
 	for _, row := range s.Rows {
 		s.realms[row.Value.Realm] = append(s.realms[row.Value.Realm], row.Value)
 	}
@@ -340,9 +364,12 @@ func HasCustomField(tx *Tx, realm string, id ID) bool {
 	return CustomFieldCache.Get(tx).find(realm, id) != nil
 }
 
-// DeleteCustomField marks a field as deleted. It can't be used any more, and its values are removed in the
-// background, see Applying.
+// DeleteCustomField marks a field as deleted. It can't be used any more, and its values are removed
+// in the background, see Applying.
 func DeleteCustomField(tx *Tx, id ID) error {
-	_, err := CustomFields.Update(tx, id, func(f *CustomField) error { f.Deleted = true; return nil })
+	_, err := CustomFields.Update(tx, id, func(f *CustomField) error {
+		f.Deleted = true
+		return nil
+	})
 	return err
 }

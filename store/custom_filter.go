@@ -6,7 +6,8 @@ import (
 )
 
 // FieldCondition returns the condition that a record has one of some values of a field.
-func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []string) (kv.Condition, error) {
+func FieldCondition[T any](by *kv.Many[T, string], f *CustomField,
+	values []string) (kv.Condition, error) {
 	keys := []string{}
 	for _, v := range values {
 		forms, err := f.forms(v)
@@ -20,10 +21,13 @@ func FieldCondition[T any](by *kv.Many[T, string], f *CustomField, values []stri
 	return by.AnyOf(keys...), nil
 }
 
-// FieldRange returns the condition that a record has a value of a field from low to high; "" for no bound.
-func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField, low, high string) (kv.Condition, error) {
+// FieldRange returns the condition that a record has a value of a field from low to high; "" for no
+// bound.
+func FieldRange[T any](tx *Tx, by *kv.Many[T, string], f *CustomField,
+	low, high string) (kv.Condition, error) {
 	if !f.hasOrder() {
-		return kv.Condition{}, errs.Field(errs.Malformed, "fields."+f.Key, "can't be filtered by a range: its type is %s", f.Type)
+		return kv.Condition{}, errs.Field(errs.Malformed, "fields."+f.Key,
+			"can't be filtered by a range: its type is %s", f.Type)
 	}
 	how, head := f.mark()[:1], f.ID.String()+":"
 	lows, err := f.forms(low)
@@ -69,9 +73,11 @@ func FilteredField(tx *Tx, realm string, who FieldAudience, key string) (*Custom
 	f := CustomFieldCache.Get(tx).get(realm, key)
 	switch name := "fields." + key; {
 	case f == nil || !f.ReadableBy(who) || !bool(f.Filterable):
-		return nil, errs.Field(errs.Malformed, name, "is not a custom field that this list can be filtered by")
+		return nil, errs.Field(errs.Malformed, name,
+			"is not a custom field that this list can be filtered by")
 	case !f.Ready():
-		return nil, errs.Field(errs.Busy, name, "can't be used yet: the records are being prepared, or have duplicate values").Coded("field_not_ready")
+		return nil, errs.Field(errs.Busy, name,
+			"can't be used yet: the records are being prepared, or have duplicate values").Coded("field_not_ready")
 	}
 	return f, nil
 }

@@ -16,9 +16,10 @@ type FieldInput struct {
 	Text   func(s *Setting, value any) (string, error)
 }
 
-// AssignFields returns values with those that an audience has sent. A value that is sent back as it was read is
-// accepted from everybody who can read it.
-func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values FieldValues, in FieldInput) (FieldValues, error) {
+// AssignFields returns values with those that an audience has sent. A value that is sent back as it
+// was read is accepted from everybody who can read it.
+func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values FieldValues,
+	in FieldInput) (FieldValues, error) {
 	set, faults := CustomFieldCache.Get(tx), errs.Faults{}
 	for key, value := range in.Values {
 		name := "fields." + key
@@ -45,7 +46,8 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 	if creating {
 		for _, f := range set.of(realm) {
 			name := "fields." + f.Key
-			if _, known := faults[name]; !known && bool(f.Required) && f.WritableBy(who) && values.Get(f.ID) == "" {
+			if _, known := faults[name]; !known && bool(f.Required) && f.WritableBy(who) &&
+				values.Get(f.ID) == "" {
 				faults.Add(name, "is required")
 			}
 		}
@@ -53,8 +55,8 @@ func AssignFields(tx *Tx, realm string, who FieldAudience, creating bool, values
 	return values, faults.Err(errs.Invalid)
 }
 
-// isSentBack reports whether a value of the type json is the stored one. A text that was sent would otherwise be read
-// as JSON, and an object may have another form.
+// isSentBack reports whether a value of the type json is the stored one. A text that was sent would
+// otherwise be read as JSON, and an object may have another form.
 func (f *CustomField) isSentBack(stored string, value any) bool {
 	if f.Type != "json" || stored == "" || value == nil {
 		return false
@@ -66,7 +68,8 @@ func (f *CustomField) isSentBack(stored string, value any) bool {
 	return reflect.DeepEqual(decodedJSON(sent), decodedJSON([]byte(stored)))
 }
 
-// decodedJSON returns a value whose numbers are as they were written; nil for a text that is not JSON.
+// decodedJSON returns a value whose numbers are as they were written; nil for a text that is not
+// JSON.
 func decodedJSON(text []byte) (value any) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -101,7 +104,8 @@ func (f *CustomField) trim(text string) string {
 	return text
 }
 
-// ownReplaced returns values with all those that app users can change replaced by those of a registration.
+// ownReplaced returns values with all those that app users can change replaced by those of a
+// registration.
 func ownReplaced(tx *Tx, values, registered FieldValues) FieldValues {
 	for _, v := range values {
 		f := CustomFieldCache.Get(tx).find(AppRealm, v.ID)

@@ -13,8 +13,9 @@ import (
 	"reeve/store/fold"
 )
 
-// FieldValue is the value of a custom field in a record, as a setting of its type stores it. Fields are
-// named by ID, which is never used again, so that a field of the same key does not get old values.
+// FieldValue is the value of a custom field in a record, as a setting of its type stores it. Fields
+// are named by ID, which is never used again, so that a field of the same key does not get old
+// values.
 type FieldValue struct {
 	ID    ID     `json:"id"`
 	Value string `json:"value"` // never ""
@@ -44,7 +45,9 @@ const (
 
 // Get returns the value of a field; "" for none.
 func (v FieldValues) Get(id ID) string {
-	if i, found := slices.BinarySearchFunc(v, id, func(f FieldValue, id ID) int { return cmp.Compare(f.ID, id) }); found {
+	if i, found := slices.BinarySearchFunc(v, id, func(f FieldValue, id ID) int {
+		return cmp.Compare(f.ID, id)
+	}); found {
 		return v[i].Value
 	}
 	return ""
@@ -52,7 +55,9 @@ func (v FieldValues) Get(id ID) string {
 
 // With returns the values with one of them replaced, or removed if value is "".
 func (v FieldValues) With(id ID, value string) FieldValues {
-	i, found := slices.BinarySearchFunc(v, id, func(f FieldValue, id ID) int { return cmp.Compare(f.ID, id) })
+	i, found := slices.BinarySearchFunc(v, id, func(f FieldValue, id ID) int {
+		return cmp.Compare(f.ID, id)
+	})
 	next := slices.Clone(v)
 	switch {
 	case found && value == "":
@@ -125,7 +130,8 @@ func valueKeys(id ID, how, value string) []string {
 	return keys
 }
 
-// Compared returns a text that is the same for values which are duplicates in a unique field; "" for none.
+// Compared returns a text that is the same for values which are duplicates in a unique field; ""
+// for none.
 func (f *CustomField) Compared(value string) string {
 	if value == "" {
 		return ""
@@ -140,8 +146,8 @@ func entryKey(id ID, how, entry string) string {
 	return id.String() + ":" + fold.Key(entry)
 }
 
-// numberKey returns a text whose order is that of the numbers: the bits of an IEEE 754 number, of which the
-// sign is inverted, and of a negative number all.
+// numberKey returns a text whose order is that of the numbers: the bits of an IEEE 754 number, of
+// which the sign is inverted, and of a negative number all.
 func numberKey(text string) string {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -176,8 +182,8 @@ type customized struct {
 func (u *User) customized() customized    { return customized{u.ID, &u.Fields, &u.FieldMarks} }
 func (u *AppUser) customized() customized { return customized{u.ID, &u.Fields, &u.FieldMarks} }
 
-// MaxFieldBytes bounds the values of all custom fields of a record: they are written with every change of it, and
-// lists have up to 1000 records.
+// MaxFieldBytes bounds the values of all custom fields of a record: they are written with every
+// change of it, and lists have up to 1000 records.
 const MaxFieldBytes = 16 << 10
 
 // size returns the number of bytes of the values.
@@ -204,10 +210,12 @@ func constrainCustomized[P interface {
 	return constrainValues(tx, realm, &was, new.customized(), count)
 }
 
-// constrainValues checks the values that new has and old has not, and marks them. old is nil for a new record.
-// count returns the number of records with a key in the index.
-func constrainValues(tx *Tx, realm string, old *customized, new customized, count func(*Tx, string) (int, error)) error {
-	if len(*new.values) == 0 && (old == nil || len(*old.values) == 0) && len(CustomFieldCache.Get(tx).of(realm)) == 0 {
+// constrainValues checks the values that new has and old has not, and marks them. old is nil for a
+// new record. count returns the number of records with a key in the index.
+func constrainValues(tx *Tx, realm string, old *customized, new customized,
+	count func(*Tx, string) (int, error)) error {
+	if len(*new.values) == 0 && (old == nil || len(*old.values) == 0) &&
+		len(CustomFieldCache.Get(tx).of(realm)) == 0 {
 		return nil
 	}
 	c := valueCheck{
@@ -234,7 +242,8 @@ func constrainValues(tx *Tx, realm string, old *customized, new customized, coun
 		how := new.marks.get(v.ID)
 		if had.Get(v.ID) != v.Value {
 			how = f.mark()
-			if err := c.changed(f, had.Get(v.ID), v.Value, valueKeysOf(v.ID, hadMarks.get(v.ID), had.Get(v.ID))); err != nil {
+			if err := c.changed(f, had.Get(v.ID), v.Value,
+				valueKeysOf(v.ID, hadMarks.get(v.ID), had.Get(v.ID))); err != nil {
 				return err
 			}
 		} else if edited {
@@ -301,14 +310,15 @@ func (c *valueCheck) changed(f *CustomField, was, value string, had []string) er
 			return err
 		}
 		if n > 0 {
-			return errs.Field(errs.Conflict, name, "is already used by another %s", errs.Noun(c.noun())).Coded("duplicate")
+			return errs.Field(errs.Conflict, name, "is already used by another %s",
+				errs.Noun(c.noun())).Coded("duplicate")
 		}
 	}
 	return nil
 }
 
-// mustDiffer returns a Conflict for a value that stays as it is although that of another record reads the same, which only a
-// migration leaves.
+// mustDiffer returns a Conflict for a value that stays as it is although that of another record
+// reads the same, which only a migration leaves.
 func (c *valueCheck) mustDiffer(f *CustomField, value string) error {
 	if !bool(f.Unique) || ActorOf(c.tx).system {
 		return nil
@@ -319,7 +329,8 @@ func (c *valueCheck) mustDiffer(f *CustomField, value string) error {
 			return err
 		}
 		if n > 1 {
-			return errs.Field(errs.Conflict, c.name(f), "reads like that of another %s; change one of them first", errs.Noun(c.noun())).Coded("duplicate")
+			return errs.Field(errs.Conflict, c.name(f),
+				"reads like that of another %s; change one of them first", errs.Noun(c.noun())).Coded("duplicate")
 		}
 	}
 	return nil
@@ -332,8 +343,8 @@ func (c *valueCheck) noun() string {
 	return Users.Noun()
 }
 
-// permits reports whether the actor is one of those who may read or change a field, whatever the operation, for
-// example when a change is undone.
+// permits reports whether the actor is one of those who may read or change a field, whatever the
+// operation, for example when a change is undone.
 func (c *valueCheck) permits(access func(FieldAudience) bool) bool {
 	switch a := ActorOf(c.tx); {
 	case a.system:
@@ -343,11 +354,13 @@ func (c *valueCheck) permits(access func(FieldAudience) bool) bool {
 	case a.Key != nil:
 		return access(FieldProgram)
 	default:
-		return access(FieldBackend) || c.realm == AdminRealm && c.id == a.ID && a.By == nil && access(FieldSelf)
+		return access(FieldBackend) ||
+			c.realm == AdminRealm && c.id == a.ID && a.By == nil && access(FieldSelf)
 	}
 }
 
-// name returns the name of a field in errors. Those whom the field is hidden from don't get its key.
+// name returns the name of a field in errors. Those whom the field is hidden from don't get its
+// key.
 func (c *valueCheck) name(f *CustomField) string {
 	if !c.permits(f.ReadableBy) {
 		return "fields"
@@ -355,8 +368,8 @@ func (c *valueCheck) name(f *CustomField) string {
 	return "fields." + f.Key
 }
 
-// missing adds a fault for each required value that is removed. AssignFields checks which a new record lacks,
-// because that depends on who fills in a form.
+// missing adds a fault for each required value that is removed. AssignFields checks which a new
+// record lacks, because that depends on who fills in a form.
 func (c *valueCheck) missing(created bool, had, values FieldValues) {
 	for _, f := range c.set.of(c.realm) {
 		if !created && bool(f.Required) && had.Get(f.ID) != "" && values.Get(f.ID) == "" {
@@ -374,7 +387,8 @@ func (c *valueCheck) missing(created bool, had, values FieldValues) {
 	}
 }
 
-// Value returns a stored text as JSON has it: a text, number, boolean, array or any JSON value; nil for none.
+// Value returns a stored text as JSON has it: a text, number, boolean, array or any JSON value; nil
+// for none.
 func (f *CustomField) Value(text string) any {
 	if text == "" {
 		return nil

@@ -54,20 +54,24 @@ func constrainDept(tx *Tx, old, new *Dept) error {
 	if old != nil {
 		for _, id := range PolicyCache.Get(tx).Descendants(old.ID) {
 			if !scope.HasDept(id) {
-				return errs.Field(errs.Invalid, "parent_id", "can't be moved: a department below it is outside your data scope")
+				return errs.Field(errs.Invalid, "parent_id",
+					"can't be moved: a department below it is outside your data scope")
 			}
 		}
 	}
 	return nil
 }
 
-// requireEnabledDept refuses to put a user into a disabled department. Those who are in it stay there, with their data scope.
+// requireEnabledDept refuses to put a user into a disabled department. Those who are in it stay
+// there, with their data scope.
 func requireEnabledDept(tx *Tx, old, new *User) error {
-	if ActorOf(tx).system || new == nil || new.DeptID == 0 || old != nil && old.DeptID == new.DeptID {
+	if ActorOf(tx).system || new == nil || new.DeptID == 0 ||
+		old != nil && old.DeptID == new.DeptID {
 		return nil
 	}
 	if d := PolicyCache.Get(tx).depts.Get(new.DeptID); d != nil && !bool(d.Status) { // a reference to none is refused as such
-		return errs.Field(errs.Invalid, "dept_id", "department %s is disabled; enable it first, or choose another one", d.Name)
+		return errs.Field(errs.Invalid, "dept_id",
+			"department %s is disabled; enable it first, or choose another one", d.Name)
 	}
 	return nil
 }
@@ -81,7 +85,9 @@ func (r *Policy) DeptTree(scope *Scope) []*kv.Node[Dept] {
 			in = append(in, d)
 		}
 	}
-	return kv.Tree(in, func(d *Dept) ID { return d.ID }, deptParent, func(d *Dept) int64 { return d.Sort })
+	return kv.Tree(in, func(d *Dept) ID {
+		return d.ID
+	}, deptParent, func(d *Dept) int64 { return d.Sort })
 }
 
 // pathEscape escapes slashes in the name of a department, so that they do not separate names in
@@ -92,7 +98,8 @@ var pathEscape = strings.NewReplacer(`\`, `\\`, `/`, `\/`)
 // slashes. A slash or backslash in a name is preceded by a backslash.
 func (r *Policy) DeptPath(id ID) string {
 	path := ""
-	for d, steps := r.depts.Get(id), 0; d != nil && steps <= kv.MaxDepth; d, steps = r.depts.Get(d.ParentID), steps+1 {
+	for d, steps := r.depts.Get(id), 0; d != nil &&
+		steps <= kv.MaxDepth; d, steps = r.depts.Get(d.ParentID), steps+1 {
 		path = "/" + pathEscape.Replace(d.Name) + path
 	}
 	return strings.TrimPrefix(path, "/")

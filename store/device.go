@@ -21,7 +21,8 @@ type Device struct {
 	Failures  int64  `json:"failures" log:"-"`                   // failed sign-ins since the last successful one
 	ExpiresAt Time   `json:"expires_at" log:"-"`                 // DeviceLife after the last successful sign-in
 
-	// Of the last sign-in; "" and 0 if it was before schema 19. Their sessions have them in the change log.
+	// Of the last sign-in; "" and 0 if it was before schema 19. Their sessions have them in the
+	// change log.
 	Browser  string   `json:"browser" log:"-"`
 	OS       string   `json:"os" log:"-"`
 	IP       string   `json:"ip" log:"-"`
@@ -43,11 +44,17 @@ const (
 
 // Devices and their indexes. A device is deleted with its user.
 var (
-	Devices         = kv.NewCollection[Device]("device")
-	DeviceByUser    = kv.NewRef(Devices, "user_id", Users, func(d *Device) ID { return d.UserID }, kv.Cascade)
-	DeviceByAppUser = kv.NewRef(Devices, "app_user_id", AppUsers, func(d *Device) ID { return d.AppUserID }, kv.Cascade)
-	DeviceByHash    = kv.NewUnique(Devices, "hash", func(d *Device) string { return d.Hash })
-	DeviceByExpiry  = kv.NewMany(Devices, "expires_at", func(d *Device) []Time { return []Time{d.ExpiresAt} })
+	Devices      = kv.NewCollection[Device]("device")
+	DeviceByUser = kv.NewRef(Devices, "user_id", Users, func(d *Device) ID {
+		return d.UserID
+	}, kv.Cascade)
+	DeviceByAppUser = kv.NewRef(Devices, "app_user_id", AppUsers, func(d *Device) ID {
+		return d.AppUserID
+	}, kv.Cascade)
+	DeviceByHash   = kv.NewUnique(Devices, "hash", func(d *Device) string { return d.Hash })
+	DeviceByExpiry = kv.NewMany(Devices, "expires_at", func(d *Device) []Time {
+		return []Time{d.ExpiresAt}
+	})
 )
 
 var _ = manage(Access{Table: Devices, Query: "admin.list.query"})
@@ -59,7 +66,8 @@ func DeviceOf(tx *Tx, a Account, hash string) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (Account{App: d.AppUserID != 0, ID: max(d.UserID, d.AppUserID)}) != a || tx.Now() >= d.ExpiresAt {
+	if (Account{App: d.AppUserID != 0, ID: max(d.UserID, d.AppUserID)}) != a ||
+		tx.Now() >= d.ExpiresAt {
 		return nil, Devices.NotFound(d.ID)
 	}
 	return d, nil
@@ -102,7 +110,9 @@ func (d *Device) use(tx *Tx, at Client) {
 	d.Failures, d.ExpiresAt, d.LastUsed = 0, tx.Now().Add(DeviceLife), tx.Now()
 	d.Browser, d.OS, d.IP = at.Browser, at.OS, at.IP
 	if network := at.network(); network != "" {
-		d.Networks = slices.DeleteFunc(slices.Clone(d.Networks), func(n string) bool { return n == network })
+		d.Networks = slices.DeleteFunc(slices.Clone(d.Networks), func(n string) bool {
+			return n == network
+		})
 		d.Networks = append(d.Networks, network)
 		d.Networks = d.Networks[max(0, len(d.Networks)-maxNetworks):]
 	}
@@ -153,7 +163,9 @@ func UnknownIn(tx *Tx, a Account, known ID, at Client) (kind string, err error) 
 func KnowsNetwork(tx *Tx, a Account, at Client) (bool, error) {
 	all, err := devicesOf(tx, a)
 	network := at.network()
-	return network != "" && slices.ContainsFunc(all, func(d *Device) bool { return slices.Contains(d.Networks, network) }), err
+	return network != "" && slices.ContainsFunc(all, func(d *Device) bool {
+		return slices.Contains(d.Networks, network)
+	}), err
 }
 
 // ForgetDevice deletes a device and ends the sessions that were opened there.

@@ -51,9 +51,13 @@ var DictCache = kv.NewCache("dictionaries", func(tx *Tx) (*DictSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	none := &DictSet{records: kv.NewRecordMap[DictItem](nil), items: kv.NewRecordMap[[]Row[DictItem]](nil)}
+	none := &DictSet{
+		records: kv.NewRecordMap[DictItem](nil),
+		items:   kv.NewRecordMap[[]Row[DictItem]](nil),
+	}
 	return none.with(dicts, items)
-}, Dicts, DictItems).WithUpdate(func(tx *Tx, old *DictSet, changed map[kv.Table]map[ID]bool) (*DictSet, error) {
+}, Dicts, DictItems).WithUpdate(func(tx *Tx, old *DictSet,
+	changed map[kv.Table]map[ID]bool) (*DictSet, error) {
 	dicts, err := kv.ReadChanged(tx, Dicts, changed)
 	if err != nil {
 		return nil, err
@@ -69,7 +73,9 @@ var DictCache = kv.NewCache("dictionaries", func(tx *Tx) (*DictSet, error) {
 func (c *DictSet) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictSet, error) {
 	next := *c
 	var err error
-	next.Dicts, err = rowsWith(c.Dicts, dicts, func(d *Dict) []string { return []string{d.Code, d.Name, d.Describe} },
+	next.Dicts, err = rowsWith(c.Dicts, dicts, func(d *Dict) []string {
+		return []string{d.Code, d.Name, d.Describe}
+	},
 		func(a, b *Dict) int { return cmp.Compare(a.ID, b.ID) })
 	if err != nil {
 		return nil, err
@@ -96,8 +102,12 @@ func (c *DictSet) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictSet, er
 	next.records = c.records.With(items)
 	fresh := map[ID]*[]Row[DictItem]{}
 	for dict, changed := range lists {
-		rows, err := rowsWith(c.rows(dict), changed, func(i *DictItem) []string { return []string{i.Label, i.Value} },
-			func(a, b *DictItem) int { return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID)) })
+		rows, err := rowsWith(c.rows(dict), changed, func(i *DictItem) []string {
+			return []string{i.Label, i.Value}
+		},
+			func(a, b *DictItem) int {
+				return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID))
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +137,12 @@ func (c *DictSet) enabled() (*OpenDicts, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := ConfigDict{Code: d.Value.Code, Public: bool(d.Value.Public), JSON: b, tag: contentTag([]byte(d.Value.Code), b)}
+		one := ConfigDict{
+			Code:   d.Value.Code,
+			Public: bool(d.Value.Public),
+			JSON:   b,
+			tag:    contentTag([]byte(d.Value.Code), b),
+		}
 		all.Each = append(all.Each, one)
 		if one.Public {
 			public.Each = append(public.Each, one)
@@ -150,7 +165,9 @@ func (o *OpenDicts) encode() (err error) {
 }
 
 func (c *DictSet) has(dict ID) bool {
-	_, found := slices.BinarySearchFunc(c.Dicts, dict, func(row Row[Dict], id ID) int { return cmp.Compare(row.ID, id) })
+	_, found := slices.BinarySearchFunc(c.Dicts, dict, func(row Row[Dict], id ID) int {
+		return cmp.Compare(row.ID, id)
+	})
 	return found
 }
 

@@ -21,8 +21,12 @@ type DictItem struct {
 // DictItems and their indexes.
 var (
 	DictItems       = kv.NewCollection[DictItem]("dict_item").Undoable()
-	DictItemByValue = kv.NewUniqueText(DictItems, "value", fold.Value, func(i *DictItem) string { return i.DictID.String() + "." + i.Value }, "dict_id")
-	DictItemByDict  = kv.NewRef(DictItems, "dict_id", Dicts, func(i *DictItem) ID { return i.DictID }, kv.Restrict).Required()
+	DictItemByValue = kv.NewUniqueText(DictItems, "value", fold.Value, func(i *DictItem) string {
+		return i.DictID.String() + "." + i.Value
+	}, "dict_id")
+	DictItemByDict = kv.NewRef(DictItems, "dict_id", Dicts, func(i *DictItem) ID {
+		return i.DictID
+	}, kv.Restrict).Required()
 
 	_ = DictItems.Constraint(constrainDictItem)
 )

@@ -12,7 +12,8 @@ import (
 	"reeve/store/kv"
 )
 
-// Names of package kv that nearly every caller of this package needs. The others are used as kv.NAME.
+// Names of package kv that nearly every caller of this package needs. The others are used as
+// kv.NAME.
 type (
 	DB        = kv.DB
 	Flag      = kv.Flag

@@ -5,7 +5,8 @@ import (
 	"reeve/store/kv"
 )
 
-// Passkey is a public key of a user, whose private key is in a device or a password manager (WebAuthn).
+// Passkey is a public key of a user, whose private key is in a device or a password manager
+// (WebAuthn).
 type Passkey struct {
 	Ident
 	UserID         ID       `json:"user_id"`
@@ -27,11 +28,17 @@ const MaxPasskeys = 20
 
 // Passkeys and their indexes. They are deleted with the user.
 var (
-	Passkeys            = kv.NewCollection[Passkey]("passkey")
-	PasskeyByUser       = kv.NewRef(Passkeys, "user_id", Users, func(p *Passkey) ID { return p.UserID }, kv.Cascade)
-	PasskeyByCredential = kv.NewUnique(Passkeys, "credential_id", func(p *Passkey) string { return p.CredentialID })
+	Passkeys      = kv.NewCollection[Passkey]("passkey")
+	PasskeyByUser = kv.NewRef(Passkeys, "user_id", Users, func(p *Passkey) ID {
+		return p.UserID
+	}, kv.Cascade)
+	PasskeyByCredential = kv.NewUnique(Passkeys, "credential_id", func(p *Passkey) string {
+		return p.CredentialID
+	})
 
-	_ = Passkeys.Authorize(func(tx *Tx, p *Passkey) error { return authorizeFactor(tx, Account{ID: p.UserID}) }).
+	_ = Passkeys.Authorize(func(tx *Tx, p *Passkey) error {
+		return authorizeFactor(tx, Account{ID: p.UserID})
+	}).
 		Constraint(func(tx *Tx, _, new *Passkey) error {
 			if new == nil {
 				return nil
@@ -57,7 +64,8 @@ func PasskeysOf(tx *Tx, user ID) (all []*Passkey, err error) {
 func AddPasskey(tx *Tx, p *Passkey) error {
 	if n, err := PasskeyByUser.Count(tx, p.UserID); err != nil || n >= MaxPasskeys {
 		if err == nil {
-			err = errs.New(errs.Conflict, "you have %d passkeys, which is the most; remove one first", n).Coded("too_many_passkeys")
+			err = errs.New(errs.Conflict,
+				"you have %d passkeys, which is the most; remove one first", n).Coded("too_many_passkeys")
 		}
 		return err
 	}
@@ -70,8 +78,8 @@ func AddPasskey(tx *Tx, p *Passkey) error {
 // ErrWrongPasskey is returned for an unknown passkey, and for one whose signature is wrong.
 var ErrWrongPasskey = errs.New(errs.Unauthenticated, "this passkey is not accepted").Coded("wrong_passkey")
 
-// UsePasskey records the use of a passkey with the count that it has signed, which an authenticator that counts
-// increases with each use: otherwise it is a copy, or a response that was used before.
+// UsePasskey records the use of a passkey with the count that it has signed, which an authenticator
+// that counts increases with each use: otherwise it is a copy, or a response that was used before.
 func UsePasskey(tx *Tx, id ID, count int64, eligible, backedUp bool) error {
 	_, err := Passkeys.UpdateQuietly(tx, id, func(p *Passkey) error {
 		if (count != 0 || p.SignCount != 0) && count <= p.SignCount {

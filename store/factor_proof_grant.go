@@ -8,12 +8,12 @@ import (
 )
 
 // A session without a recent proof must not get around the confirmation by giving another user the
-// permission for the operation: that user signs in, which is a proof. So giving a permission that an
-// operation with a confirmation needs (Options.Confirmed) requires a proof itself.
+// permission for the operation: that user signs in, which is a proof. So giving a permission that
+// an operation with a confirmation needs (Options.Confirmed) requires a proof itself.
 
-// confirmedReach returns the permissions of Options.Confirmed that the holder of roles has, or can get
-// through roles that these allow the holder to grant. changed replaces the role with its ID; nil for
-// none.
+// confirmedReach returns the permissions of Options.Confirmed that the holder of roles has, or can
+// get through roles that these allow the holder to grant. changed replaces the role with its ID;
+// nil for none.
 func (r *Policy) confirmedReach(confirmed map[string]bool, roles []ID, changed *Role) map[ID]bool {
 	reach, seen := map[ID]bool{}, map[ID]bool{}
 	for todo := slices.Clone(roles); len(todo) > 0; {
@@ -81,14 +81,17 @@ func proveUser(tx *Tx, old, new *User) error {
 	return proveGain(tx, before, rules.confirmedReach(confirmed, new.RoleIDs, nil))
 }
 
-// mayEnable returns an error unless the actor may give what a change of the permission tree enables:
-// its holders get those permissions, so the actor must hold them, and may need a recent proof.
+// mayEnable returns an error unless the actor may give what a change of the permission tree
+// enables: its holders get those permissions, so the actor must hold them, and may need a recent
+// proof.
 func mayEnable(tx *Tx, old, new *Permission) error {
-	if old == nil || new == nil || ActorOf(tx).system || old.Status == new.Status && old.ParentID == new.ParentID {
+	if old == nil || new == nil || ActorOf(tx).system ||
+		old.Status == new.Status && old.ParentID == new.ParentID {
 		return nil
 	}
 	rules, limit := PolicyCache.Get(tx), ceilingFor(tx)
-	if rules.enabled(old.ID) || !bool(new.Status) || new.ParentID != 0 && !rules.enabled(new.ParentID) {
+	if rules.enabled(old.ID) || !bool(new.Status) ||
+		new.ParentID != 0 && !rules.enabled(new.ParentID) {
 		return nil
 	}
 	proof := false
@@ -110,7 +113,8 @@ func mayEnable(tx *Tx, old, new *Permission) error {
 	return nil
 }
 
-// enabledBelow reports whether p is top, or is below it and all permissions from p to there are enabled.
+// enabledBelow reports whether p is top, or is below it and all permissions from p to there are
+// enabled.
 func (r *Policy) enabledBelow(p, top *Permission) bool {
 	for steps := 0; steps <= kv.MaxDepth; steps++ {
 		if p.ID == top.ID {

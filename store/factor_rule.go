@@ -7,8 +7,8 @@ import (
 	"reeve/store/errs"
 )
 
-// Who must have a second factor. From the first sign-in at which it is required, users have some days to set one up;
-// afterwards their sessions can do nothing else.
+// Who must have a second factor. From the first sign-in at which it is required, users have some
+// days to set one up; afterwards their sessions can do nothing else.
 
 // The values of RequireFactor.
 const (
@@ -43,7 +43,8 @@ func (a *Actor) MustAddFactor(tx *Tx) bool {
 	return due != 0 && tx.Now() >= due
 }
 
-// DueFactor returns until when the actor must set up a second factor; 0 if none is required, or there is one.
+// DueFactor returns until when the actor must set up a second factor; 0 if none is required, or
+// there is one.
 func (a *Actor) DueFactor(tx *Tx) Time {
 	if a.FactorDue == 0 || !factorRequired(tx, a.RoleIDs) {
 		return 0
@@ -51,7 +52,8 @@ func (a *Actor) DueFactor(tx *Tx) Time {
 	return a.FactorDue
 }
 
-// DueAtSignIn returns until when a user who signs in must set up a second factor; 0 if none is required, or there is one.
+// DueAtSignIn returns until when a user who signs in must set up a second factor; 0 if none is
+// required, or there is one.
 func DueAtSignIn(tx *Tx, u *User) (Time, error) {
 	if !factorRequired(tx, u.RoleIDs) {
 		return 0, nil
@@ -66,8 +68,8 @@ func DueAtSignIn(tx *Tx, u *User) (Time, error) {
 	return tx.Now().Add(time.Duration(FactorGraceDays.Get(tx)) * 24 * time.Hour), nil
 }
 
-// followFactor updates until when a user must set up a second factor, after one was added or removed. Who has removed
-// the last one must set up another at once.
+// followFactor updates until when a user must set up a second factor, after one was added or
+// removed. Who has removed the last one must set up another at once.
 func followFactor(tx *Tx, who Account) error {
 	if who.App {
 		return nil
@@ -91,7 +93,8 @@ func followFactor(tx *Tx, who Account) error {
 	return err
 }
 
-// mayChangeRoleFactor returns an error if the actor may not change whether a role requires a second factor.
+// mayChangeRoleFactor returns an error if the actor may not change whether a role requires a second
+// factor.
 func mayChangeRoleFactor(tx *Tx, old, new *Role) error {
 	requires := func(r *Role) bool { return r != nil && bool(r.Status) && bool(r.RequireFactor) }
 	if requires(old) == requires(new) {
@@ -104,8 +107,8 @@ func mayChangeRequireFactor(tx *Tx, _, new string) error {
 	return mayRequireFactor(tx, new != FactorForNobody)
 }
 
-// mayRequireFactor returns an error if the actor may not require a second factor of others, or end that: for lack of a
-// recent proof or, to require it, of a second factor.
+// mayRequireFactor returns an error if the actor may not require a second factor of others, or end
+// that: for lack of a recent proof or, to require it, of a second factor.
 func mayRequireFactor(tx *Tx, required bool) error {
 	a := ActorOf(tx)
 	if a.system {
@@ -116,7 +119,8 @@ func mayRequireFactor(tx *Tx, required bool) error {
 	}
 	has, err := HasFactor(tx, Account{App: a.App, ID: a.ID})
 	if err == nil && !has {
-		err = errs.New(errs.Conflict, "set up your own second factor before you require one of others").Coded("factor_first")
+		err = errs.New(errs.Conflict,
+			"set up your own second factor before you require one of others").Coded("factor_first")
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"reeve/store/kv"
 )
 
-// TOTP is the authenticator app of a person: it makes a code of six digits from a secret and the time (RFC 6238), which
-// is asked for besides the password.
+// TOTP is the authenticator app of a person: it makes a code of six digits from a secret and the
+// time (RFC 6238), which is asked for besides the password.
 type TOTP struct {
 	Ident
 	UserID    ID        `json:"user_id"`
@@ -30,17 +30,30 @@ type RecoveryCodes struct {
 	kv.Timestamps
 }
 
-// Authenticator apps and recovery codes, at most one record of a person. They are deleted with the person.
+// Authenticator apps and recovery codes, at most one record of a person. They are deleted with the
+// person.
 var (
-	TOTPs         = kv.NewCollection[TOTP]("authenticator")
-	TOTPByUser    = kv.NewRef(TOTPs, "user_id", Users, func(t *TOTP) ID { return t.UserID }, kv.Cascade)
-	TOTPByAppUser = kv.NewRef(TOTPs, "app_user_id", AppUsers, func(t *TOTP) ID { return t.AppUserID }, kv.Cascade)
-	totpByPerson  = kv.NewUnique(TOTPs, "person", func(t *TOTP) string { return t.Account().Person() })
+	TOTPs      = kv.NewCollection[TOTP]("authenticator")
+	TOTPByUser = kv.NewRef(TOTPs, "user_id", Users, func(t *TOTP) ID {
+		return t.UserID
+	}, kv.Cascade)
+	TOTPByAppUser = kv.NewRef(TOTPs, "app_user_id", AppUsers, func(t *TOTP) ID {
+		return t.AppUserID
+	}, kv.Cascade)
+	totpByPerson = kv.NewUnique(TOTPs, "person", func(t *TOTP) string {
+		return t.Account().Person()
+	})
 
-	RecoverySets          = kv.NewCollection[RecoveryCodes]("recovery_code")
-	RecoveryByUser        = kv.NewRef(RecoverySets, "user_id", Users, func(c *RecoveryCodes) ID { return c.UserID }, kv.Cascade)
-	RecoveryByAppUser     = kv.NewRef(RecoverySets, "app_user_id", AppUsers, func(c *RecoveryCodes) ID { return c.AppUserID }, kv.Cascade)
-	recoveryCodesByPerson = kv.NewUnique(RecoverySets, "person", func(c *RecoveryCodes) string { return c.Account().Person() })
+	RecoverySets   = kv.NewCollection[RecoveryCodes]("recovery_code")
+	RecoveryByUser = kv.NewRef(RecoverySets, "user_id", Users, func(c *RecoveryCodes) ID {
+		return c.UserID
+	}, kv.Cascade)
+	RecoveryByAppUser = kv.NewRef(RecoverySets, "app_user_id", AppUsers, func(c *RecoveryCodes) ID {
+		return c.AppUserID
+	}, kv.Cascade)
+	recoveryCodesByPerson = kv.NewUnique(RecoverySets, "person", func(c *RecoveryCodes) string {
+		return c.Account().Person()
+	})
 
 	_ = TOTPs.Authorize(func(tx *Tx, t *TOTP) error { return authorizeFactor(tx, t.Account()) }).
 		Constraint(func(tx *Tx, _, new *TOTP) error {
@@ -49,9 +62,15 @@ var (
 			}
 			return ownFactor(tx, new.Account())
 		}).
-		Sealed(func(t *TOTP) *kv.Sealed { return &t.Secret }, func(t *TOTP) string { return totpPlace(t.Account()) },
-			func(tx *Tx, t *TOTP) (string, error) { return "second factor of " + t.Account().nameOr(tx), nil })
-	_ = RecoverySets.Authorize(func(tx *Tx, c *RecoveryCodes) error { return authorizeFactor(tx, c.Account()) }).
+		Sealed(func(t *TOTP) *kv.Sealed {
+			return &t.Secret
+		}, func(t *TOTP) string { return totpPlace(t.Account()) },
+			func(tx *Tx, t *TOTP) (string, error) {
+				return "second factor of " + t.Account().nameOr(tx), nil
+			})
+	_ = RecoverySets.Authorize(func(tx *Tx, c *RecoveryCodes) error {
+		return authorizeFactor(tx, c.Account())
+	}).
 		Constraint(func(tx *Tx, _, new *RecoveryCodes) error {
 			if new == nil {
 				return nil
@@ -73,7 +92,8 @@ func (c *RecoveryCodes) Account() Account { return accountOf(c.UserID, c.AppUser
 // totpPlace is the place that a secret is bound to, see kv.Tx.Seal.
 func totpPlace(who Account) string { return "totp " + who.Person() }
 
-// ownFactor requires that a factor is added or changed by its person, or by the program for the person.
+// ownFactor requires that a factor is added or changed by its person, or by the program for the
+// person.
 func ownFactor(tx *Tx, who Account) error {
 	if ActorOf(tx).system || ownActor(tx, who) {
 		return nil
@@ -108,7 +128,10 @@ func spendCodes(tx *Tx) error {
 	next := tx.Now().Std().Add(TOTPStep).Unix() / int64(TOTPStep/time.Second)
 	for t, err := range TOTPs.All(tx) {
 		if err == nil {
-			_, err = TOTPs.UpdateQuietly(tx, t.ID, func(t *TOTP) error { t.LastStep = max(t.LastStep, next); return nil })
+			_, err = TOTPs.UpdateQuietly(tx, t.ID, func(t *TOTP) error {
+				t.LastStep = max(t.LastStep, next)
+				return nil
+			})
 		}
 		if err != nil {
 			return err
@@ -136,7 +159,8 @@ func HasFactor(tx *Tx, who Account) (bool, error) {
 	return n > 0, err
 }
 
-// BeginTOTP stores the secret of a new authenticator app, which has to be confirmed. It replaces one that was not.
+// BeginTOTP stores the secret of a new authenticator app, which has to be confirmed. It replaces
+// one that was not.
 func BeginTOTP(tx *Tx, who Account, secret string) error {
 	old, err := TOTPOf(tx, who)
 	switch {
@@ -162,7 +186,8 @@ func BeginTOTP(tx *Tx, who Account, secret string) error {
 func (t *TOTP) Reveal(tx *Tx) (string, error) {
 	secret, err := tx.Unseal(totpPlace(t.Account()), t.Secret)
 	if err != nil {
-		return "", errs.New(errs.Conflict, "the secret of this authenticator app can't be decrypted with secret.key; use a recovery code, or have the app removed").Coded("totp_lost").Because(err)
+		return "", errs.New(errs.Conflict,
+			"the secret of this authenticator app can't be decrypted with secret.key; use a recovery code, or have the app removed").Coded("totp_lost").Because(err)
 	}
 	return secret, nil
 }
@@ -181,7 +206,8 @@ func UseTOTP(tx *Tx, id ID, step int64) error {
 	return followFactor(tx, t.Account())
 }
 
-// ErrWrongCode is returned for a code that a person's second factor does not have, or that was used.
+// ErrWrongCode is returned for a code that a person's second factor does not have, or that was
+// used.
 var ErrWrongCode = errs.New(errs.Unauthenticated, "wrong code, or it was used already").Coded("wrong_code")
 
 // UseRecoveryCode removes the recovery code with a hash.
@@ -212,7 +238,10 @@ func RecoveryCodesOf(tx *Tx, who Account) (*RecoveryCodes, error) {
 func SetRecoveryCodes(tx *Tx, who Account, hashes []string) error {
 	old, err := RecoveryCodesOf(tx, who)
 	if err == nil {
-		_, err = RecoverySets.Update(tx, old.ID, func(c *RecoveryCodes) error { c.Hashes = hashes; return nil })
+		_, err = RecoverySets.Update(tx, old.ID, func(c *RecoveryCodes) error {
+			c.Hashes = hashes
+			return nil
+		})
 		return err
 	}
 	if err := ignoreMissing(err); err != nil {
@@ -225,8 +254,8 @@ func SetRecoveryCodes(tx *Tx, who Account, hashes []string) error {
 	return RecoverySets.Create(tx, c)
 }
 
-// RemoveTOTP removes the authenticator app of a person, and the recovery codes with the last factor. It reports whether
-// there was one.
+// RemoveTOTP removes the authenticator app of a person, and the recovery codes with the last
+// factor. It reports whether there was one.
 func RemoveTOTP(tx *Tx, who Account) (had bool, err error) {
 	t, err := TOTPOf(tx, who)
 	if err == nil {
@@ -255,8 +284,8 @@ func factorRemoved(tx *Tx, who Account) error {
 	return ignoreMissing(err)
 }
 
-// RemoveFactors removes everything that is asked for besides the password of a person, and reports whether there was
-// something.
+// RemoveFactors removes everything that is asked for besides the password of a person, and reports
+// whether there was something.
 func RemoveFactors(tx *Tx, who Account) (had bool, err error) {
 	if had, err = HasFactor(tx, who); err != nil {
 		return false, err

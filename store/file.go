@@ -52,27 +52,55 @@ type FileGroup struct {
 // trash, so that lists of the others need no further condition.
 var (
 	FileGroups      = kv.NewCollection[FileGroup]("file_group").Undoable()
-	FileGroupByName = kv.NewUniqueText(FileGroups, "name", fold.Name, func(g *FileGroup) string { return g.Name })
-	FileGroupBySort = kv.NewMany(FileGroups, "sort", func(g *FileGroup) []int64 { return []int64{g.Sort} })
+	FileGroupByName = kv.NewUniqueText(FileGroups, "name", fold.Name, func(g *FileGroup) string {
+		return g.Name
+	})
+	FileGroupBySort = kv.NewMany(FileGroups, "sort", func(g *FileGroup) []int64 {
+		return []int64{g.Sort}
+	})
 
-	Files          = kv.NewCollection[File]("file").Undoable()
-	FileByGroup    = kv.NewRef(Files, "group_id", FileGroups, func(f *File) ID { return rejectTrashed(f, f.GroupID) }, kv.Restrict, "trashed_at")
-	FileByFolder   = kv.NewMany(Files, "folder", func(f *File) []ID { return rejectTrashed(f, []ID{f.GroupID}) }) // also 0, for files without a folder
-	FileByKind     = kv.NewMany(Files, "kind", func(f *File) []string { return rejectTrashed(f, []string{f.Kind}) }, "trashed_at")
-	FileByPublic   = kv.NewMany(Files, "public", func(f *File) []string { return rejectTrashed(f, []string{flagText(Flag(f.Public()))}) })
-	FileByState    = kv.NewMany(Files, "state", func(f *File) []string { return []string{fileState(f)} })
-	FileByKey      = kv.NewUnique(Files, "key", func(f *File) string { return f.Key })
-	FileByDigest   = kv.NewMany(Files, "digest", func(f *File) []string { return []string{f.Digest.String()} })
-	FileByUploader = kv.NewRef(Files, "uploader_id", Users, func(f *File) ID { return f.UploaderID }, kv.Dangle)
-	FileByName     = kv.NewMany(Files, "name", func(f *File) []string { return []string{fold.SortKey(f.Name)} })
-	FileBySize     = kv.NewMany(Files, "size", func(f *File) []int64 { return []int64{f.Size} })
-	FileByTrashed  = kv.NewMany(Files, "trashed_at", func(f *File) []Time { return []Time{f.TrashedAt} })
-	FileSearch     = kv.NewSearch(Files, func(f *File) []string { return []string{f.Name} })
+	Files       = kv.NewCollection[File]("file").Undoable()
+	FileByGroup = kv.NewRef(Files, "group_id", FileGroups, func(f *File) ID {
+		return rejectTrashed(f, f.GroupID)
+	}, kv.Restrict, "trashed_at")
+	FileByFolder = kv.NewMany(Files, "folder", func(f *File) []ID { return rejectTrashed(f, []ID{f.GroupID}) }) // also 0, for files without a folder
+	FileByKind   = kv.NewMany(Files, "kind", func(f *File) []string {
+		return rejectTrashed(f, []string{f.Kind})
+	}, "trashed_at")
+	FileByPublic = kv.NewMany(Files, "public", func(f *File) []string {
+		return rejectTrashed(f, []string{flagText(Flag(f.Public()))})
+	})
+	FileByState = kv.NewMany(Files, "state", func(f *File) []string {
+		return []string{fileState(f)}
+	})
+	FileByKey    = kv.NewUnique(Files, "key", func(f *File) string { return f.Key })
+	FileByDigest = kv.NewMany(Files, "digest", func(f *File) []string {
+		return []string{f.Digest.String()}
+	})
+	FileByUploader = kv.NewRef(Files, "uploader_id", Users, func(f *File) ID {
+		return f.UploaderID
+	}, kv.Dangle)
+	FileByName = kv.NewMany(Files, "name", func(f *File) []string {
+		return []string{fold.SortKey(f.Name)}
+	})
+	FileBySize    = kv.NewMany(Files, "size", func(f *File) []int64 { return []int64{f.Size} })
+	FileByTrashed = kv.NewMany(Files, "trashed_at", func(f *File) []Time {
+		return []Time{f.TrashedAt}
+	})
+	FileSearch = kv.NewSearch(Files, func(f *File) []string { return []string{f.Name} })
 
-	_ = Files.Authorize(authorizeFile).Content(func(f *File) kv.Digest { return f.Digest }, func(f *File) int64 { return f.Size }, FileByDigest)
+	_ = Files.Authorize(authorizeFile).Content(func(f *File) kv.Digest {
+		return f.Digest
+	}, func(f *File) int64 { return f.Size }, FileByDigest)
 )
 
-var _ = manage(Access{Table: Files, Query: "file.list.query", Update: "file.list.update", Delete: "file.list.delete", Fields: []FieldAccess{{"trashed_at", "file.trash.restore"}}})
+var _ = manage(Access{
+	Table:  Files,
+	Query:  "file.list.query",
+	Update: "file.list.update",
+	Delete: "file.list.delete",
+	Fields: []FieldAccess{{"trashed_at", "file.trash.restore"}},
+})
 
 var _ = Manage(FileGroups, "file.group")
 

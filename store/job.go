@@ -56,7 +56,9 @@ var (
 	JobByUser  = kv.NewRef(Jobs, "user_id", Users, func(j *Job) ID { return j.UserID }, kv.Dangle)
 
 	JobSteps  = kv.NewCollection[JobStep]("job_step").Unlogged()
-	StepByJob = kv.NewRef(JobSteps, "job_id", Jobs, func(s *JobStep) ID { return s.JobID }, kv.Cascade)
+	StepByJob = kv.NewRef(JobSteps, "job_id", Jobs, func(s *JobStep) ID {
+		return s.JobID
+	}, kv.Cascade)
 )
 
 var _ = manage(Access{Table: Jobs, Query: "admin.list.query"})
@@ -79,16 +81,23 @@ func (j *Job) Ended() bool { return j.State == JobDone || j.State == JobFailed }
 
 // JobsIn returns the IDs of up to 1000 jobs in some states, the oldest first.
 func JobsIn(tx *Tx, states ...string) ([]ID, error) {
-	return Jobs.FindIDs(tx, kv.Query[Job]{Where: []kv.Condition{JobByState.AnyOf(states...)}, Limit: 1000})
+	return Jobs.FindIDs(tx, kv.Query[Job]{
+		Where: []kv.Condition{JobByState.AnyOf(states...)},
+		Limit: 1000,
+	})
 }
 
-// TrimJobs deletes up to MaxRecordsPerWrite of the oldest ended jobs while there are more than keep.
+// TrimJobs deletes up to MaxRecordsPerWrite of the oldest ended jobs while there are more than
+// keep.
 func TrimJobs(tx *Tx, keep int) error {
 	total, err := Jobs.Count(tx)
 	if err != nil || total <= keep {
 		return err
 	}
-	ids, err := Jobs.FindIDs(tx, kv.Query[Job]{Where: []kv.Condition{JobByState.AnyOf(JobDone, JobFailed)}, Limit: min(total-keep, kv.MaxRecordsPerWrite)})
+	ids, err := Jobs.FindIDs(tx, kv.Query[Job]{
+		Where: []kv.Condition{JobByState.AnyOf(JobDone, JobFailed)},
+		Limit: min(total-keep, kv.MaxRecordsPerWrite),
+	})
 	for _, id := range ids {
 		err = errors.Join(err, Jobs.Delete(tx, id))
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // APIKey is a credential of a program. It acts for a user, its owner: a service key has the
-// permissions of its own roles as far as its owner may grant them, a personal key those of its owner.
+// permissions of its own roles as far as its owner may grant them, a personal key those of its
+// owner.
 type APIKey struct {
 	Ident
 	Name      string   `json:"name" visible:"name"`
@@ -29,12 +30,12 @@ type APIKey struct {
 	Versioned
 }
 
-// KeyRestored is why a key is paused: a backup was restored, in which it may be one that was deleted
-// since.
+// KeyRestored is why a key is paused: a backup was restored, in which it may be one that was
+// deleted since.
 const KeyRestored = "restored"
 
-// KeySecret is the secret of a key, as a SHA-256. It is a record of its own and not a part of the key,
-// so that no route can return it. During a rotation, a key has two.
+// KeySecret is the secret of a key, as a SHA-256. It is a record of its own and not a part of the
+// key, so that no route can return it. During a rotation, a key has two.
 type KeySecret struct {
 	Ident
 	KeyID     ID     `json:"key_id"`
@@ -56,22 +57,32 @@ const (
 // Keys, their secrets and indexes. A service key outlives its owner, so that another user can adopt
 // it; a personal key does not.
 var (
-	APIKeys       = kv.NewCollection[APIKey]("key")
-	KeyByUser     = kv.NewRef(APIKeys, "user_id", Users, func(k *APIKey) ID { return k.UserID }, kv.Dangle)
+	APIKeys   = kv.NewCollection[APIKey]("key")
+	KeyByUser = kv.NewRef(APIKeys, "user_id", Users, func(k *APIKey) ID {
+		return k.UserID
+	}, kv.Dangle)
 	KeyByPersonal = kv.NewRef(APIKeys, "personal_user_id", Users, func(k *APIKey) ID {
 		if !bool(k.Personal) {
 			return 0
 		}
 		return k.UserID
 	}, kv.CascadeFreely, "user_id", "personal")
-	KeyByRole = kv.NewRefs(APIKeys, "role_ids", Roles, func(k *APIKey) []ID { return k.RoleIDs }, kv.Restrict)
-	KeyByDept = kv.NewDetachingRefs(APIKeys, "dept_ids", Depts, func(k *APIKey) *[]ID { return &k.DeptIDs })
-	KeyByKind = kv.NewMany(APIKeys, "personal", func(k *APIKey) []string { return []string{flagText(k.Personal)} })
+	KeyByRole = kv.NewRefs(APIKeys, "role_ids", Roles, func(k *APIKey) []ID {
+		return k.RoleIDs
+	}, kv.Restrict)
+	KeyByDept = kv.NewDetachingRefs(APIKeys, "dept_ids", Depts, func(k *APIKey) *[]ID {
+		return &k.DeptIDs
+	})
+	KeyByKind = kv.NewMany(APIKeys, "personal", func(k *APIKey) []string {
+		return []string{flagText(k.Personal)}
+	})
 	KeySearch = kv.NewSearch(APIKeys, func(k *APIKey) []string { return []string{k.Name} })
 
 	KeySecrets  = kv.NewCollection[KeySecret]("key_secret").Unlogged()
 	KeyByHash   = kv.NewUnique(KeySecrets, "hash", func(s *KeySecret) string { return s.Hash })
-	SecretByKey = kv.NewRef(KeySecrets, "key_id", APIKeys, func(s *KeySecret) ID { return s.KeyID }, kv.Cascade)
+	SecretByKey = kv.NewRef(KeySecrets, "key_id", APIKeys, func(s *KeySecret) ID {
+		return s.KeyID
+	}, kv.Cascade)
 
 	_ = APIKeys.Authorize(authorizeKey).Constraint(constrainKey)
 	_ = KeySecrets.Constraint(constrainKeySecret)
@@ -79,8 +90,8 @@ var (
 
 var _ = Manage(APIKeys, "admin.key")
 
-// authorizeKey decides who may change a key: its owner, and users who could change the owner. No key
-// changes keys.
+// authorizeKey decides who may change a key: its owner, and users who could change the owner. No
+// key changes keys.
 func authorizeKey(tx *Tx, k *APIKey) error {
 	actor := ActorOf(tx)
 	switch {
@@ -100,7 +111,8 @@ func authorizeKey(tx *Tx, k *APIKey) error {
 	case err != nil || !actor.Scope(tx).HasUser(owner):
 		return APIKeys.NotFound(k.ID)
 	}
-	return checkHolder(tx, errs.Say("the owner of API key %d", k.ID), owner.ID, owner.RoleIDs, owner.DeptID)
+	return checkHolder(tx, errs.Say("the owner of API key %d", k.ID), owner.ID, owner.RoleIDs,
+		owner.DeptID)
 }
 
 // ErrKeyForbidden rejects what only a person may do.
@@ -148,23 +160,27 @@ func constrainKeyOwner(actor *Actor, old, new *APIKey) error {
 	case old.Paused != new.Paused && !owner:
 		return errs.New(errs.Denied, "only a user with the owner role can resume an API key").Coded("owner_required")
 	case old.UserID != new.UserID && (bool(old.Personal) || !owner || new.UserID != actor.ID):
-		return errs.New(errs.Denied, "only a user with the owner role can adopt an API key, and a personal one can't be adopted").Coded("owner_required")
+		return errs.New(errs.Denied,
+			"only a user with the owner role can adopt an API key, and a personal one can't be adopted").Coded("owner_required")
 	case bool(old.Personal) && old.UserID != actor.ID && !sameButStatus(old, new):
-		return errs.New(errs.Denied, "a personal API key can only be disabled or deleted by others").Coded("personal_key")
+		return errs.New(errs.Denied,
+			"a personal API key can only be disabled or deleted by others").Coded("personal_key")
 	}
 	return nil
 }
 
-// sameButStatus reports whether nothing but the status and the pause of a key changes, and it is not
-// enabled.
+// sameButStatus reports whether nothing but the status and the pause of a key changes, and it is
+// not enabled.
 func sameButStatus(old, new *APIKey) bool {
-	return old.Name == new.Name && sameKeyRights(old, new) && slices.Equal(old.Networks, new.Networks) && old.Rate == new.Rate &&
+	return old.Name == new.Name && sameKeyRights(old, new) &&
+		slices.Equal(old.Networks, new.Networks) && old.Rate == new.Rate &&
 		old.ExpiresAt == new.ExpiresAt && (bool(old.Status) || !bool(new.Status))
 }
 
 // sameKeyRights reports whether two states of a key have the same owner, roles and data scope.
 func sameKeyRights(a, b *APIKey) bool {
-	return a.UserID == b.UserID && slices.Equal(a.RoleIDs, b.RoleIDs) && a.DataScope == b.DataScope && slices.Equal(a.DeptIDs, b.DeptIDs)
+	return a.UserID == b.UserID && slices.Equal(a.RoleIDs, b.RoleIDs) &&
+		a.DataScope == b.DataScope && slices.Equal(a.DeptIDs, b.DeptIDs)
 }
 
 // constrainKeyFields checks values of a key that are wrong for everybody.
@@ -173,7 +189,9 @@ func constrainKeyFields(tx *Tx, old, new *APIKey) error {
 	for i, text := range new.Networks {
 		prefix, err := ParseNetwork(text)
 		if err != nil {
-			faults.Add("networks", "contains %q, which is no IP address or network, such as 192.0.2.7 or 10.0.0.0/8", text)
+			faults.Add("networks",
+				"contains %q, which is no IP address or network, such as 192.0.2.7 or 10.0.0.0/8",
+				text)
 			continue
 		}
 		new.Networks[i] = prefix
@@ -201,7 +219,8 @@ func constrainKeyFields(tx *Tx, old, new *APIKey) error {
 		case new.ExpiresAt <= tx.Now():
 			faults.Add("expires_at", "must be in the future")
 		case new.ExpiresAt > tx.Now().Add(time.Duration(most)*24*time.Hour):
-			faults.Add("expires_at", "must be within %d days; see the setting security.key_max_days", most)
+			faults.Add("expires_at",
+				"must be within %d days; see the setting security.key_max_days", most)
 		}
 	}
 	if bool(new.Personal) && (old == nil || !slices.Equal(old.RoleIDs, new.RoleIDs)) {
@@ -233,13 +252,14 @@ func ParseNetwork(text string) (string, error) {
 	return prefix.Masked().String(), nil
 }
 
-// roomForKey limits the number of service keys, and of personal keys of each user, so that personal keys
-// do not use up the room of others.
+// roomForKey limits the number of service keys, and of personal keys of each user, so that personal
+// keys do not use up the room of others.
 func roomForKey(tx *Tx, k *APIKey) error {
 	if !bool(k.Personal) {
 		n, err := KeyByKind.Count(tx, flagText(false))
 		if err == nil && n >= MaxKeys {
-			err = errs.New(errs.Conflict, "there are already %d API keys, which is the maximum", MaxKeys).Coded("too_many_keys")
+			err = errs.New(errs.Conflict, "there are already %d API keys, which is the maximum",
+				MaxKeys).Coded("too_many_keys")
 		}
 		return err
 	}
@@ -248,9 +268,11 @@ func roomForKey(tx *Tx, k *APIKey) error {
 	case err != nil:
 		return err
 	case !PersonalKeys.Get(tx):
-		return errs.New(errs.Denied, "personal API keys are turned off; see the setting security.personal_keys").Coded("personal_keys_off")
+		return errs.New(errs.Denied,
+			"personal API keys are turned off; see the setting security.personal_keys").Coded("personal_keys_off")
 	case own >= MaxPersonalKeys:
-		return errs.New(errs.Conflict, "you already have %d API keys, which is the maximum", MaxPersonalKeys).Coded("too_many_keys")
+		return errs.New(errs.Conflict, "you already have %d API keys, which is the maximum",
+			MaxPersonalKeys).Coded("too_many_keys")
 	}
 	return nil
 }
@@ -284,8 +306,8 @@ func CreateKey(tx *Tx, k *APIKey, hash, hint string) error {
 	return KeySecrets.Create(tx, &KeySecret{KeyID: k.ID, Hash: hash, Hint: hint})
 }
 
-// RotateKeySecret gives a key a new secret. The one before remains valid until a time; 0 ends it at once.
-// One that was before that ends at once.
+// RotateKeySecret gives a key a new secret. The one before remains valid until a time; 0 ends it at
+// once. One that was before that ends at once.
 func RotateKeySecret(tx *Tx, key ID, hash, hint string, until Time) error {
 	all, err := KeySecretsOf(tx, key)
 	if err != nil {
@@ -293,7 +315,10 @@ func RotateKeySecret(tx *Tx, key ID, hash, hint string, until Time) error {
 	}
 	for i, s := range all {
 		if i == len(all)-1 && until != 0 {
-			_, err = KeySecrets.Update(tx, s.ID, func(s *KeySecret) error { s.ExpiresAt = until; return nil })
+			_, err = KeySecrets.Update(tx, s.ID, func(s *KeySecret) error {
+				s.ExpiresAt = until
+				return nil
+			})
 		} else {
 			err = KeySecrets.Delete(tx, s.ID)
 		}
@@ -315,8 +340,8 @@ func KeySecretsOf(tx *Tx, key ID) (all []*KeySecret, err error) {
 	return all, nil
 }
 
-// pauseKeys pauses all keys until an owner resumes them: in a restored backup, there may be some that
-// were deleted since.
+// pauseKeys pauses all keys until an owner resumes them: in a restored backup, there may be some
+// that were deleted since.
 func pauseKeys(tx *Tx) error {
 	var ids []ID
 	for k, err := range APIKeys.All(tx) {
@@ -328,7 +353,10 @@ func pauseKeys(tx *Tx) error {
 		}
 	}
 	for _, id := range ids {
-		if _, err := APIKeys.UpdateQuietly(tx, id, func(k *APIKey) error { k.Paused = KeyRestored; return nil }); err != nil {
+		if _, err := APIKeys.UpdateQuietly(tx, id, func(k *APIKey) error {
+			k.Paused = KeyRestored
+			return nil
+		}); err != nil {
 			return err
 		}
 	}

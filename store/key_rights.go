@@ -7,18 +7,21 @@ import (
 	"reeve/store/errs"
 )
 
-// UnattendedBackup is the permission to download backups without a person. Only an owner can give it
-// to a service key.
+// UnattendedBackup is the permission to download backups without a person. Only an owner can give
+// it to a service key.
 const UnattendedBackup = "system.backup.unattended"
 
-// notForKeys are the permissions that no API key has, because only a person may use what they allow: it
-// would give the key the rights of its owner, or another key, or it requires a recent proof. A key downloads backups
-// with UnattendedBackup.
+// notForKeys are the permissions that no API key has, because only a person may use what they
+// allow: it would give the key the rights of its owner, or another key, or it requires a recent
+// proof. A key downloads backups with UnattendedBackup.
 var notForKeys = map[string]bool{
-	"admin.key.create": true, "admin.key.update": true, "admin.key.delete": true, "admin.key.rotate": true,
-	"system.security.save": true, "system.webhook.create": true, "system.webhook.update": true, "system.webhook.secret": true, "system.backup": true,
+	"admin.key.create": true, "admin.key.update": true, "admin.key.delete": true,
+	"admin.key.rotate":     true,
+	"system.security.save": true, "system.webhook.create": true, "system.webhook.update": true,
+	"system.webhook.secret": true, "system.backup": true,
 	"admin.list.act_as": true, "admin.list.act_as_write": true, "user.list.factor": true,
-	"admin.list.factor": true, "admin.list.password": true, "admin.list.erase": true, "user.list.password": true, "user.list.erase": true,
+	"admin.list.factor": true, "admin.list.password": true, "admin.list.erase": true,
+	"user.list.password": true, "user.list.erase": true,
 }
 
 // ForKeys reports whether an API key can have a permission.
@@ -48,8 +51,9 @@ func KeyActor(tx *Tx, k *APIKey) (*Actor, error) {
 	return keyActor(k, owner), nil
 }
 
-// Unusable returns why a key can't be used: key_disabled, personal_keys_off, no_owner, user_disabled (the
-// owner), key_paused or key_expired; "" if it can. owner is nil if it was deleted.
+// Unusable returns why a key can't be used: key_disabled, personal_keys_off, no_owner,
+// user_disabled (the owner), key_paused or key_expired; "" if it can. owner is nil if it was
+// deleted.
 func (k *APIKey) Unusable(tx *Tx, owner *User) string {
 	switch {
 	case !bool(k.Status):
@@ -77,7 +81,13 @@ func keyActor(k *APIKey, owner *User) *Actor {
 		dataScope: k.DataScope,
 		depts:     k.DeptIDs,
 	}
-	a := &Actor{ID: owner.ID, Username: owner.Username, RoleIDs: k.RoleIDs, DeptID: owner.DeptID, Key: limit}
+	a := &Actor{
+		ID:       owner.ID,
+		Username: owner.Username,
+		RoleIDs:  k.RoleIDs,
+		DeptID:   owner.DeptID,
+		Key:      limit,
+	}
 	if limit.Personal {
 		a.MustChange = bool(owner.MustChangePassword)
 		if len(k.RoleIDs) == 0 {
@@ -106,13 +116,16 @@ func currentKey(tx *Tx, a *Actor) (*Actor, error) {
 // sameKey reports whether two actors of the same key have the same rights.
 func (a *Actor) sameKey(b *Actor) bool {
 	k, l := a.Key, b.Key
-	return a.ID == b.ID && a.DeptID == b.DeptID && a.MustChange == b.MustChange && slices.Equal(a.RoleIDs, b.RoleIDs) &&
-		slices.Equal(k.owner, l.owner) && k.dataScope == l.dataScope && slices.Equal(k.depts, l.depts)
+	return a.ID == b.ID && a.DeptID == b.DeptID && a.MustChange == b.MustChange &&
+		slices.Equal(a.RoleIDs, b.RoleIDs) &&
+		slices.Equal(k.owner, l.owner) && k.dataScope == l.dataScope &&
+		slices.Equal(k.depts, l.depts)
 }
 
 // isOwner reports whether the actor is a person with the owner role.
 func (a *Actor) isOwner() bool {
-	return a.system || !a.App && a.Key == nil && a.By == nil && slices.Contains(a.RoleIDs, OwnerRole)
+	return a.system ||
+		!a.App && a.Key == nil && a.By == nil && slices.Contains(a.RoleIDs, OwnerRole)
 }
 
 // keysOfKey returns the keys of the permissions of an API key. A personal key has those that its
@@ -198,7 +211,12 @@ func ExplainKey(tx *Tx, k *APIKey, key string) (*Explanation, error) {
 		return nil, err
 	}
 	rules, a := PolicyCache.Get(tx), keyActor(k, owner)
-	e := rules.explain(&User{Ident: owner.Ident, RoleIDs: a.RoleIDs, DeptID: owner.DeptID, Status: true}, key)
+	e := rules.explain(&User{
+		Ident:   owner.Ident,
+		RoleIDs: a.RoleIDs,
+		DeptID:  owner.DeptID,
+		Status:  true,
+	}, key)
 	e.Limited = Flag(!rules.scopeOfKey(a).All)
 	e.Allowed = e.Allowed && rules.keysOfKey(a)[key]
 	switch why := k.Unusable(tx, owner); {

@@ -54,20 +54,36 @@ const (
 
 // Links and their indexes. A link is deleted with its user.
 var (
-	Links              = kv.NewCollection[Link]("link")
-	LinkByUser         = kv.NewRef(Links, "user_id", Users, func(l *Link) ID { return l.UserID }, kv.Cascade)
-	LinkByAppUser      = kv.NewRef(Links, "app_user_id", AppUsers, func(l *Link) ID { return l.AppUserID }, kv.Cascade)
-	LinkBySubject      = kv.NewUnique(Links, "subject", func(l *Link) string { return linkSubject(l.Purpose, l.Account()) })
-	LinkByPurpose      = kv.NewMany(Links, "purpose", func(l *Link) []string { return []string{l.realmPurpose()} }, "user_id", "app_user_id")
-	LinkByToken        = kv.NewMany(Links, "token", linkHashes)
-	LinkByExpiry       = kv.NewMany(Links, "expires_at", func(l *Link) []Time { return []Time{l.ExpiresAt} })
-	LinkByRegistration = kv.NewUniqueText(Links, "email", fold.Address, registrationAddress, "purpose")
-	LinkByEnd          = kv.NewMany(Links, "end", func(l *Link) []Time { return []Time{l.end()} })
+	Links      = kv.NewCollection[Link]("link")
+	LinkByUser = kv.NewRef(Links, "user_id", Users, func(l *Link) ID {
+		return l.UserID
+	}, kv.Cascade)
+	LinkByAppUser = kv.NewRef(Links, "app_user_id", AppUsers, func(l *Link) ID {
+		return l.AppUserID
+	}, kv.Cascade)
+	LinkBySubject = kv.NewUnique(Links, "subject", func(l *Link) string {
+		return linkSubject(l.Purpose, l.Account())
+	})
+	LinkByPurpose = kv.NewMany(Links, "purpose", func(l *Link) []string {
+		return []string{l.realmPurpose()}
+	}, "user_id", "app_user_id")
+	LinkByToken  = kv.NewMany(Links, "token", linkHashes)
+	LinkByExpiry = kv.NewMany(Links, "expires_at", func(l *Link) []Time {
+		return []Time{l.ExpiresAt}
+	})
+	LinkByRegistration = kv.NewUniqueText(Links, "email", fold.Address, registrationAddress,
+		"purpose")
+	LinkByEnd = kv.NewMany(Links, "end", func(l *Link) []Time { return []Time{l.end()} })
 
 	_ = Links.Authorize(authorizeLink).Constraint(constrainLink)
 )
 
-var _ = manage(Access{Table: Links, Query: "admin.invite.query", Create: "admin.invite.create", Delete: "admin.invite.delete"})
+var _ = manage(Access{
+	Table:  Links,
+	Query:  "admin.invite.query",
+	Create: "admin.invite.create",
+	Delete: "admin.invite.delete",
+})
 
 // Account returns the person whom the link is for.
 func (l *Link) Account() Account { return accountOf(l.UserID, l.AppUserID) }
@@ -193,7 +209,8 @@ func mayInvite(tx *Tx, who Account) error {
 		return nil
 	}
 	if err == nil {
-		err = errs.New(errs.Conflict, "%s has a password already; create a password reset link instead", who.nameOr(tx)).Coded("has_password")
+		err = errs.New(errs.Conflict,
+			"%s has a password already; create a password reset link instead", who.nameOr(tx)).Coded("has_password")
 	}
 	return err
 }
@@ -214,7 +231,8 @@ func (a Account) signInState(tx *Tx) (enabled, mustChange, signedIn bool, err er
 	return bool(u.Status), bool(u.MustChangePassword), u.LoginTime != 0, nil
 }
 
-// notPending returns an error for an app user who has not confirmed the address of the registration.
+// notPending returns an error for an app user who has not confirmed the address of the
+// registration.
 func (a Account) notPending(tx *Tx) error {
 	if !a.App {
 		return nil
@@ -241,8 +259,8 @@ func (a Account) nameOr(tx *Tx) string {
 	return name
 }
 
-// RequestLink creates the link of a person for a purpose other than Invitation, or renews it. It has no
-// token yet. email is the address that it confirms.
+// RequestLink creates the link of a person for a purpose other than Invitation, or renews it. It
+// has no token yet. email is the address that it confirms.
 func RequestLink(tx *Tx, purpose string, who Account, email string) (*Link, error) {
 	if enabled, _, _, err := who.signInState(tx); err != nil {
 		return nil, err
@@ -287,9 +305,9 @@ func openLink(tx *Tx, purpose string, who Account, email string) (*Link, error) 
 	})
 }
 
-// AddLinkToken adds a token to a link. sentTo is the address that it is sent to; "" for a copy that the
-// actor gets. It returns when the token expires. One that is sent replaces another only when the mail server
-// has accepted it: see SentLinkToken.
+// AddLinkToken adds a token to a link. sentTo is the address that it is sent to; "" for a copy that
+// the actor gets. It returns when the token expires. One that is sent replaces another only when
+// the mail server has accepted it: see SentLinkToken.
 func AddLinkToken(tx *Tx, id ID, hash, sentTo string) (Time, error) {
 	t := LinkToken{Hash: hash, Email: sentTo}
 	if sentTo == "" {
@@ -301,7 +319,9 @@ func AddLinkToken(tx *Tx, id ID, hash, sentTo string) (Time, error) {
 		if t.ExpiresAt, err = l.linkEnd(tx); err != nil {
 			return err
 		}
-		l.Tokens = append(slices.DeleteFunc(slices.Clone(l.Tokens), func(t LinkToken) bool { return tx.Now() >= t.ExpiresAt }), t)
+		l.Tokens = append(slices.DeleteFunc(slices.Clone(l.Tokens), func(t LinkToken) bool {
+			return tx.Now() >= t.ExpiresAt
+		}), t)
 		if sentTo == "" {
 			l.trim()
 		}
@@ -311,8 +331,8 @@ func AddLinkToken(tx *Tx, id ID, hash, sentTo string) (Time, error) {
 	return t.ExpiresAt, err
 }
 
-// SentLinkToken records whether the mail server has accepted the mail with a token. If so, the link's
-// oldest token beyond the limit ends; if not, this one does.
+// SentLinkToken records whether the mail server has accepted the mail with a token. If so, the
+// link's oldest token beyond the limit ends; if not, this one does.
 func SentLinkToken(tx *Tx, id ID, hash string, accepted bool) error {
 	_, err := Links.Update(tx, id, func(l *Link) error {
 		l.Tokens = slices.Clone(l.Tokens)
@@ -330,8 +350,8 @@ func SentLinkToken(tx *Tx, id ID, hash string, accepted bool) error {
 	return ignoreMissing(err) // it has been used or revoked
 }
 
-// trim drops tokens beyond the limit: the oldest that was mailed, if another one was mailed after it, so that
-// people who ask for mails do not end the copies of administrators; else the oldest.
+// trim drops tokens beyond the limit: the oldest that was mailed, if another one was mailed after
+// it, so that people who ask for mails do not end the copies of administrators; else the oldest.
 func (l *Link) trim() {
 	for len(l.Tokens) > maxLinkTokens {
 		last := len(l.Tokens) - 1
@@ -365,8 +385,8 @@ func (l *Link) end() Time {
 	return l.UpdatedAt.Add(linkKept)
 }
 
-// EndExpiredLinks deletes up to limit links that are no longer kept. It reports whether there may be
-// more.
+// EndExpiredLinks deletes up to limit links that are no longer kept. It reports whether there may
+// be more.
 func EndExpiredLinks(tx *Tx, limit int) (more bool, err error) {
 	ids, err := LinkByEnd.Below(tx, tx.Now(), limit)
 	if err != nil {
@@ -392,7 +412,10 @@ func endAllLinks(tx *Tx) error {
 		}
 	}
 	for _, id := range all {
-		_, err := Links.Update(tx, id, func(l *Link) error { l.Tokens, l.ExpiresAt = []LinkToken{}, 0; return nil })
+		_, err := Links.Update(tx, id, func(l *Link) error {
+			l.Tokens, l.ExpiresAt = []LinkToken{}, 0
+			return nil
+		})
 		if err != nil {
 			return err
 		}

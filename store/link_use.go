@@ -8,7 +8,8 @@ import (
 )
 
 // errLink is the error of every link that can't be used, whatever the reason.
-var errLink = errs.New(errs.NotFound, "this link is invalid, has expired or was used already; ask for a new one").Coded("link_expired")
+var errLink = errs.New(errs.NotFound,
+	"this link is invalid, has expired or was used already; ask for a new one").Coded("link_expired")
 
 // UsableLink returns the link of a token, if it can be used now, and the token.
 func UsableLink(tx *Tx, hash string) (*Link, *LinkToken, error) {
@@ -31,9 +32,9 @@ func UsableLink(tx *Tx, hash string) (*Link, *LinkToken, error) {
 	return nil, nil, errLink
 }
 
-// usable reports whether a token of the link can be used now. The user may have been disabled, or got
-// another address, since it was sent. Who has made a copy must still be allowed to set the user's
-// password: the user may have got more permissions since.
+// usable reports whether a token of the link can be used now. The user may have been disabled, or
+// got another address, since it was sent. Who has made a copy must still be allowed to set the
+// user's password: the user may have got more permissions since.
 func (l *Link) usable(tx *Tx, t *LinkToken) (bool, error) {
 	who := l.Account()
 	enabled, _, _, err := who.signInState(tx)
@@ -91,9 +92,15 @@ func SetEmail(tx *Tx, who Account, email string, verified bool) error {
 
 func updateEmail(tx *Tx, who Account, set func(email *string, verified *Flag)) (err error) {
 	if who.App {
-		_, err = AppUsers.Update(tx, who.ID, func(u *AppUser) error { set(&u.Email, &u.EmailVerified); return nil })
+		_, err = AppUsers.Update(tx, who.ID, func(u *AppUser) error {
+			set(&u.Email, &u.EmailVerified)
+			return nil
+		})
 		return err
 	}
-	_, err = Users.Update(tx, who.ID, func(u *User) error { set(&u.Email, &u.EmailVerified); return nil })
+	_, err = Users.Update(tx, who.ID, func(u *User) error {
+		set(&u.Email, &u.EmailVerified)
+		return nil
+	})
 	return err
 }

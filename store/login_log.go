@@ -37,13 +37,23 @@ type LoginLog struct {
 // LoginLogs and their indexes. Rows are kept when their user is deleted, and deleted
 // when the user is erased.
 var (
-	LoginLogs         = kv.NewCollection[LoginLog]("login_log").Unlogged()
-	LoginLogByUser    = kv.NewRef(LoginLogs, "user_id", Users, func(l *LoginLog) ID { return l.UserID }, kv.Dangle)
-	LoginLogByAppUser = kv.NewRef(LoginLogs, "app_user_id", AppUsers, func(l *LoginLog) ID { return l.AppUserID }, kv.Dangle)
-	LoginLogByResult  = kv.NewMany(LoginLogs, "result", func(l *LoginLog) []string { return []string{l.Result} })
-	LoginLogByRealm   = kv.NewMany(LoginLogs, "realm", func(l *LoginLog) []string { return []string{l.Realm} })
-	LoginLogByCreated = kv.NewMany(LoginLogs, "created_at", func(l *LoginLog) []Time { return []Time{l.CreatedAt} })
-	LoginLogSearch    = kv.NewSearch(LoginLogs, loginTexts)
+	LoginLogs      = kv.NewCollection[LoginLog]("login_log").Unlogged()
+	LoginLogByUser = kv.NewRef(LoginLogs, "user_id", Users, func(l *LoginLog) ID {
+		return l.UserID
+	}, kv.Dangle)
+	LoginLogByAppUser = kv.NewRef(LoginLogs, "app_user_id", AppUsers, func(l *LoginLog) ID {
+		return l.AppUserID
+	}, kv.Dangle)
+	LoginLogByResult = kv.NewMany(LoginLogs, "result", func(l *LoginLog) []string {
+		return []string{l.Result}
+	})
+	LoginLogByRealm = kv.NewMany(LoginLogs, "realm", func(l *LoginLog) []string {
+		return []string{l.Realm}
+	})
+	LoginLogByCreated = kv.NewMany(LoginLogs, "created_at", func(l *LoginLog) []Time {
+		return []Time{l.CreatedAt}
+	})
+	LoginLogSearch = kv.NewSearch(LoginLogs, loginTexts)
 
 	_ = LoginLogs.Constraint(anonymizeLate)
 )
@@ -87,7 +97,10 @@ func oldestLogins(tx *Tx, keep, limit int) ([]ID, error) {
 			return nil, err
 		}
 		if n > keep/2 {
-			return LoginLogs.FindIDs(tx, kv.Query[LoginLog]{Where: []kv.Condition{LoginLogByResult.AnyOf(result)}, Limit: limit})
+			return LoginLogs.FindIDs(tx, kv.Query[LoginLog]{
+				Where: []kv.Condition{LoginLogByResult.AnyOf(result)},
+				Limit: limit,
+			})
 		}
 	}
 	return LoginLogs.FindIDs(tx, kv.Query[LoginLog]{Limit: limit})

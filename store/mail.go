@@ -10,8 +10,9 @@ import (
 	"reeve/store/kv"
 )
 
-// Mail is one message that is to be sent, or was. It has its purpose and its recipient, and never its
-// text: each attempt makes a new link. So neither the database nor a backup contains a usable one.
+// Mail is one message that is to be sent, or was. It has its purpose and its recipient, and never
+// its text: each attempt makes a new link. So neither the database nor a backup contains a usable
+// one.
 //
 // A Mail without a recipient is a request of a user who has forgotten the password. It has the
 // typed name, sealed, until the sender finds out whether there is such a user. So the request takes
@@ -51,7 +52,8 @@ const EmailChanged = "email_changed"
 // removed.
 const FactorRemoved = "factor_removed"
 
-// SignInUnknown is the purpose of the notice to a user of a sign-in on a new device or from a new network.
+// SignInUnknown is the purpose of the notice to a user of a sign-in on a new device or from a new
+// network.
 const SignInUnknown = "sign_in_unknown"
 
 // IsNotice reports whether mails of a purpose have no link.
@@ -72,17 +74,29 @@ const (
 
 // Mails and their indexes. A mail is deleted with its recipient.
 var (
-	Mails         = kv.NewCollection[Mail]("mail").Unlogged()
-	MailByUser    = kv.NewRef(Mails, "user_id", Users, func(m *Mail) ID { return m.UserID }, kv.Cascade)
-	MailByAppUser = kv.NewRef(Mails, "app_user_id", AppUsers, func(m *Mail) ID { return m.AppUserID }, kv.Cascade)
+	Mails      = kv.NewCollection[Mail]("mail").Unlogged()
+	MailByUser = kv.NewRef(Mails, "user_id", Users, func(m *Mail) ID {
+		return m.UserID
+	}, kv.Cascade)
+	MailByAppUser = kv.NewRef(Mails, "app_user_id", AppUsers, func(m *Mail) ID {
+		return m.AppUserID
+	}, kv.Cascade)
 	MailByState   = kv.NewMany(Mails, "state", func(m *Mail) []string { return []string{m.State} })
-	MailByPurpose = kv.NewMany(Mails, "purpose", func(m *Mail) []string { return []string{m.Purpose} })
+	MailByPurpose = kv.NewMany(Mails, "purpose", func(m *Mail) []string {
+		return []string{m.Purpose}
+	})
 	MailByNext    = kv.NewMany(Mails, "next_at", dueTimes)
 	mailByUrgency = kv.NewMany(Mails, "urgent", urgentTimes)
-	MailByCreated = kv.NewMany(Mails, "created_at", func(m *Mail) []Time { return []Time{m.CreatedAt} })
-	mailAddressed = kv.NewMany(Mails, "addressed", func(m *Mail) []string { return []string{flagText(m.Account().ID != 0)} })
+	MailByCreated = kv.NewMany(Mails, "created_at", func(m *Mail) []Time {
+		return []Time{m.CreatedAt}
+	})
+	mailAddressed = kv.NewMany(Mails, "addressed", func(m *Mail) []string {
+		return []string{flagText(m.Account().ID != 0)}
+	})
 
-	_ = Mails.Authorize(authorizeMail).Sealed(func(m *Mail) *kv.Sealed { return &m.Login }, func(*Mail) string { return loginPlace },
+	_ = Mails.Authorize(authorizeMail).Sealed(func(m *Mail) *kv.Sealed {
+		return &m.Login
+	}, func(*Mail) string { return loginPlace },
 		func(*Tx, *Mail) (string, error) { return "request for a new password", nil })
 )
 
@@ -130,7 +144,10 @@ func QueueMail(tx *Tx, purpose string, who Account, email, language string) erro
 	m, err := queuedMail(tx, purpose, who, email)
 	if err != nil || m != nil && purpose != SignInUnknown { // each of those is about a sign-in of its own
 		if err == nil {
-			_, err = Mails.Update(tx, m.ID, func(m *Mail) error { m.queue(tx, language); return nil })
+			_, err = Mails.Update(tx, m.ID, func(m *Mail) error {
+				m.queue(tx, language)
+				return nil
+			})
 		}
 		return err
 	}
@@ -166,7 +183,8 @@ func RetryMail(tx *Tx, id ID) (*Mail, error) {
 		}
 		_, err := LinkOf(tx, m.Purpose, m.Account())
 		if errs.Is(err, errs.NotFound) {
-			err = errs.New(errs.Conflict, "the link of this mail was used or revoked, or has expired; create a new one").Coded("link_gone")
+			err = errs.New(errs.Conflict,
+				"the link of this mail was used or revoked, or has expired; create a new one").Coded("link_gone")
 		}
 		return err
 	})
@@ -190,14 +208,17 @@ func mailsOf(tx *Tx, who Account) (all []*Mail, err error) {
 // queuedMail returns the mail of a person that waits to be sent for a purpose; nil for none.
 func queuedMail(tx *Tx, purpose string, who Account, email string) (*Mail, error) {
 	all, err := mailsOf(tx, who)
-	i := slices.IndexFunc(all, func(m *Mail) bool { return m.Purpose == purpose && m.Email == email && m.State == MailQueued })
+	i := slices.IndexFunc(all, func(m *Mail) bool {
+		return m.Purpose == purpose && m.Email == email && m.State == MailQueued
+	})
 	if err != nil || i < 0 {
 		return nil, err
 	}
 	return all[i], nil
 }
 
-// forgetOldest deletes the oldest mails of a person that are beyond the limit with another one, and do not wait.
+// forgetOldest deletes the oldest mails of a person that are beyond the limit with another one, and
+// do not wait.
 func forgetOldest(tx *Tx, who Account) error {
 	all, err := mailsOf(tx, who)
 	for _, m := range all[:max(0, len(all)-maxPersonal+1)] {
@@ -235,8 +256,8 @@ func RequestReset(tx *Tx, app bool, login, language string, delay time.Duration)
 	return Mails.Create(tx, m)
 }
 
-// ResolveReset replaces a request by the mail to the user with that username, or else e-mail address. If
-// there is none, or the user has had too many of these mails, the request is deleted.
+// ResolveReset replaces a request by the mail to the user with that username, or else e-mail
+// address. If there is none, or the user has had too many of these mails, the request is deleted.
 func ResolveReset(tx *Tx, id ID) error {
 	m, err := Mails.Get(tx, id)
 	if err != nil || m.Account().ID != 0 {
@@ -291,8 +312,8 @@ func findLogin(tx *Tx, app bool, login string) (who Account, err error) {
 	return who, nil
 }
 
-// mayReset reports whether a person gets another mail: the person is enabled, has an address, and has
-// not had several within the last hour.
+// mayReset reports whether a person gets another mail: the person is enabled, has an address, and
+// has not had several within the last hour.
 func mayReset(tx *Tx, who Account) (bool, error) {
 	enabled, _, _, err := who.signInState(tx)
 	if err != nil || !enabled {
@@ -349,10 +370,11 @@ func roomForMail(tx *Tx, who Account) error {
 	return nil
 }
 
-// DueMails returns up to limit mails that can be sent now, urgent ones and then those that have waited longest
-// first, and the time at which the next one can; 0 for none.
+// DueMails returns up to limit mails that can be sent now, urgent ones and then those that have
+// waited longest first, and the time at which the next one can; 0 for none.
 func DueMails(tx *Tx, limit int) (due []*Mail, next Time, err error) {
-	ids := append(mailByUrgency.First(tx, 0, tx.Now(), limit), MailByNext.First(tx, 0, tx.Now(), limit)...)
+	ids := append(mailByUrgency.First(tx, 0, tx.Now(), limit),
+		MailByNext.First(tx, 0, tx.Now(), limit)...)
 	ids = Distinct(ids)
 	for _, id := range ids[:min(len(ids), limit)] {
 		m, err := Mails.Get(tx, id)
@@ -371,8 +393,8 @@ func DueMails(tx *Tx, limit int) (due []*Mail, next Time, err error) {
 	return due, next, nil
 }
 
-// ForgetMails deletes up to limit mails that are older than MailKept and do not wait. It reports whether
-// there may be more.
+// ForgetMails deletes up to limit mails that are older than MailKept and do not wait. It reports
+// whether there may be more.
 func ForgetMails(tx *Tx, limit int) (more bool, err error) {
 	ids, err := MailByCreated.Below(tx, tx.Now().Add(-MailKept), limit)
 	if err != nil {
@@ -392,8 +414,8 @@ func ForgetMails(tx *Tx, limit int) (more bool, err error) {
 	return deleted == limit, nil
 }
 
-// holdMails gives up all mails that wait, and turns sending off: in a restored backup, they may have
-// been sent since, and the installation may be a copy.
+// holdMails gives up all mails that wait, and turns sending off: in a restored backup, they may
+// have been sent since, and the installation may be a copy.
 func holdMails(tx *Tx) error {
 	queued, err := MailByState.IDs(tx, MailQueued)
 	if err != nil {
@@ -429,8 +451,8 @@ func holdMails(tx *Tx) error {
 	return err
 }
 
-// RequestEmail queues the mail with which a person confirms an address. There are at most maxResets of
-// them in an hour, to any addresses.
+// RequestEmail queues the mail with which a person confirms an address. There are at most maxResets
+// of them in an hour, to any addresses.
 func RequestEmail(tx *Tx, purpose string, who Account, email, language string) error {
 	all, err := mailsOf(tx, who)
 	if err != nil {
@@ -438,7 +460,8 @@ func RequestEmail(tx *Tx, purpose string, who Account, email, language string) e
 	}
 	n := 0
 	for _, m := range all {
-		if (m.Purpose == EmailVerification || m.Purpose == EmailChange) && m.CreatedAt.Add(linkLife) > tx.Now() {
+		if (m.Purpose == EmailVerification || m.Purpose == EmailChange) &&
+			m.CreatedAt.Add(linkLife) > tx.Now() {
 			n++
 		}
 	}
@@ -456,7 +479,8 @@ func RequestEmail(tx *Tx, purpose string, who Account, email, language string) e
 	return QueueMail(tx, purpose, who, "", language)
 }
 
-// HeldMails returns the mails that wait for their next attempt because the last one failed at a stage.
+// HeldMails returns the mails that wait for their next attempt because the last one failed at a
+// stage.
 func HeldMails(tx *Tx, stage string) (held []ID, err error) {
 	for _, id := range MailByNext.First(tx, tx.Now()+1, 1<<62, maxQueued) {
 		m, err := Mails.Get(tx, id)

@@ -36,9 +36,12 @@ type Permission struct {
 
 // Permissions and their indexes. Permissions are a tree.
 var (
-	Permissions        = kv.NewCollection[Permission]("permission").Undoable()
-	PermissionByKey    = kv.NewUnique(Permissions, "key", func(p *Permission) string { return p.Key })
-	PermissionByParent = kv.NewRef(Permissions, "parent_id", Permissions, permissionParent, kv.Restrict)
+	Permissions     = kv.NewCollection[Permission]("permission").Undoable()
+	PermissionByKey = kv.NewUnique(Permissions, "key", func(p *Permission) string {
+		return p.Key
+	})
+	PermissionByParent = kv.NewRef(Permissions, "parent_id", Permissions, permissionParent,
+		kv.Restrict)
 
 	_ = Permissions.Constraint(constrainPermission).Constraint(constrainPageURL).Constraint(kv.TreeConstraint(Permissions, PermissionByParent, permissionParent)).
 		Check(kv.TreeCheck(Permissions, permissionParent))
@@ -48,12 +51,13 @@ var _ = Manage(Permissions, "admin.rule")
 
 func permissionParent(p *Permission) ID { return p.ParentID }
 
-// constrainPermission protects the permissions that routes and setting groups need, and requires that
-// actions have no children.
+// constrainPermission protects the permissions that routes and setting groups need, and requires
+// that actions have no children.
 func constrainPermission(tx *Tx, old, new *Permission) error {
 	if old != nil && programOf(tx).keys[old.Key] && ActorOf(tx) != System {
 		if new == nil {
-			return errs.New(errs.Conflict, "the permission %s is built in and can't be deleted; disable it instead", old.Key).Coded("in_use")
+			return errs.New(errs.Conflict,
+				"the permission %s is built in and can't be deleted; disable it instead", old.Key).Coded("in_use")
 		}
 		if new.Key != old.Key {
 			return errs.Field(errs.Conflict, "key", "%s is built in and can't be renamed", old.Key).Coded("in_use")
@@ -76,7 +80,9 @@ func constrainPermission(tx *Tx, old, new *Permission) error {
 	}
 	if old != nil && old.Type != new.Type && new.Type == ActionPermission {
 		if n, err := PermissionByParent.Count(tx, old.ID); err != nil || n > 0 {
-			return errOr(err, errs.Field(errs.Invalid, "type", "an action can't have children, but this one has %d", n))
+			return errOr(err,
+				errs.Field(errs.Invalid, "type",
+					"an action can't have children, but this one has %d", n))
 		}
 	}
 	return nil
@@ -107,7 +113,9 @@ var PermissionTree = kv.NewCache("permissions", func(tx *Tx) (*PermissionTrees, 
 		return TreeData(trees.tops(), func(p *Permission) any { return p })
 	})
 	trees.Parents = sync.OnceValues(func() (json.RawMessage, error) {
-		parents := permissionTree(permissions, func(p *Permission) bool { return p.Type != ActionPermission })
+		parents := permissionTree(permissions, func(p *Permission) bool {
+			return p.Type != ActionPermission
+		})
 		return TreeData(parents, func(p *Permission) any {
 			return struct {
 				ID       ID     `json:"id"`
@@ -120,14 +128,17 @@ var PermissionTree = kv.NewCache("permissions", func(tx *Tx) (*PermissionTrees, 
 }, Permissions)
 
 // permissionTree returns the permissions for which in is true as trees.
-func permissionTree(permissions *kv.RecordMap[Permission], in func(*Permission) bool) []*kv.Node[Permission] {
+func permissionTree(permissions *kv.RecordMap[Permission],
+	in func(*Permission) bool) []*kv.Node[Permission] {
 	var some []*Permission
 	for _, p := range permissions.All() {
 		if in(p) {
 			some = append(some, p)
 		}
 	}
-	return kv.Tree(some, func(p *Permission) ID { return p.ID }, permissionParent, func(p *Permission) int64 { return p.Sort })
+	return kv.Tree(some, func(p *Permission) ID {
+		return p.ID
+	}, permissionParent, func(p *Permission) int64 { return p.Sort })
 }
 
 // Menus returns the menu of an actor: the visible and enabled pages that the actor has
@@ -144,7 +155,8 @@ func menus(tx *Tx, a *Actor, nodes []*kv.Node[Permission]) []*kv.Node[Permission
 		if !bool(p.Show) || !bool(p.Status) || p.Type == ActionPermission {
 			continue
 		}
-		below, held := menus(tx, a, n.Children), p.Type == PagePermission && a.HasPermission(tx, p.Key)
+		below, held := menus(tx, a, n.Children), p.Type == PagePermission &&
+			a.HasPermission(tx, p.Key)
 		if !held && len(below) == 0 {
 			continue
 		}

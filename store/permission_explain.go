@@ -51,8 +51,8 @@ func (r *Policy) HasPermissionKey(key string) bool {
 	return false
 }
 
-// explain explains why a user has or does not have a permission under a policy. App users have no data
-// scope that could be limited.
+// explain explains why a user has or does not have a permission under a policy. App users have no
+// data scope that could be limited.
 func (r *Policy) explain(u *User, key string) *Explanation {
 	e := noAccess("")
 	e.Limited = Flag(r.owner != 0 && !r.scopeOf(u.ID, u.RoleIDs, u.DeptID).All)

@@ -18,8 +18,8 @@ const (
 // maxPageURL is the maximum length of the URL of a page, in characters.
 const maxPageURL = 2000
 
-// constrainPageURL allows a URL only for pages that the console does not have itself, and sets Open:
-// it is empty without a URL, and OpenLink if a URL has none.
+// constrainPageURL allows a URL only for pages that the console does not have itself, and sets
+// Open: it is empty without a URL, and OpenLink if a URL has none.
 func constrainPageURL(tx *Tx, old, new *Permission) error {
 	if new == nil {
 		return nil
@@ -55,7 +55,8 @@ func checkPage(tx *Tx, p *Permission, faults errs.Faults) {
 	case p.Type != PagePermission:
 		faults.Add("url", "is allowed only for a page (type 1)")
 	case programOf(tx).pages[p.Path]:
-		faults.Add("url", "is not allowed: the console has a page of its own at the path %s", p.Path)
+		faults.Add("url", "is not allowed: the console has a page of its own at the path %s",
+			p.Path)
 	case !fault.Empty():
 		faults.Add("url", "%s", fault)
 	}
@@ -68,7 +69,9 @@ func pageURLFault(text string) errs.Message {
 	if utf8.RuneCountInString(text) > maxPageURL {
 		return errs.Say("must be at most %v characters", maxPageURL)
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return r == '\\' || unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	if strings.ContainsFunc(text, func(r rune) bool {
+		return r == '\\' || unicode.IsSpace(r) || unicode.IsControl(r)
+	}) {
 		return errs.Say("must not contain spaces, backslashes or control characters")
 	}
 	u, err := url.Parse(text)

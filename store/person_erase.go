@@ -61,7 +61,9 @@ func Erase(db Handle, actor *Actor, who Account, username string) (*Erasure, Era
 	if err := addErased(db.Dir(), line); err != nil {
 		return nil, ErasedCounts{}, err
 	}
-	e, removed, err := deletePerson(db, actor, who, func(tx *Tx) error { return mayErase(tx, who, username) })
+	e, removed, err := deletePerson(db, actor, who, func(tx *Tx) error {
+		return mayErase(tx, who, username)
+	})
 	if err != nil && errs.Of(err).Code != "write_outcome_unknown" {
 		line.Withdrawn = true // nothing was changed, so the next start must not erase the user
 		if undone := addErased(db.Dir(), line); undone != nil {
@@ -75,7 +77,8 @@ func Erase(db Handle, actor *Actor, who Account, username string) (*Erasure, Era
 func mayErase(tx *Tx, who Account, username string) error {
 	actor := ActorOf(tx)
 	if who.ID == actor.ID && who.App == actor.App && !actor.system {
-		return errs.New(errs.Conflict, "you can't erase your own account; another user with the permission can").Coded("erase_self")
+		return errs.New(errs.Conflict,
+			"you can't erase your own account; another user with the permission can").Coded("erase_self")
 	}
 	name, err := who.scopedName(tx)
 	switch {
@@ -110,7 +113,8 @@ func (a Account) scopedName(tx *Tx) (string, error) {
 
 // deletePerson deletes a user and the user's key, in one transaction. The key must exist: the
 // entry of the change log is sealed with it.
-func deletePerson(db Handle, actor *Actor, who Account, check func(*Tx) error) (e *Erasure, removed ErasedCounts, err error) {
+func deletePerson(db Handle, actor *Actor, who Account,
+	check func(*Tx) error) (e *Erasure, removed ErasedCounts, err error) {
 	err = db.Update(actor, func(tx *Tx) error {
 		e, removed = &Erasure{UserID: who.ID}, ErasedCounts{}
 		if who.App {

@@ -125,7 +125,8 @@ func eraseAgain(db *DB) {
 	for _, line := range lines {
 		back, err := line.isBack(handle)
 		if err != nil {
-			db.Warn(fmt.Sprintf("whether %s is still erased is unknown: %s", line.label(), disk.OneLine(err)))
+			db.Warn(fmt.Sprintf("whether %s is still erased is unknown: %s", line.label(),
+				disk.OneLine(err)))
 		}
 		if !back {
 			continue

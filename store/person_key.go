@@ -26,7 +26,9 @@ type PersonKey struct {
 // PersonKeys and their index. A key outlives its user, so that the log stays readable.
 var (
 	PersonKeys  = kv.NewCollection[PersonKey]("person_key").Observed()
-	KeyByPerson = kv.NewUnique(PersonKeys, "person", func(k *PersonKey) string { return accountOf(k.UserID, k.AppUserID).person() })
+	KeyByPerson = kv.NewUnique(PersonKeys, "person", func(k *PersonKey) string {
+		return accountOf(k.UserID, k.AppUserID).person()
+	})
 )
 
 // person names an account in the change log: u and the ID, or a and the ID of an app user.
@@ -49,14 +51,19 @@ func (w *logWriter) personal(person Account, text json.RawMessage) (audit.Value,
 	if err != nil {
 		return audit.Value{}, err
 	}
-	return audit.Value{Person: person.person(), Box: aead.Seal(nil, nil, text, []byte(person.person()))}, nil
+	return audit.Value{
+		Person: person.person(),
+		Box:    aead.Seal(nil, nil, text, []byte(person.person())),
+	}, nil
 }
 
-// sharedPersonal is personal for a text that many entries of a commit have, such as the name of an actor.
-// They share the sealed value, until the commit creates or deletes a key of a person. An entry describes its
-// changes before its actor, so a key that they create or delete counts here.
+// sharedPersonal is personal for a text that many entries of a commit have, such as the name of an
+// actor. They share the sealed value, until the commit creates or deletes a key of a person. An
+// entry describes its changes before its actor, so a key that they create or delete counts here.
 func (w *logWriter) sharedPersonal(person Account, text string) (audit.Value, error) {
-	return kv.Shared(w.tx, PersonKeys, sharedText{person, text}, func() (audit.Value, error) { return w.personal(person, jsonText(text)) })
+	return kv.Shared(w.tx, PersonKeys, sharedText{person, text}, func() (audit.Value, error) {
+		return w.personal(person, jsonText(text))
+	})
 }
 
 // sharedText is the key of a shared sealed value, see kv.Shared.
@@ -98,7 +105,9 @@ func (w *logWriter) deletes(who Account) bool {
 	if who.App {
 		table = AppUsers
 	}
-	return slices.ContainsFunc(w.changed, func(c kv.RecordChange) bool { return c.Table == table && c.ID == who.ID && c.New == nil })
+	return slices.ContainsFunc(w.changed, func(c kv.RecordChange) bool {
+		return c.Table == table && c.ID == who.ID && c.New == nil
+	})
 }
 
 // cipher returns the cipher of the key of a person, which is created if there is none. The key of
@@ -156,8 +165,8 @@ func ReadLogged(tx *Tx, v audit.Value) (text json.RawMessage, known bool, err er
 	return NewLogReader(tx).Read(v)
 }
 
-// LogReader reads values of the change log. It keeps the ciphers of persons, since most values of many
-// entries are about a few of them, so it must not outlive its transaction.
+// LogReader reads values of the change log. It keeps the ciphers of persons, since most values of
+// many entries are about a few of them, so it must not outlive its transaction.
 type LogReader struct {
 	tx      *Tx
 	ciphers map[string]cipher.AEAD // nil for an erased person, and for a damaged key
@@ -166,8 +175,8 @@ type LogReader struct {
 	unread  int
 }
 
-// Damaged returns the number of values that could not be read because the key of a person is damaged. They
-// are shown like those of a person who was erased.
+// Damaged returns the number of values that could not be read because the key of a person is
+// damaged. They are shown like those of a person who was erased.
 func (r *LogReader) Damaged() int { return r.unread }
 
 // NewLogReader returns a LogReader for a transaction without an erasure.

@@ -36,7 +36,8 @@ var PolicyCache = kv.NewCache("rules", func(tx *Tx) (*Policy, error) {
 		return nil, err
 	}
 	return newPolicy(OwnerRole, roles, permissions, depts), nil
-}, Roles, Permissions, Depts).WithUpdate(func(tx *Tx, old *Policy, changed map[kv.Table]map[ID]bool) (*Policy, error) {
+}, Roles, Permissions, Depts).WithUpdate(func(tx *Tx, old *Policy,
+	changed map[kv.Table]map[ID]bool) (*Policy, error) {
 	roles, err := kv.ReadChanged(tx, Roles, changed)
 	if err != nil {
 		return nil, err
@@ -53,13 +54,21 @@ var PolicyCache = kv.NewCache("rules", func(tx *Tx) (*Policy, error) {
 })
 
 // newPolicy returns a snapshot of records. owner is the role that has every permission; 0 for none.
-func newPolicy(owner ID, roles map[ID]*Role, permissions map[ID]*Permission, depts map[ID]*Dept) *Policy {
-	none := &Policy{owner: owner, roles: kv.NewRecordMap[Role](nil), permissions: kv.NewRecordMap[Permission](nil), depts: kv.NewRecordMap[Dept](nil), below: kv.NewRecordMap[[]ID](nil)}
+func newPolicy(owner ID, roles map[ID]*Role, permissions map[ID]*Permission,
+	depts map[ID]*Dept) *Policy {
+	none := &Policy{
+		owner:       owner,
+		roles:       kv.NewRecordMap[Role](nil),
+		permissions: kv.NewRecordMap[Permission](nil),
+		depts:       kv.NewRecordMap[Dept](nil),
+		below:       kv.NewRecordMap[[]ID](nil),
+	}
 	return none.with(roles, permissions, depts)
 }
 
 // with returns a snapshot in which some records are replaced; a nil record is removed.
-func (r *Policy) with(roles map[ID]*Role, permissions map[ID]*Permission, depts map[ID]*Dept) *Policy {
+func (r *Policy) with(roles map[ID]*Role, permissions map[ID]*Permission,
+	depts map[ID]*Dept) *Policy {
 	next := *r
 	if len(roles) > 0 {
 		next.roles = r.roles.With(roles)

@@ -51,7 +51,11 @@ func repairOwner(tx *Tx, s *kv.Salvaging) error {
 			return nil
 		}
 	}
-	u := &User{Username: "owner-" + strings.ToLower(rand.Text()[:8]), Status: true, RoleIDs: []ID{OwnerRole}}
+	u := &User{
+		Username: "owner-" + strings.ToLower(rand.Text()[:8]),
+		Status:   true,
+		RoleIDs:  []ID{OwnerRole},
+	}
 	s.Changed("user %s is made, because no enabled user with the owner role is left; `reeve admin recover` gives it a password", u.Username)
 	var err error
 	if u.ID, err = s.NextID(tx, Users); err != nil {

@@ -26,14 +26,26 @@ type Role struct {
 
 // Roles and their indexes.
 var (
-	Roles        = kv.NewCollection[Role]("role").Undoable()
-	RoleByName   = kv.NewUniqueText(Roles, "name", fold.Name, func(r *Role) string { return r.Name })
+	Roles      = kv.NewCollection[Role]("role").Undoable()
+	RoleByName = kv.NewUniqueText(Roles, "name", fold.Name, func(r *Role) string {
+		return r.Name
+	})
 	RoleBySort   = kv.NewMany(Roles, "sort", func(r *Role) []int64 { return []int64{r.Sort} })
-	RoleByStatus = kv.NewMany(Roles, "status", func(r *Role) []string { return []string{flagText(r.Status)} })
-	RoleSearch   = kv.NewSearch(Roles, func(r *Role) []string { return []string{r.Name, r.Description} })
-	RoleByRule   = kv.NewDetachingRefs(Roles, "rule_ids", Permissions, func(r *Role) *[]ID { return &r.RuleIDs })
-	RoleByDept   = kv.NewDetachingRefs(Roles, "dept_ids", Depts, func(r *Role) *[]ID { return &r.DeptIDs })
-	RoleByGrant  = kv.NewDetachingRefs(Roles, "grant_role_ids", Roles, func(r *Role) *[]ID { return &r.GrantRoleIDs })
+	RoleByStatus = kv.NewMany(Roles, "status", func(r *Role) []string {
+		return []string{flagText(r.Status)}
+	})
+	RoleSearch = kv.NewSearch(Roles, func(r *Role) []string {
+		return []string{r.Name, r.Description}
+	})
+	RoleByRule = kv.NewDetachingRefs(Roles, "rule_ids", Permissions, func(r *Role) *[]ID {
+		return &r.RuleIDs
+	})
+	RoleByDept = kv.NewDetachingRefs(Roles, "dept_ids", Depts, func(r *Role) *[]ID {
+		return &r.DeptIDs
+	})
+	RoleByGrant = kv.NewDetachingRefs(Roles, "grant_role_ids", Roles, func(r *Role) *[]ID {
+		return &r.GrantRoleIDs
+	})
 
 	_ = Roles.Authorize(authorizeRole).Constraint(constrainRole)
 )

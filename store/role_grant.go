@@ -12,7 +12,8 @@ import (
 // enabled roles and their data scope, together with those of the roles in their grant_role_ids.
 // Disabled permissions count, too: they may be enabled later.
 //
-// These checks are Authorize and Constraint functions of the collections, so that no operation can bypass them.
+// These checks are Authorize and Constraint functions of the collections, so that no operation can
+// bypass them.
 
 // ceiling is the set of permissions and the data scope that an actor may grant, or that some
 // roles amount to.
@@ -133,13 +134,19 @@ func checkRoleChange(tx *Tx, role *Role) error {
 		return nil
 	}
 	rules, limit := PolicyCache.Get(tx), ceilingFor(tx)
-	c := &ceiling{grants: map[ID]bool{}, scope: &Scope{Depts: map[ID]bool{}}, all: role.ID == OwnerRole}
+	c := &ceiling{
+		grants: map[ID]bool{},
+		scope:  &Scope{Depts: map[ID]bool{}},
+		all:    role.ID == OwnerRole,
+	}
 	for _, id := range role.RuleIDs {
 		c.grants[id] = true
 	}
 	rules.addScope(c.scope, role, ActorOf(tx).DeptID)
-	if !limit.all && slices.Contains([]string{ScopeTree, ScopeDept}, role.DataScope) && !rules.hasScope(ActorOf(tx), role.DataScope) {
-		return beyond(errs.Say("role %s", role.Name), errs.Say("a data scope that is at least as wide"))
+	if !limit.all && slices.Contains([]string{ScopeTree, ScopeDept}, role.DataScope) &&
+		!rules.hasScope(ActorOf(tx), role.DataScope) {
+		return beyond(errs.Say("role %s", role.Name),
+			errs.Say("a data scope that is at least as wide"))
 	}
 	if lacking := c.lacks(limit, rules); !lacking.Empty() {
 		return beyond(errs.Say("role %s", role.Name), lacking)
@@ -148,10 +155,13 @@ func checkRoleChange(tx *Tx, role *Role) error {
 }
 
 // hasScope reports whether an actor has, or may grant, a data scope relative to the holder's
-// department, or a wider one. An API key must have it by its roles, its owner's and its own data scope.
+// department, or a wider one. An API key must have it by its roles, its owner's and its own data
+// scope.
 func (r *Policy) hasScope(a *Actor, scope string) bool {
 	least := relativeScopes[scope]
-	if a.Key != nil && (!r.grantScope(a.Key.owner, least) || a.Key.dataScope != "" && relativeScopes[a.Key.dataScope] < least) {
+	if a.Key != nil &&
+		(!r.grantScope(a.Key.owner, least) ||
+			a.Key.dataScope != "" && relativeScopes[a.Key.dataScope] < least) {
 		return false
 	}
 	return r.grantScope(a.RoleIDs, least)
@@ -160,12 +170,13 @@ func (r *Policy) hasScope(a *Actor, scope string) bool {
 // relativeScopes are the data scopes that are wider than others in every department, in this order.
 var relativeScopes = map[string]int{ScopeDept: 1, ScopeTree: 2, ScopeAll: 3}
 
-// grantScope reports whether one of some roles, or of those that they may grant, has at least a data
-// scope of relativeScopes.
+// grantScope reports whether one of some roles, or of those that they may grant, has at least a
+// data scope of relativeScopes.
 func (r *Policy) grantScope(roles []ID, least int) bool {
 	for _, id := range r.EnabledRoles(roles) {
 		for _, of := range append([]ID{id}, r.roles.Get(id).GrantRoleIDs...) {
-			if role := r.roles.Get(of); role != nil && (relativeScopes[role.DataScope] >= least || of == OwnerRole) {
+			if role := r.roles.Get(of); role != nil &&
+				(relativeScopes[role.DataScope] >= least || of == OwnerRole) {
 				return true
 			}
 		}
@@ -173,8 +184,8 @@ func (r *Policy) grantScope(roles []ID, least int) bool {
 	return false
 }
 
-// checkGrantableRoles rejects role IDs in grant_role_ids unless the actor holds everything that these roles
-// have; it is not enough to be allowed to grant it.
+// checkGrantableRoles rejects role IDs in grant_role_ids unless the actor holds everything that
+// these roles have; it is not enough to be allowed to grant it.
 func checkGrantableRoles(tx *Tx, ids []ID) error {
 	if ActorOf(tx).system || len(ids) == 0 {
 		return nil
@@ -217,7 +228,8 @@ func constrainRole(tx *Tx, old, new *Role) error {
 	}
 	if slices.Contains(new.GrantRoleIDs, OwnerRole) {
 		if !ActorOf(tx).isOwner() {
-			return beyond(errs.Say("letting others assign the owner role"), errs.Say("the owner role"))
+			return beyond(errs.Say("letting others assign the owner role"),
+				errs.Say("the owner role"))
 		}
 		if old == nil || !slices.Contains(old.GrantRoleIDs, OwnerRole) {
 			if err := RequireProof(tx); err != nil {
@@ -235,7 +247,8 @@ func constrainRole(tx *Tx, old, new *Role) error {
 		return err
 	}
 	if old != nil && !bool(old.Status) && bool(new.Status) { // its holders can again grant the roles in grant_role_ids
-		if err := checkHolder(tx, errs.Say("role %s", new.Name), ActorOf(tx).ID, []ID{old.ID}, ActorOf(tx).DeptID); err != nil {
+		if err := checkHolder(tx, errs.Say("role %s", new.Name), ActorOf(tx).ID, []ID{old.ID},
+			ActorOf(tx).DeptID); err != nil {
 			return err
 		}
 	}
@@ -280,7 +293,8 @@ func checkMembers(tx *Tx, role *Role) error {
 			return err
 		}
 		if !scope.HasUser(u) {
-			return beyond(errs.Say("role %s", role.Name), errs.Say("a data scope with all members of the role"))
+			return beyond(errs.Say("role %s", role.Name),
+				errs.Say("a data scope with all members of the role"))
 		}
 	}
 	return nil
@@ -305,7 +319,8 @@ func checkWidening(tx *Tx, role *Role) error {
 		scope := &Scope{Depts: map[ID]bool{}}
 		rules.addScope(scope, role, u.DeptID)
 		if !scope.within(limit.scope) {
-			return beyond(errs.Say("the data scope of role %s for its members", role.Name), errs.Say("a data scope that is at least as wide"))
+			return beyond(errs.Say("the data scope of role %s for its members", role.Name),
+				errs.Say("a data scope that is at least as wide"))
 		}
 	}
 	return nil
@@ -319,7 +334,8 @@ func roleNames(tx *Tx, role *Role) error {
 		field string
 		ids   []ID
 		in    kv.Table
-	}{{"rule_ids", role.RuleIDs, Permissions}, {"dept_ids", role.DeptIDs, Depts}, {"grant_role_ids", role.GrantRoleIDs, Roles}} {
+	}{{"rule_ids", role.RuleIDs, Permissions}, {"dept_ids", role.DeptIDs, Depts},
+		{"grant_role_ids", role.GrantRoleIDs, Roles}} {
 		for _, id := range named.ids {
 			if !named.in.Exists(tx, id) {
 				faults.Add(named.field, "%s %d not found", errs.Noun(named.in.Noun()), id)
@@ -361,7 +377,9 @@ func isSelf(tx *Tx, u *User) bool {
 func constrainUser(tx *Tx, old, new *User) error {
 	if new != nil {
 		new.RoleIDs = Distinct(new.RoleIDs)
-		new.CreatedByKey = createdByKey(tx, old == nil, new.CreatedByKey, func() ID { return old.CreatedByKey })
+		new.CreatedByKey = createdByKey(tx, old == nil, new.CreatedByKey, func() ID {
+			return old.CreatedByKey
+		})
 	}
 	if new != nil && !ActorOf(tx).system && (old == nil || !bool(old.EmailVerified)) {
 		new.EmailVerified = false // only the program verifies, even when a user undoes a change
@@ -406,7 +424,8 @@ func checkAssignment(tx *Tx, old, new *User) error {
 	if new == nil {
 		return nil
 	}
-	if scope := ActorOf(tx).Scope(tx); !scope.All && (old == nil || old.DeptID != new.DeptID) && !scope.HasDept(new.DeptID) {
+	if scope := ActorOf(tx).Scope(tx); !scope.All && (old == nil || old.DeptID != new.DeptID) &&
+		!scope.HasDept(new.DeptID) {
 		return outOfScope("dept_id", new.DeptID)
 	}
 	return checkHolder(tx, errs.Say("user %s", new.Username), new.ID, new.RoleIDs, new.DeptID)
@@ -424,9 +443,9 @@ func checkUserChange(tx *Tx, u *User) error {
 	return checkHolder(tx, errs.Say("user %s", u.Username), u.ID, u.RoleIDs, u.DeptID)
 }
 
-// constrainHash requires that a password is set by its user or by an actor who may change that user,
-// also if nothing else of the user changes, with a recent proof and so never by an API key. A user with
-// the owner role has no imported hash.
+// constrainHash requires that a password is set by its user or by an actor who may change that
+// user, also if nothing else of the user changes, with a recent proof and so never by an API key. A
+// user with the owner role has no imported hash.
 func constrainHash(tx *Tx, old, new *PasswordHash) error {
 	h := new
 	if h == nil {
@@ -460,7 +479,9 @@ func sameRights(a, b *User) bool {
 
 // requireOwner rejects a change that leaves no enabled user with the owner role.
 func requireOwner(tx *Tx, old, new *User) error {
-	isOwner := func(u *User) bool { return u != nil && bool(u.Status) && slices.Contains(u.RoleIDs, OwnerRole) }
+	isOwner := func(u *User) bool {
+		return u != nil && bool(u.Status) && slices.Contains(u.RoleIDs, OwnerRole)
+	}
 	if !isOwner(old) || isOwner(new) {
 		return nil
 	}
@@ -484,5 +505,6 @@ func RequireOwner(tx *Tx, without ...ID) error {
 	if last == nil {
 		return nil
 	}
-	return errs.New(errs.Conflict, "%s is the last enabled user with the owner role", last.Username).Coded("last_owner")
+	return errs.New(errs.Conflict, "%s is the last enabled user with the owner role",
+		last.Username).Coded("last_owner")
 }

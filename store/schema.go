@@ -2,12 +2,12 @@
 // sessions, settings, dictionaries, files and jobs, and the rules that must hold for them.
 // Rules are enforced here for every caller, so that a handler cannot forget one.
 //
-// Start with schema.go, which lists every collection and cache. Then read a resource, for
-// example dept.go: a struct, its Collection with indexes, its authorization check and its constraint.
-// Then read actor.go (on whose behalf a transaction runs), policy.go (roles, permissions and
-// departments in memory, from which an actor's permissions are computed) and role_grant.go (what an
-// actor may grant to others). Package kv stores the records: its collections, queries and conditions
-// are used by their own names, and engine.go has the few that nearly every caller needs.
+// Start with schema.go, which lists every collection and cache. Then read a resource, for example
+// dept.go: a struct, its Collection with indexes, its authorization check and its constraint. Then
+// read actor.go (on whose behalf a transaction runs), policy.go (roles, permissions and departments
+// in memory, from which an actor's permissions are computed) and role_grant.go (what an actor may
+// grant to others). Package kv stores the records: its collections, queries and conditions are used
+// by their own names, and engine.go has the few that nearly every caller needs.
 //
 // The files by chapter:
 //   - Identity: account*, user, app_sign_in, address, avatar, session, device, factor_* (second
@@ -49,7 +49,8 @@ import (
 // has no effect.
 var reeve = kv.Schema{
 	Tables: []kv.Table{
-		Installs, Permissions, Roles, Depts, Users, AppPermissions, AppRoles, AppUsers, PasswordHashes, Sessions, SessionTokens, Devices, LoginLogs,
+		Installs, Permissions, Roles, Depts, Users, AppPermissions, AppRoles, AppUsers,
+		PasswordHashes, Sessions, SessionTokens, Devices, LoginLogs,
 		SettingGroups, Settings, SettingSecrets,
 		Dicts, DictItems,
 		FileGroups, Files, Avatars,
@@ -61,7 +62,8 @@ var reeve = kv.Schema{
 		TOTPs, RecoverySets, Passkeys,
 		CustomFields,
 	},
-	Caches:  []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache, CustomFieldCache},
+	Caches: []kv.AnyCache{PolicyCache, AppPolicyCache, PermissionTree, SettingCache, DictCache,
+		CustomFieldCache},
 	Current: currentActor,
 	FileLimits: func(tx *Tx) (quota, floor int64) {
 		return int64(FileQuota.Get(tx)) << 20, int64(FileFloor.Get(tx)) << 20
@@ -70,21 +72,28 @@ var reeve = kv.Schema{
 
 	LogCheckpoint: logCheckpoint,
 	Restored: func(tx *Tx) error {
-		return errors.Join(endAllSessions(tx), pauseKeys(tx), endAllLinks(tx), holdMails(tx), spendCodes(tx))
+		return errors.Join(endAllSessions(tx), pauseKeys(tx), endAllLinks(tx), holdMails(tx),
+			spendCodes(tx))
 	},
 	Repair:     repairAccounts,
 	RepairLast: repairOwner,
 	Migrations: []kv.Migration{ // the first one migrates from version 1 to 2
-		{Title: "users, roles and departments are searched, filtered and sorted", Run: func(tx *Tx) error {
-			return errors.Join(Users.Reindex(tx), AppUsers.Reindex(tx), PasswordHashes.Reindex(tx), Roles.Reindex(tx), Sessions.Reindex(tx))
-		}},
+		{Title: "users, roles and departments are searched, filtered and sorted",
+			Run: func(tx *Tx) error {
+				return errors.Join(Users.Reindex(tx), AppUsers.Reindex(tx),
+					PasswordHashes.Reindex(tx),
+					Roles.Reindex(tx), Sessions.Reindex(tx))
+			}},
 		{Title: "dictionaries", Run: func(*Tx) error { return nil }},
 		{Title: "files and avatars", Run: func(*Tx) error { return nil }}, // new collections only need their buckets
 		{Title: "files in no group are found", Run: Files.Reindex},
 		{Title: "jobs", Run: func(*Tx) error { return nil }},
 		{Title: "sealed values name their key", Run: func(*Tx) error { return nil }}, // done when the database is opened, because that needs the key
 		{Title: "devices from which users have signed in", Run: func(*Tx) error { return nil }},
-		{Title: "rows of the login log have a fingerprint and a time of the attempt", Run: func(*Tx) error { return nil }},
+		{Title: "rows of the login log have a fingerprint and a time of the attempt",
+			Run: func(*Tx) error {
+				return nil
+			}},
 		{Title: "records have versions", Run: func(*Tx) error { return nil }}, // 0 until a record is changed
 		{Title: "texts have an index", Run: func(*Tx) error { return nil }},   // built while the database is in use
 		{Title: "failed jobs have message codes", Run: func(*Tx) error { return nil }},
@@ -93,10 +102,13 @@ var reeve = kv.Schema{
 		{Title: "API keys, pages with a URL", Run: func(*Tx) error { return nil }},
 		{Title: "completed requests, public dictionaries", Run: func(*Tx) error { return nil }},
 		{Title: "one-time links, mail", Run: func(*Tx) error { return nil }},
-		{Title: "app users have roles and sign in by mobile; registrations; custom fields", Run: func(tx *Tx) error {
-			return errors.Join(AppUsers.Reindex(tx), Links.Reindex(tx))
+		{Title: "app users have roles and sign in by mobile; registrations; custom fields",
+			Run: func(tx *Tx) error {
+				return errors.Join(AppUsers.Reindex(tx), Links.Reindex(tx))
+			}},
+		{Title: "second factors; devices have a place and sessions a device", Run: func(*Tx) error {
+			return nil
 		}},
-		{Title: "second factors; devices have a place and sessions a device", Run: func(*Tx) error { return nil }},
 		{Title: "texts are compared as people read them; users have the API key that created them", Run: compareTexts},
 	},
 }

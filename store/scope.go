@@ -42,7 +42,8 @@ func (s *Scope) HasDept(id ID) bool { return s.All || s.Depts[id] }
 // one that does not exist.
 func outOfScope(field string, dept ID) error {
 	if dept == 0 {
-		return errs.Field(errs.Invalid, field, "is required, because records without a department are outside your data scope")
+		return errs.Field(errs.Invalid, field,
+			"is required, because records without a department are outside your data scope")
 	}
 	return errs.Field(errs.Invalid, field, "%s %d not found", errs.Noun(Depts.Noun()), dept)
 }

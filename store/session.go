@@ -39,7 +39,8 @@ type SessionToken struct {
 	kv.Timestamps
 }
 
-// ReplacedTokenLife is how long a token is accepted after it was replaced, by requests that are under way.
+// ReplacedTokenLife is how long a token is accepted after it was replaced, by requests that are
+// under way.
 const ReplacedTokenLife = time.Minute
 
 // Seed returns the hash of the first token of the session.
@@ -55,7 +56,8 @@ func TokenOf(tx *Tx, session ID) (*SessionToken, error) {
 	return nil, Sessions.NotFound(session)
 }
 
-// ReplaceToken gives a session a token with another hash. Of those before, only the last one is accepted for a while.
+// ReplaceToken gives a session a token with another hash. Of those before, only the last one is
+// accepted for a while.
 func ReplaceToken(tx *Tx, session ID, hash string) error {
 	now, err := TokenOf(tx, session)
 	if err != nil {
@@ -70,27 +72,47 @@ func ReplaceToken(tx *Tx, session ID, hash string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := SessionTokens.Update(tx, now.ID, func(t *SessionToken) error { t.EndsAt = tx.Now().Add(ReplacedTokenLife); return nil }); err != nil {
+	if _, err := SessionTokens.Update(tx, now.ID, func(t *SessionToken) error {
+		t.EndsAt = tx.Now().Add(ReplacedTokenLife)
+		return nil
+	}); err != nil {
 		return err
 	}
-	return SessionTokens.Create(tx, &SessionToken{SessionID: session, Hash: hash, First: now.Seed()})
+	return SessionTokens.Create(tx,
+		&SessionToken{SessionID: session, Hash: hash, First: now.Seed()})
 }
 
 // Sessions, their tokens and indexes. A session is deleted with its user, a token with its
 // session.
 var (
-	Sessions         = kv.NewCollection[Session]("session").Disposable()
-	SessionByUser    = kv.NewRef(Sessions, "user_id", Users, func(s *Session) ID { return s.UserID }, kv.Cascade)
-	SessionByAppUser = kv.NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID { return s.AppUserID }, kv.Cascade)
-	SessionByDevice  = kv.NewRef(Sessions, "device_id", Devices, func(s *Session) ID { return s.DeviceID }, kv.Dangle)
-	SessionByExpiry  = kv.NewMany(Sessions, "expires_at", func(s *Session) []Time { return []Time{s.ExpiresAt} })
+	Sessions      = kv.NewCollection[Session]("session").Disposable()
+	SessionByUser = kv.NewRef(Sessions, "user_id", Users, func(s *Session) ID {
+		return s.UserID
+	}, kv.Cascade)
+	SessionByAppUser = kv.NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID {
+		return s.AppUserID
+	}, kv.Cascade)
+	SessionByDevice = kv.NewRef(Sessions, "device_id", Devices, func(s *Session) ID {
+		return s.DeviceID
+	}, kv.Dangle)
+	SessionByExpiry = kv.NewMany(Sessions, "expires_at", func(s *Session) []Time {
+		return []Time{s.ExpiresAt}
+	})
 
-	SessionByUse    = kv.NewMany(Sessions, "last_used", func(s *Session) []Time { return lastUse(s, false) }, "app_user_id")
-	AppSessionByUse = kv.NewMany(Sessions, "app_last_used", func(s *Session) []Time { return lastUse(s, true) }, "app_user_id")
+	SessionByUse = kv.NewMany(Sessions, "last_used", func(s *Session) []Time {
+		return lastUse(s, false)
+	}, "app_user_id")
+	AppSessionByUse = kv.NewMany(Sessions, "app_last_used", func(s *Session) []Time {
+		return lastUse(s, true)
+	}, "app_user_id")
 
-	SessionTokens  = kv.NewCollection[SessionToken]("session_token").Unlogged().Disposable()
-	TokenByHash    = kv.NewUnique(SessionTokens, "hash", func(t *SessionToken) string { return t.Hash })
-	TokenBySession = kv.NewRef(SessionTokens, "session_id", Sessions, func(t *SessionToken) ID { return t.SessionID }, kv.Cascade)
+	SessionTokens = kv.NewCollection[SessionToken]("session_token").Unlogged().Disposable()
+	TokenByHash   = kv.NewUnique(SessionTokens, "hash", func(t *SessionToken) string {
+		return t.Hash
+	})
+	TokenBySession = kv.NewRef(SessionTokens, "session_id", Sessions, func(t *SessionToken) ID {
+		return t.SessionID
+	}, kv.Cascade)
 )
 
 var _ = manage(Access{Table: Sessions, Query: "system.session.query"})
@@ -103,8 +125,8 @@ func SessionsOf(tx *Tx, a Account) ([]ID, error) {
 	return SessionByUser.IDs(tx, a.ID)
 }
 
-// CountSessions returns the number of records that EndSessions changes at most: sessions, two tokens of each,
-// devices, and the password.
+// CountSessions returns the number of records that EndSessions changes at most: sessions, two
+// tokens of each, devices, and the password.
 func CountSessions(tx *Tx, a Account) (int, error) {
 	open, err := SessionsOf(tx, a)
 	if err != nil {
@@ -114,9 +136,9 @@ func CountSessions(tx *Tx, a Account) (int, error) {
 	return 3*len(open) + len(devices) + 1, err
 }
 
-// EndSessions ends all sessions of a user except keep (0 ends all) and deletes all devices except that of keep. It
-// is called when a password is set or a user is disabled. Sign-ins that wait for the second factor end, too: they compare the
-// time of the password.
+// EndSessions ends all sessions of a user except keep (0 ends all) and deletes all devices except
+// that of keep. It is called when a password is set or a user is disabled. Sign-ins that wait for
+// the second factor end, too: they compare the time of the password.
 func EndSessions(tx *Tx, a Account, keep ID) error {
 	h, err := HashOf(tx, a)
 	if err == nil {

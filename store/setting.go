@@ -61,14 +61,22 @@ const SecretMask = "******"
 // Settings, their groups, secrets and indexes.
 var (
 	SettingGroups     = kv.NewCollection[SettingGroup]("setting_group").Undoable()
-	SettingGroupByKey = kv.NewUnique(SettingGroups, "key", func(g *SettingGroup) string { return g.Key })
+	SettingGroupByKey = kv.NewUnique(SettingGroups, "key", func(g *SettingGroup) string {
+		return g.Key
+	})
 
-	Settings       = kv.NewCollection[Setting]("setting").Undoable()
-	SettingByKey   = kv.NewUnique(Settings, "key", func(s *Setting) string { return s.GroupID.String() + "." + s.Key }, "group_id")
-	SettingByGroup = kv.NewRef(Settings, "group_id", SettingGroups, func(s *Setting) ID { return s.GroupID }, kv.Restrict).Required()
+	Settings     = kv.NewCollection[Setting]("setting").Undoable()
+	SettingByKey = kv.NewUnique(Settings, "key", func(s *Setting) string {
+		return s.GroupID.String() + "." + s.Key
+	}, "group_id")
+	SettingByGroup = kv.NewRef(Settings, "group_id", SettingGroups, func(s *Setting) ID {
+		return s.GroupID
+	}, kv.Restrict).Required()
 
 	SettingSecrets  = kv.NewCollection[SettingSecret]("setting_secret")
-	SecretBySetting = kv.NewRef(SettingSecrets, "setting_id", Settings, func(s *SettingSecret) ID { return s.SettingID }, kv.Cascade)
+	SecretBySetting = kv.NewRef(SettingSecrets, "setting_id", Settings, func(s *SettingSecret) ID {
+		return s.SettingID
+	}, kv.Cascade)
 
 	_ = SettingSecrets.Sealed(func(s *SettingSecret) *kv.Sealed { return &s.Sealed },
 		func(s *SettingSecret) string { return secretPlace(s.SettingID) }, secretTitle)
@@ -97,7 +105,8 @@ func constrainSetting(tx *Tx, old, new *Setting) error {
 	}
 	faults := errs.Faults{}
 	if !settingKey.MatchString(new.Key) {
-		faults.Add("key", "must be 1 to 64 lower-case letters, digits or underscores, starting with a letter")
+		faults.Add("key",
+			"must be 1 to 64 lower-case letters, digits or underscores, starting with a letter")
 	}
 	if new.GroupID == 0 {
 		faults.Add("group_id", "is required")
@@ -127,7 +136,8 @@ func constrainSetting(tx *Tx, old, new *Setting) error {
 	}
 	group, err := SettingGroups.Get(tx, new.GroupID)
 	if err == nil && bool(group.Public) {
-		err = errs.Field(errs.Invalid, "type", "the group %s is public and can't contain a secret", group.Key)
+		err = errs.Field(errs.Invalid, "type", "the group %s is public and can't contain a secret",
+			group.Key)
 	}
 	return err
 }
@@ -137,7 +147,8 @@ func constrainSetting(tx *Tx, old, new *Setting) error {
 func constrainSettingGroup(tx *Tx, old, new *SettingGroup) error {
 	if old != nil && ActorOf(tx) != System && isBuiltinGroup(old.Key) {
 		if new == nil {
-			return errs.New(errs.Conflict, "the setting group %s is built in and can't be deleted", old.Key).Coded("in_use")
+			return errs.New(errs.Conflict, "the setting group %s is built in and can't be deleted",
+				old.Key).Coded("in_use")
 		}
 		if new.Key != old.Key {
 			return errs.Field(errs.Conflict, "key", "%s is built in and can't be renamed", old.Key).Coded("in_use")
@@ -147,7 +158,8 @@ func constrainSettingGroup(tx *Tx, old, new *SettingGroup) error {
 		return nil
 	}
 	if !settingKey.MatchString(new.Key) {
-		return errs.Field(errs.Invalid, "key", "must be 1 to 64 lower-case letters, digits or underscores, starting with a letter")
+		return errs.Field(errs.Invalid, "key",
+			"must be 1 to 64 lower-case letters, digits or underscores, starting with a letter")
 	}
 	if old == nil || !bool(new.Public) {
 		return nil
@@ -170,7 +182,8 @@ func CreateSetting(tx *Tx, s *Setting) error {
 		return err
 	}
 	if plain == SecretMask {
-		return errs.Field(errs.Invalid, "values", "%s means an unchanged secret, but none is stored", SecretMask)
+		return errs.Field(errs.Invalid, "values",
+			"%s means an unchanged secret, but none is stored", SecretMask)
 	}
 	if err := Settings.Create(tx, s); err != nil || s.Type != "secret" || plain == "" {
 		return err
@@ -188,9 +201,11 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 			return err
 		}
 		if before == "secret" && s.Type != "secret" && s.Values == masked && masked != "" {
-			return errs.Field(errs.Invalid, "values", "enter the value again: changing the type does not reveal a secret")
+			return errs.Field(errs.Invalid, "values",
+				"enter the value again: changing the type does not reveal a secret")
 		}
-		if before == "secret" && s.Type == "secret" && s.GroupID != group && s.Values == masked && masked != "" {
+		if before == "secret" && s.Type == "secret" && s.GroupID != group && s.Values == masked &&
+			masked != "" {
 			if err := mayMoveSecret(tx, group); err != nil {
 				return err
 			}
@@ -201,7 +216,8 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 			return err
 		}
 		if plain == SecretMask && (before != "secret" || masked == "") {
-			return errs.Field(errs.Invalid, "values", "%s means an unchanged secret, but none is stored", SecretMask)
+			return errs.Field(errs.Invalid, "values",
+				"%s means an unchanged secret, but none is stored", SecretMask)
 		}
 		return nil
 	})
@@ -223,17 +239,19 @@ func SaveSetting(tx *Tx, id ID, edit func(*Setting) error) (*Setting, error) {
 	return saved, nil
 }
 
-// mayMoveSecret returns an error if the actor may not read the secrets of the group that one is moved from:
-// the other group has other readers.
+// mayMoveSecret returns an error if the actor may not read the secrets of the group that one is
+// moved from: the other group has other readers.
 func mayMoveSecret(tx *Tx, from ID) error {
 	g, err := SettingGroups.Get(tx, from)
 	if err != nil {
 		return err
 	}
-	if a := ActorOf(tx); a.HasPermission(tx, ReadPermission(g.Key)) && a.HasPermission(tx, SecretPermission(g.Key)) {
+	if a := ActorOf(tx); a.HasPermission(tx, ReadPermission(g.Key)) &&
+		a.HasPermission(tx, SecretPermission(g.Key)) {
 		return nil
 	}
-	return errs.Field(errs.Invalid, "values", "enter the value again: another group has other readers, and you may not read the secrets of this one")
+	return errs.Field(errs.Invalid, "values",
+		"enter the value again: another group has other readers, and you may not read the secrets of this one")
 }
 
 // maskSecret checks the plain text of a secret setting, returns it and replaces it by

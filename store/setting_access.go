@@ -20,8 +20,8 @@ const (
 // ReadPermission returns the key of the permission to read the values of a group of settings.
 func ReadPermission(group string) string { return readGroupPrefix + group }
 
-// SecretPermission returns the key of the permission to read the secrets of a group of settings in the
-// clear, with an API key that also has ReadPermission.
+// SecretPermission returns the key of the permission to read the secrets of a group of settings in
+// the clear, with an API key that also has ReadPermission.
 func SecretPermission(group string) string { return secretGroupPrefix + group }
 
 // groupOfPermission returns the key of the group that a permission with this key belongs to; "" for
@@ -38,9 +38,16 @@ func groupOfPermission(key string) string {
 // groupPermissions returns the two permissions of a group.
 func groupPermissions(g *SettingGroup) [2]Permission {
 	node := func(key, name string) Permission {
-		return Permission{Type: ActionPermission, Key: key, Name: shorten(name+": "+g.Title, maxPermissionName), Show: true, Status: true}
+		return Permission{
+			Type:   ActionPermission,
+			Key:    key,
+			Name:   shorten(name+": "+g.Title, maxPermissionName),
+			Show:   true,
+			Status: true,
+		}
 	}
-	return [2]Permission{node(ReadPermission(g.Key), "Read settings"), node(SecretPermission(g.Key), "Read secrets")}
+	return [2]Permission{node(ReadPermission(g.Key), "Read settings"),
+		node(SecretPermission(g.Key), "Read secrets")}
 }
 
 // maxPermissionName is the maximum length of the name of a permission, in characters.
@@ -67,24 +74,29 @@ func protectGroupPermission(tx *Tx, old, new *Permission) error {
 		}
 	}
 	restored := old == nil && new != nil && new.ID != 0 // with its group, which comes after it
-	if new != nil && groupOfPermission(new.Key) != "" && !restored && (old == nil || old.Key != new.Key) {
+	if new != nil && groupOfPermission(new.Key) != "" && !restored &&
+		(old == nil || old.Key != new.Key) {
 		return reservedKey(new.Key)
 	}
 	return nil
 }
 
 func reservedKey(key string) error {
-	return errs.Field(errs.Invalid, "key", "is reserved: permissions that begin with %s are created together with their group of settings", key[:strings.LastIndexByte(key, '.')])
+	return errs.Field(errs.Invalid, "key",
+		"is reserved: permissions that begin with %s are created together with their group of settings", key[:strings.LastIndexByte(key, '.')])
 }
 
 func keepGroupPermission(old, new *Permission) error {
 	switch {
 	case new == nil:
-		return errs.New(errs.Conflict, "the permission %s belongs to a group of settings and can't be deleted; disable it instead", old.Key).Coded("in_use")
+		return errs.New(errs.Conflict,
+			"the permission %s belongs to a group of settings and can't be deleted; disable it instead", old.Key).Coded("in_use")
 	case new.Key != old.Key:
-		return errs.Field(errs.Conflict, "key", "%s belongs to a group of settings and can't be renamed", old.Key).Coded("in_use")
+		return errs.Field(errs.Conflict, "key",
+			"%s belongs to a group of settings and can't be renamed", old.Key).Coded("in_use")
 	case new.Type != old.Type:
-		return errs.Field(errs.Conflict, "type", "%s belongs to a group of settings and must be an action", old.Key).Coded("in_use")
+		return errs.Field(errs.Conflict, "type",
+			"%s belongs to a group of settings and must be an action", old.Key).Coded("in_use")
 	}
 	return nil
 }
@@ -102,8 +114,8 @@ func followSettingGroup(tx *Tx, old, new *SettingGroup) error {
 	return nil
 }
 
-// AddGroupPermissions adds the permissions that groups lack: those of a database that an older version
-// has written, or that was salvaged.
+// AddGroupPermissions adds the permissions that groups lack: those of a database that an older
+// version has written, or that was salvaged.
 func AddGroupPermissions(tx *Tx) error {
 	var groups []*SettingGroup
 	for g, err := range SettingGroups.All(tx) {
@@ -120,8 +132,8 @@ func AddGroupPermissions(tx *Tx) error {
 	return nil
 }
 
-// addGroupPermissions creates the permissions of a group that do not exist, below the node for them;
-// at the root if there is no such node that can have children.
+// addGroupPermissions creates the permissions of a group that do not exist, below the node for
+// them; at the root if there is no such node that can have children.
 func addGroupPermissions(tx *Tx, g *SettingGroup) error {
 	parent := ID(0)
 	above, err := PermissionByKey.Get(tx, GroupPermissionParent)
@@ -201,7 +213,10 @@ func FreeGroupPermissions(tx *Tx) error {
 		if _, err := PermissionByKey.Get(tx, key); err == nil {
 			key += "-" + p.ID.String()
 		}
-		if _, err := Permissions.Update(tx, p.ID, func(p *Permission) error { p.Key = key; return nil }); err != nil {
+		if _, err := Permissions.Update(tx, p.ID, func(p *Permission) error {
+			p.Key = key
+			return nil
+		}); err != nil {
 			return err
 		}
 	}

@@ -64,9 +64,10 @@ func declare(b Builtin) *Builtin {
 }
 
 func number(group, key string, def, low, high int) *NumberSetting {
-	return &NumberSetting{declare(Builtin{Group: group, Key: key, Type: "number", Default: strconv.Itoa(def), Props: []Prop{
-		{"min", strconv.Itoa(low)}, {"max", strconv.Itoa(high)}, {"step", "1"},
-	}})}
+	return &NumberSetting{declare(Builtin{Group: group, Key: key, Type: "number",
+		Default: strconv.Itoa(def), Props: []Prop{
+			{"min", strconv.Itoa(low)}, {"max", strconv.Itoa(high)}, {"step", "1"},
+		}})}
 }
 
 // secured marks a number as a security setting.
@@ -82,7 +83,13 @@ func retention(s *NumberSetting) *NumberSetting {
 }
 
 func text(group, key, def string, maxLength int) *TextSetting {
-	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "input", Default: def, Props: []Prop{{"maxlength", strconv.Itoa(maxLength)}}})}
+	return &TextSetting{declare(Builtin{
+		Group:   group,
+		Key:     key,
+		Type:    "input",
+		Default: def,
+		Props:   []Prop{{"maxlength", strconv.Itoa(maxLength)}},
+	})}
 }
 
 // optional marks a text that can be empty.
@@ -104,7 +111,13 @@ func domains(s *TextSetting) *TextSetting {
 }
 
 func image(group, key string) *TextSetting {
-	return &TextSetting{declare(Builtin{Group: group, Key: key, Type: "image", Props: []Prop{}, Optional: true})}
+	return &TextSetting{declare(Builtin{
+		Group:    group,
+		Key:      key,
+		Type:     "image",
+		Props:    []Prop{},
+		Optional: true,
+	})}
 }
 
 func choice(group, key, def string, options ...Option) *TextSetting {
@@ -119,7 +132,13 @@ func choice(group, key, def string, options ...Option) *TextSetting {
 }
 
 func secret(group, key string) *SecretSetting {
-	return &SecretSetting{declare(Builtin{Group: group, Key: key, Type: "secret", Props: []Prop{}, Optional: true})}
+	return &SecretSetting{declare(Builtin{
+		Group:    group,
+		Key:      key,
+		Type:     "secret",
+		Props:    []Prop{},
+		Optional: true,
+	})}
 }
 
 // forOwners marks settings that only users with the owner role can change.
@@ -137,7 +156,13 @@ func guarded(guard func(tx *Tx, old, new string) error, s *TextSetting) *TextSet
 }
 
 func toggle(group, key, def string) *SwitchSetting {
-	return &SwitchSetting{declare(Builtin{Group: group, Key: key, Type: "switch", Default: def, Props: []Prop{}})}
+	return &SwitchSetting{declare(Builtin{
+		Group:   group,
+		Key:     key,
+		Type:    "switch",
+		Default: def,
+		Props:   []Prop{},
+	})}
 }
 
 // securedToggle declares a switch that is a security setting.
@@ -189,7 +214,8 @@ var (
 	MailEnabled  = securedToggle("mail", "enabled", "0")
 	MailHost     = forOwners(optional(text("mail", "host", "", 255)))
 	MailPort     = forOwners(number("mail", "port", 587, 1, 65535))
-	MailSecurity = forOwners(choice("mail", "security", "starttls", Option{"STARTTLS", "starttls"}, Option{"TLS", "tls"}, Option{"None", "none"}))
+	MailSecurity = forOwners(choice("mail", "security", "starttls", Option{"STARTTLS", "starttls"},
+		Option{"TLS", "tls"}, Option{"None", "none"}))
 	MailUsername = forOwners(optional(text("mail", "username", "", 255)))
 	MailPassword = forOwners(secret("mail", "password"))
 	MailFrom     = address(text("mail", "from", "", 254))
@@ -205,7 +231,9 @@ var (
 	AppPages                 = securedToggle("app", "pages", "0")
 	AppSecondFactor          = securedToggle("app", "second_factor", "0")
 
-	RequireFactor   = guarded(mayChangeRequireFactor, choice("security", "require_factor", FactorForNobody, Option{"Nobody", FactorForNobody}, Option{"Owners", FactorForOwners}, Option{"Everybody", FactorForAll}))
+	RequireFactor = guarded(mayChangeRequireFactor,
+		choice("security", "require_factor", FactorForNobody, Option{"Nobody", FactorForNobody},
+			Option{"Owners", FactorForOwners}, Option{"Everybody", FactorForAll}))
 	FactorGraceDays = secured(number("security", "factor_grace_days", 7, 0, 90))
 
 	SessionNetwork = securedToggle("security", "session_network", "0")
@@ -294,8 +322,10 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 	}
 	faults := errs.Faults{}
 	for field, changed := range map[string]bool{
-		"key": new.Key != old.Key, "group_id": new.GroupID != old.GroupID, "type": new.Type != old.Type,
-		"options": !slices.Equal(new.Options, old.Options), "props": !slices.Equal(new.Props, old.Props),
+		"key": new.Key != old.Key, "group_id": new.GroupID != old.GroupID,
+		"type":    new.Type != old.Type,
+		"options": !slices.Equal(new.Options, old.Options),
+		"props":   !slices.Equal(new.Props, old.Props),
 	} {
 		if changed {
 			faults.Add(field, "can't be changed: %s is a built-in setting", b.Name())
@@ -313,7 +343,9 @@ func protectBuiltin(tx *Tx, old, new *Setting) error {
 		}
 	}
 	if b.keep && lower(new.Values, old.Values) {
-		return errs.Field(errs.Invalid, "values", "can only be increased; for less than %s, set %s in the configuration file", old.Values, b.Name())
+		return errs.Field(errs.Invalid, "values",
+			"can only be increased; for less than %s, set %s in the configuration file",
+			old.Values, b.Name())
 	}
 	return nil
 }
@@ -324,15 +356,17 @@ func (b *Builtin) authorize(tx *Tx) error {
 	case b.owner && !ceilingFor(tx).all:
 		return errs.New(errs.Denied, "only users with the owner role can change %s", b.Name()).Coded("owner_required")
 	case b.security && !ActorOf(tx).HasPermission(tx, SecurityPermission):
-		return errs.New(errs.Denied, "permission %s is required: %s is a security setting", SecurityPermission, b.Name())
+		return errs.New(errs.Denied, "permission %s is required: %s is a security setting",
+			SecurityPermission, b.Name())
 	case b.owner || b.security:
 		return RequireProof(tx)
 	}
 	return nil
 }
 
-// authorizeSecret returns an error if the actor may not change the value of a secret setting that is
-// built in. Its record only has the mask, so that the constraint of settings does not see the change.
+// authorizeSecret returns an error if the actor may not change the value of a secret setting that
+// is built in. Its record only has the mask, so that the constraint of settings does not see the
+// change.
 func authorizeSecret(tx *Tx, s *Setting) error {
 	group, err := SettingGroups.Get(tx, s.GroupID)
 	if err != nil {
@@ -365,7 +399,9 @@ func lower(new, old string) bool {
 }
 
 func builtinOf(group, key string) *Builtin {
-	i := slices.IndexFunc(Builtins, func(b *Builtin) bool { return b.Group == group && b.Key == key })
+	i := slices.IndexFunc(Builtins, func(b *Builtin) bool {
+		return b.Group == group && b.Key == key
+	})
 	if i < 0 {
 		return nil
 	}
@@ -400,9 +436,9 @@ func (b *Builtin) nearest(text string) string {
 // BuiltinTexts are the title and description of a builtin setting in the seed data.
 type BuiltinTexts struct{ Title, Describe string }
 
-// FreeGroup renames a group of settings that administrators of an older version have created with the key of a
-// group that is now built in: its values must not become those of the program, and a public one could not
-// hold the program's secrets. Its permissions are renamed with it.
+// FreeGroup renames a group of settings that administrators of an older version have created with
+// the key of a group that is now built in: its values must not become those of the program, and a
+// public one could not hold the program's secrets. Its permissions are renamed with it.
 func FreeGroup(tx *Tx, key string) error {
 	group, err := SettingGroupByKey.Get(tx, key)
 	if err != nil {
@@ -414,7 +450,10 @@ func FreeGroup(tx *Tx, key string) error {
 	} else if !errs.Is(err, errs.NotFound) {
 		return err
 	}
-	_, err = SettingGroups.Update(tx, group.ID, func(g *SettingGroup) error { g.Key = own; return nil })
+	_, err = SettingGroups.Update(tx, group.ID, func(g *SettingGroup) error {
+		g.Key = own
+		return nil
+	})
 	return err
 }
 

@@ -53,7 +53,8 @@ var SettingCache = kv.NewCache("settings", func(tx *Tx) (*SettingSet, error) {
 	}
 	none := &SettingSet{records: kv.NewRecordMap[Setting](nil)}
 	return none.with(groups, settings)
-}, Settings, SettingGroups).WithUpdate(func(tx *Tx, old *SettingSet, changed map[kv.Table]map[ID]bool) (*SettingSet, error) {
+}, Settings, SettingGroups).WithUpdate(func(tx *Tx, old *SettingSet,
+	changed map[kv.Table]map[ID]bool) (*SettingSet, error) {
 	groups, err := kv.ReadChanged(tx, SettingGroups, changed)
 	if err != nil {
 		return nil, err
@@ -66,16 +67,23 @@ var SettingCache = kv.NewCache("settings", func(tx *Tx) (*SettingSet, error) {
 })
 
 // with returns a snapshot in which some records are replaced; a nil record is removed.
-func (c *SettingSet) with(groups map[ID]*SettingGroup, settings map[ID]*Setting) (*SettingSet, error) {
+func (c *SettingSet) with(groups map[ID]*SettingGroup,
+	settings map[ID]*Setting) (*SettingSet, error) {
 	next := *c
 	var err error
-	next.Groups, err = rowsWith(c.Groups, groups, func(g *SettingGroup) []string { return []string{g.Key, g.Title, g.Remark} },
+	next.Groups, err = rowsWith(c.Groups, groups, func(g *SettingGroup) []string {
+		return []string{g.Key, g.Title, g.Remark}
+	},
 		func(a, b *SettingGroup) int { return cmp.Compare(a.ID, b.ID) })
 	if err != nil {
 		return nil, err
 	}
-	next.Settings, err = rowsWith(c.Settings, settings, func(s *Setting) []string { return []string{s.Key, s.Title, s.Describe} },
-		func(a, b *Setting) int { return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID)) })
+	next.Settings, err = rowsWith(c.Settings, settings, func(s *Setting) []string {
+		return []string{s.Key, s.Title, s.Describe}
+	},
+		func(a, b *Setting) int {
+			return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID, b.ID))
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +184,8 @@ func newRow[T any](id ID, v *T, texts ...string) (Row[T], error) {
 
 // rowsWith returns a list with some records replaced; a nil record is removed. order must not
 // have ties.
-func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string, order func(a, b *T) int) ([]Row[T], error) {
+func rowsWith[T any](rows []Row[T], changed map[ID]*T, texts func(*T) []string,
+	order func(a, b *T) int) ([]Row[T], error) {
 	if len(changed) == 0 {
 		return rows, nil
 	}

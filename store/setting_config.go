@@ -42,8 +42,8 @@ type ConfigDict struct {
 	tag    [12]byte
 }
 
-// otherwiseRead are the types of settings that programs read in another way: their values are neither
-// in GET /config nor in GET /api/home.
+// otherwiseRead are the types of settings that programs read in another way: their values are
+// neither in GET /config nor in GET /api/home.
 var otherwiseRead = []string{"flag"}
 
 // forPrograms reports whether programs read the value of a setting with GET /config.
@@ -55,7 +55,13 @@ func (c *SettingSet) config() ([]*ConfigGroup, error) {
 	groups := make([]*ConfigGroup, 0, len(c.Groups))
 	for _, row := range c.Groups {
 		key := row.Value.Key
-		g := &ConfigGroup{ID: row.ID, Key: key, Public: bool(row.Value.Public), Read: ReadPermission(key), secret: SecretPermission(key)}
+		g := &ConfigGroup{
+			ID:     row.ID,
+			Key:    key,
+			Public: bool(row.Value.Public),
+			Read:   ReadPermission(key),
+			secret: SecretPermission(key),
+		}
 		groups, byID[g.ID], values[g.ID] = append(groups, g), g, map[string]any{}
 	}
 	for _, row := range c.Settings {
@@ -63,7 +69,8 @@ func (c *SettingSet) config() ([]*ConfigGroup, error) {
 		switch g := byID[s.GroupID]; {
 		case !forPrograms(s):
 		case s.Type == "secret":
-			g.secrets = append(g.secrets, configSecret{row.ID, s.Key, builtinOf(g.Key, s.Key) != nil})
+			g.secrets = append(g.secrets,
+				configSecret{row.ID, s.Key, builtinOf(g.Key, s.Key) != nil})
 		default:
 			values[g.ID][s.Key] = settingValue(s)
 		}
@@ -73,7 +80,9 @@ func (c *SettingSet) config() ([]*ConfigGroup, error) {
 		if g.JSON, err = json.Marshal(values[g.ID]); err != nil {
 			return nil, err
 		}
-		slices.SortFunc(g.secrets, func(a, b configSecret) int { return strings.Compare(a.key, b.key) })
+		slices.SortFunc(g.secrets, func(a, b configSecret) int {
+			return strings.Compare(a.key, b.key)
+		})
 		g.Withheld = g.names(g.secrets)
 		g.tag = contentTag([]byte(g.Key), g.JSON, g.Withheld)
 	}
@@ -141,7 +150,8 @@ func (g *ConfigGroup) SecretsFor(tx *Tx, a *Actor) (*ConfigSecrets, error) {
 		out.given, out.records = append(out.given, s), append(out.records, record)
 		version = append(strconv.AppendUint(append(version, ' '), uint64(s.id), 10), s.key...)
 		if record != nil {
-			version = strconv.AppendInt(append(strconv.AppendUint(append(version, ' '), uint64(record.ID), 10), '@'), int64(record.CreatedAt), 10)
+			version = strconv.AppendInt(append(strconv.AppendUint(append(version, ' '),
+				uint64(record.ID), 10), '@'), int64(record.CreatedAt), 10)
 		}
 	}
 	if len(out.given) == 0 {

@@ -18,8 +18,8 @@ type FlagSetting struct {
 	Flag  *feature.Flag // nil if the stored value is damaged
 }
 
-// MayEvaluate reports whether an actor may evaluate the flag: everybody may in a public group, others
-// need the permission to read the group. App users have no permissions.
+// MayEvaluate reports whether an actor may evaluate the flag: everybody may in a public group,
+// others need the permission to read the group. App users have no permissions.
 func (f *FlagSetting) MayEvaluate(tx *Tx, a *Actor) bool {
 	return bool(f.Group.Public) || a.ID != 0 && a.HasPermission(tx, ReadPermission(f.Group.Key))
 }
@@ -27,7 +27,9 @@ func (f *FlagSetting) MayEvaluate(tx *Tx, a *Actor) bool {
 // Flag returns a flag by "group.key"; nil if there is none.
 func (c *SettingSet) Flag(key string) *FlagSetting {
 	all := c.Flags()
-	i, found := slices.BinarySearchFunc(all, key, func(f FlagSetting, key string) int { return cmp.Compare(f.Key, key) })
+	i, found := slices.BinarySearchFunc(all, key, func(f FlagSetting, key string) int {
+		return cmp.Compare(f.Key, key)
+	})
 	if !found {
 		return nil
 	}
@@ -55,7 +57,8 @@ func (c *SettingSet) flags() []FlagSetting {
 // changesFlags reports whether changed settings are or were flags.
 func (c *SettingSet) changesFlags(settings map[ID]*Setting) bool {
 	for id, is := range settings {
-		if was := c.records.Get(id); was != nil && was.Type == "flag" || is != nil && is.Type == "flag" {
+		if was := c.records.Get(id); was != nil && was.Type == "flag" ||
+			is != nil && is.Type == "flag" {
 			return true
 		}
 	}
@@ -98,7 +101,9 @@ func checkFlag(tx *Tx, old, new *Setting) error {
 				return err
 			}
 			if !known {
-				return errs.Field(errs.Invalid, "values", "%s: %s", "rules["+strconv.Itoa(n.rule)+"]."+kind, errs.Say("%s %d not found", errs.Noun(noun), n.at))
+				return errs.Field(errs.Invalid, "values", "%s: %s",
+					"rules["+strconv.Itoa(n.rule)+"]."+kind,
+					errs.Say("%s %d not found", errs.Noun(noun), n.at))
 			}
 		}
 	}
@@ -115,7 +120,13 @@ type mention struct {
 func named(f *feature.Flag) map[string][]mention {
 	all := map[string][]mention{}
 	for i, r := range f.Rules {
-		for kind, ids := range map[string][]uint64{"roles": r.Roles, "app_roles": r.AppRoles, "depts": r.Depts, "users": r.Users, "app_users": r.AppUsers} {
+		for kind, ids := range map[string][]uint64{
+			"roles":     r.Roles,
+			"app_roles": r.AppRoles,
+			"depts":     r.Depts,
+			"users":     r.Users,
+			"app_users": r.AppUsers,
+		} {
 			for _, id := range ids {
 				all[kind] = append(all[kind], mention{i, ID(id)})
 			}
@@ -165,7 +176,10 @@ func ParseSubject(text string) (a Account, ok bool) {
 func FlagSubject(tx *Tx, a *Actor) (*feature.Subject, error) {
 	rules := PolicyOf(tx, a)
 	roles := numbers(rules.EnabledRoles(a.RoleIDs))
-	s := &feature.Subject{Key: Account{App: a.App, ID: a.ID}.Subject(), Attributes: map[string]string{"username": a.Username, "realm": "admin"}}
+	s := &feature.Subject{
+		Key:        Account{App: a.App, ID: a.ID}.Subject(),
+		Attributes: map[string]string{"username": a.Username, "realm": "admin"},
+	}
 	if a.App {
 		s.AppUser, s.AppRoles, s.Attributes["realm"] = uint64(a.ID), roles, "app"
 	} else {
@@ -180,8 +194,8 @@ func FlagSubject(tx *Tx, a *Actor) (*feature.Subject, error) {
 	return s, err
 }
 
-// customValues returns the custom fields of a user of either realm that programs may read, and the values. The
-// record is read only if there are such fields.
+// customValues returns the custom fields of a user of either realm that programs may read, and the
+// values. The record is read only if there are such fields.
 func customValues(tx *Tx, a *Actor) (fields []*CustomField, values FieldValues, err error) {
 	realm := AdminRealm
 	if a.App {
@@ -204,8 +218,8 @@ func customValues(tx *Tx, a *Actor) (fields []*CustomField, values FieldValues, 
 	return fields, u.Fields, nil
 }
 
-// ProgramFields returns the values of the custom fields of a user of either realm that programs may read, by
-// key; nil if there are no such fields.
+// ProgramFields returns the values of the custom fields of a user of either realm that programs may
+// read, by key; nil if there are no such fields.
 func ProgramFields(tx *Tx, a *Actor) (map[string]any, error) {
 	fields, values, err := customValues(tx, a)
 	if len(fields) == 0 {
@@ -220,8 +234,8 @@ func ProgramFields(tx *Tx, a *Actor) (map[string]any, error) {
 	return out, err
 }
 
-// KnownSubject is like FlagSubject for an account that an API key names; nil if there is no enabled user in
-// the data scope of the key. App users are in every data scope.
+// KnownSubject is like FlagSubject for an account that an API key names; nil if there is no enabled
+// user in the data scope of the key. App users are in every data scope.
 func KnownSubject(tx *Tx, account Account) (*feature.Subject, error) {
 	if account.App {
 		u, err := AppUsers.Get(tx, account.ID)
@@ -231,7 +245,8 @@ func KnownSubject(tx *Tx, account Account) (*feature.Subject, error) {
 		return FlagSubject(tx, AppActor(u))
 	}
 	u, err := EnabledUser(tx, account.ID)
-	if err != nil || u == nil || !ActorOf(tx).Scope(tx).HasUser(&User{Ident: Ident{ID: u.ID}, DeptID: u.DeptID}) {
+	if err != nil || u == nil ||
+		!ActorOf(tx).Scope(tx).HasUser(&User{Ident: Ident{ID: u.ID}, DeptID: u.DeptID}) {
 		return nil, err
 	}
 	return FlagSubject(tx, u)

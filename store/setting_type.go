@@ -30,17 +30,39 @@ var settingTypes = map[string]settingType{
 	"input":    {fit: normalizeLine, maxBytes: 1000},
 	"textarea": {fit: normalizeText, maxBytes: 64 << 10},
 	"number":   {fit: normalizeNumber, value: decodeNumber, maxBytes: 64},
-	"switch":   {fit: normalizeSwitch, value: func(s string) any { return s == "1" }, zero: "0", maxBytes: 5},
-	"radio":    {fit: normalizeChoice, choice: true, maxBytes: 200},
-	"select":   {fit: normalizeChoice, choice: true, maxBytes: 200},
-	"checkbox": {fit: normalizeChoices, value: decodeJSON, choice: true, zero: "[]", maxBytes: 64 << 10},
-	"date":     {fit: normalizeLayout(errs.Say("must be a date, such as 2006-01-02"), time.DateOnly), maxBytes: 10},
-	"time":     {fit: normalizeLayout(errs.Say("must be a time, such as 15:04 or 15:04:05"), "15:04", time.TimeOnly), maxBytes: 8},
-	"color":    {fit: normalizePattern(color, errs.Say("must be a color, such as #1677ff")), maxBytes: 9},
-	"image":    {fit: normalizePattern(regexp.MustCompile(`^/media/[A-Za-z0-9_-][A-Za-z0-9._-]*$`), errs.Say("must be the path of an uploaded image, /media/…")), maxBytes: 200},
-	"json":     {fit: normalizeJSON, value: decodeJSON, maxBytes: 64 << 10},
-	"secret":   {fit: normalizeText, maxBytes: 4 << 10},
-	"flag":     {fit: normalizeFlag, value: decodeJSON, zero: feature.Off, maxBytes: 64 << 10},
+	"switch": {fit: normalizeSwitch, value: func(s string) any {
+		return s == "1"
+	}, zero: "0", maxBytes: 5},
+	"radio":  {fit: normalizeChoice, choice: true, maxBytes: 200},
+	"select": {fit: normalizeChoice, choice: true, maxBytes: 200},
+	"checkbox": {
+		fit:      normalizeChoices,
+		value:    decodeJSON,
+		choice:   true,
+		zero:     "[]",
+		maxBytes: 64 << 10,
+	},
+	"date": {
+		fit:      normalizeLayout(errs.Say("must be a date, such as 2006-01-02"), time.DateOnly),
+		maxBytes: 10,
+	},
+	"time": {
+		fit: normalizeLayout(errs.Say("must be a time, such as 15:04 or 15:04:05"), "15:04",
+			time.TimeOnly),
+		maxBytes: 8,
+	},
+	"color": {
+		fit:      normalizePattern(color, errs.Say("must be a color, such as #1677ff")),
+		maxBytes: 9,
+	},
+	"image": {
+		fit: normalizePattern(regexp.MustCompile(`^/media/[A-Za-z0-9_-][A-Za-z0-9._-]*$`),
+			errs.Say("must be the path of an uploaded image, /media/…")),
+		maxBytes: 200,
+	},
+	"json":   {fit: normalizeJSON, value: decodeJSON, maxBytes: 64 << 10},
+	"secret": {fit: normalizeText, maxBytes: 4 << 10},
+	"flag":   {fit: normalizeFlag, value: decodeJSON, zero: feature.Off, maxBytes: 64 << 10},
 }
 
 // SettingTypes returns the names of the types, sorted.
@@ -220,7 +242,8 @@ func normalizeLayout(what errs.Message, layouts ...string) func(*Setting, string
 	}
 }
 
-func normalizePattern(pattern *regexp.Regexp, what errs.Message) func(*Setting, string) (string, error) {
+func normalizePattern(pattern *regexp.Regexp,
+	what errs.Message) func(*Setting, string) (string, error) {
 	return func(_ *Setting, text string) (string, error) {
 		if !pattern.MatchString(text) {
 			return "", what

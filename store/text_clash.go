@@ -6,8 +6,8 @@ import (
 	"reeve/store/kv"
 )
 
-// Clashes returns the groups of records with a unique text that reads the same, see kv.Clash, of each at most limit
-// records. The list is not complete if all is false.
+// Clashes returns the groups of records with a unique text that reads the same, see kv.Clash, of
+// each at most limit records. The list is not complete if all is false.
 func Clashes(tx *Tx, limit int) (clashes []kv.Clash, all bool, err error) {
 	found, all, err := tx.Clashes(limit)
 	for _, c := range found {

@@ -21,9 +21,12 @@ func PermissionsUpwards(tx *Tx, ids []ID) []ID {
 func upwards[T any](records *kv.RecordMap[T], parent func(*T) ID, ids []ID) []ID {
 	depth := map[ID]int{}
 	for _, id := range ids {
-		for v, steps := records.Get(id), 0; v != nil && steps <= kv.MaxDepth; v, steps = records.Get(parent(v)), steps+1 {
+		for v, steps := records.Get(id), 0; v != nil &&
+			steps <= kv.MaxDepth; v, steps = records.Get(parent(v)), steps+1 {
 			depth[id] = steps
 		}
 	}
-	return slices.SortedStableFunc(slices.Values(ids), func(a, b ID) int { return cmp.Compare(depth[b], depth[a]) })
+	return slices.SortedStableFunc(slices.Values(ids), func(a, b ID) int {
+		return cmp.Compare(depth[b], depth[a])
+	})
 }

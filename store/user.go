@@ -34,21 +34,43 @@ type User struct {
 	Versioned
 }
 
-// Users and their indexes. Usernames and email addresses are unique: texts that read the same are the same, see package fold.
+// Users and their indexes. Usernames and email addresses are unique: texts that read the same are
+// the same, see package fold.
 var (
-	Users         = kv.NewCollection[User]("user").Undoable()
-	UserByName    = kv.NewUniqueText(Users, "username", fold.Name, func(u *User) string { return u.Username })
-	UserByEmail   = kv.NewUniqueText(Users, "email", fold.Address, func(u *User) string { return u.Email })
-	UserByDept    = kv.NewRef(Users, "dept_id", Depts, func(u *User) ID { return u.DeptID }, kv.Restrict)
-	UserByRole    = kv.NewRefs(Users, "role_ids", Roles, func(u *User) []ID { return u.RoleIDs }, kv.Restrict)
-	UserByStatus  = kv.NewMany(Users, "status", func(u *User) []string { return []string{flagText(u.Status)} })
-	UserBySex     = kv.NewMany(Users, "sex", func(u *User) []string { return []string{strconv.FormatInt(u.Sex, 10)} })
-	UserByCreated = kv.NewMany(Users, "created_at", func(u *User) []Time { return []Time{u.CreatedAt} })
-	UserByLogin   = kv.NewMany(Users, "login_time", func(u *User) []Time { return []Time{u.LoginTime} })
-	UserByKey     = kv.NewMany(Users, "created_by_key", func(u *User) []ID { return creatingKey(u.CreatedByKey) })
-	UserByField   = kv.NewMany(Users, "fields", func(u *User) []string { return fieldKeys(u.Fields, u.FieldMarks) }, "field_marks")
-	UserSearch    = kv.NewSearch(Users, func(u *User) []string {
-		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields, u.FieldMarks)
+	Users      = kv.NewCollection[User]("user").Undoable()
+	UserByName = kv.NewUniqueText(Users, "username", fold.Name, func(u *User) string {
+		return u.Username
+	})
+	UserByEmail = kv.NewUniqueText(Users, "email", fold.Address, func(u *User) string {
+		return u.Email
+	})
+	UserByDept = kv.NewRef(Users, "dept_id", Depts, func(u *User) ID {
+		return u.DeptID
+	}, kv.Restrict)
+	UserByRole = kv.NewRefs(Users, "role_ids", Roles, func(u *User) []ID {
+		return u.RoleIDs
+	}, kv.Restrict)
+	UserByStatus = kv.NewMany(Users, "status", func(u *User) []string {
+		return []string{flagText(u.Status)}
+	})
+	UserBySex = kv.NewMany(Users, "sex", func(u *User) []string {
+		return []string{strconv.FormatInt(u.Sex, 10)}
+	})
+	UserByCreated = kv.NewMany(Users, "created_at", func(u *User) []Time {
+		return []Time{u.CreatedAt}
+	})
+	UserByLogin = kv.NewMany(Users, "login_time", func(u *User) []Time {
+		return []Time{u.LoginTime}
+	})
+	UserByKey = kv.NewMany(Users, "created_by_key", func(u *User) []ID {
+		return creatingKey(u.CreatedByKey)
+	})
+	UserByField = kv.NewMany(Users, "fields", func(u *User) []string {
+		return fieldKeys(u.Fields, u.FieldMarks)
+	}, "field_marks")
+	UserSearch = kv.NewSearch(Users, func(u *User) []string {
+		return searchedValues([]string{u.Username, u.Nickname, u.Email, u.Mobile}, u.Fields,
+			u.FieldMarks)
 	})
 
 	_ = Users.Authorize(authorizeUser).Constraint(constrainUser).Constraint(requireEnabledDept).Constraint(func(tx *Tx, old, new *User) error {

@@ -29,8 +29,8 @@ const (
 	WebhookRestored = "restored" // a backup was restored
 )
 
-// WebhookSecret has the secrets of a webhook. It is a record of its own and not a part of the webhook,
-// so that no route can return it.
+// WebhookSecret has the secrets of a webhook. It is a record of its own and not a part of the
+// webhook, so that no route can return it.
 type WebhookSecret struct {
 	Ident
 	WebhookID     ID        `json:"webhook_id"`
@@ -41,8 +41,8 @@ type WebhookSecret struct {
 	kv.Timestamps
 }
 
-// WebhookState is how far a webhook has come in the change log. Only the server's sender writes it, so
-// it is a record of its own.
+// WebhookState is how far a webhook has come in the change log. Only the server's sender writes it,
+// so it is a record of its own.
 type WebhookState struct {
 	Ident
 	WebhookID  ID     `json:"webhook_id"`
@@ -71,24 +71,36 @@ const webhookCreation = "system.webhook.create"
 // MaxWebhooks is the maximum number of webhooks. Each of them has a goroutine.
 const MaxWebhooks = 50
 
-// Webhooks, their secrets and states. A webhook outlives its owner, so that another user can take it
-// over.
+// Webhooks, their secrets and states. A webhook outlives its owner, so that another user can take
+// it over.
 var (
 	Webhooks       = kv.NewCollection[Webhook]("webhook")
-	WebhookByOwner = kv.NewRef(Webhooks, "owner_id", Users, func(w *Webhook) ID { return w.OwnerID }, kv.Dangle)
-	WebhookSearch  = kv.NewSearch(Webhooks, func(w *Webhook) []string { return []string{hostOf(w.URL), w.Description} })
+	WebhookByOwner = kv.NewRef(Webhooks, "owner_id", Users, func(w *Webhook) ID {
+		return w.OwnerID
+	}, kv.Dangle)
+	WebhookSearch = kv.NewSearch(Webhooks, func(w *Webhook) []string {
+		return []string{hostOf(w.URL), w.Description}
+	})
 
 	WebhookSecrets  = kv.NewCollection[WebhookSecret]("webhook_secret").Unlogged()
-	SecretByWebhook = kv.NewRef(WebhookSecrets, "webhook_id", Webhooks, func(s *WebhookSecret) ID { return s.WebhookID }, kv.Cascade)
+	SecretByWebhook = kv.NewRef(WebhookSecrets, "webhook_id", Webhooks, func(s *WebhookSecret) ID {
+		return s.WebhookID
+	}, kv.Cascade)
 
 	WebhookStates  = kv.NewCollection[WebhookState]("webhook_state").Unlogged()
-	StateByWebhook = kv.NewRef(WebhookStates, "webhook_id", Webhooks, func(s *WebhookState) ID { return s.WebhookID }, kv.Cascade)
+	StateByWebhook = kv.NewRef(WebhookStates, "webhook_id", Webhooks, func(s *WebhookState) ID {
+		return s.WebhookID
+	}, kv.Cascade)
 
 	_ = Webhooks.Authorize(authorizeWebhook).Constraint(constrainWebhook)
 	_ = WebhookSecrets.
 		Sealed(func(s *WebhookSecret) *kv.Sealed { return &s.Current }, webhookPlace, webhookTitle).
-		Sealed(func(s *WebhookSecret) *kv.Sealed { return &s.Previous }, webhookPlace, webhookTitle).
-		Sealed(func(s *WebhookSecret) *kv.Sealed { return &s.Deliveries }, webhookPlace, webhookTitle)
+		Sealed(func(s *WebhookSecret) *kv.Sealed {
+			return &s.Previous
+		}, webhookPlace, webhookTitle).
+		Sealed(func(s *WebhookSecret) *kv.Sealed {
+			return &s.Deliveries
+		}, webhookPlace, webhookTitle)
 )
 
 var _ = Manage(Webhooks, "system.webhook")
@@ -116,8 +128,8 @@ func (w *Webhook) Masked() string {
 	return scheme + "://" + hostOf(w.URL) + "/" + SecretMask
 }
 
-// authorizeWebhook decides who may change a webhook, and read what it has sent: its owner, and users
-// who could change the owner. Who changes its URL receives what the owner may read.
+// authorizeWebhook decides who may change a webhook, and read what it has sent: its owner, and
+// users who could change the owner. Who changes its URL receives what the owner may read.
 func authorizeWebhook(tx *Tx, w *Webhook) error {
 	actor := ActorOf(tx)
 	if actor.system || w.OwnerID == actor.ID && !actor.App && actor.Key == nil {
@@ -130,7 +142,8 @@ func authorizeWebhook(tx *Tx, w *Webhook) error {
 	if err != nil || !actor.Scope(tx).HasUser(owner) {
 		return Webhooks.NotFound(w.ID)
 	}
-	return checkHolder(tx, errs.Say("the owner of webhook %d", w.ID), owner.ID, owner.RoleIDs, owner.DeptID)
+	return checkHolder(tx, errs.Say("the owner of webhook %d", w.ID), owner.ID, owner.RoleIDs,
+		owner.DeptID)
 }
 
 // ReadDeliveriesOf returns a webhook if the actor may read its deliveries. The permissions of a
@@ -148,7 +161,9 @@ func ForgetDeliveries(tx *Tx, webhook ID) error {
 	ids, err := SecretByWebhook.IDs(tx, webhook)
 	for _, id := range ids {
 		if err == nil {
-			_, err = WebhookSecrets.Update(tx, id, func(s *WebhookSecret) error { return s.newDeliveries(tx) })
+			_, err = WebhookSecrets.Update(tx, id, func(s *WebhookSecret) error {
+				return s.newDeliveries(tx)
+			})
 		}
 	}
 	return err
@@ -169,7 +184,9 @@ func constrainWebhook(tx *Tx, old, new *Webhook) error {
 	if new == nil {
 		return nil
 	}
-	if ActorOf(tx).Key != nil && (old == nil || old.URL != new.URL || old.OwnerID != new.OwnerID || !slices.Equal(old.Types, new.Types)) {
+	if ActorOf(tx).Key != nil &&
+		(old == nil || old.URL != new.URL || old.OwnerID != new.OwnerID ||
+			!slices.Equal(old.Types, new.Types)) {
 		return ErrKeyForbidden // it would send what its owner may read
 	}
 	if actor := ActorOf(tx); !actor.system && (old == nil || old.OwnerID != new.OwnerID) {
@@ -185,7 +202,8 @@ func constrainWebhook(tx *Tx, old, new *Webhook) error {
 	}
 	n, err := Webhooks.Count(tx)
 	if err == nil && n >= MaxWebhooks {
-		err = errs.New(errs.Conflict, "there are already %d webhooks, which is the maximum", MaxWebhooks).Coded("too_many_webhooks")
+		err = errs.New(errs.Conflict, "there are already %d webhooks, which is the maximum",
+			MaxWebhooks).Coded("too_many_webhooks")
 	}
 	return err
 }
@@ -207,7 +225,12 @@ func CreateWebhook(tx *Tx, w *Webhook, secret, generation string, seq uint64) er
 	if err != nil {
 		return err
 	}
-	return WebhookStates.Create(tx, &WebhookState{WebhookID: w.ID, Generation: generation, Seq: seq, HeadAt: tx.Now()})
+	return WebhookStates.Create(tx, &WebhookState{
+		WebhookID:  w.ID,
+		Generation: generation,
+		Seq:        seq,
+		HeadAt:     tx.Now(),
+	})
 }
 
 // newDeliveries sets a new key that seals deliveries. Those sealed with the previous one are lost.
@@ -267,7 +290,8 @@ func WebhookKeysOf(tx *Tx, webhook ID) (keys WebhookKeys, err error) {
 		texts := make([]string, len(sealed))
 		for i := range sealed {
 			if texts[i], err = tx.Unseal(webhookPlace(s), sealed[i]); err != nil {
-				return keys, errs.New(errs.Conflict, "the secrets of webhook %d can't be decrypted with secret.key; rotate its secret", webhook).Coded("webhook_secret_lost")
+				return keys, errs.New(errs.Conflict,
+					"the secrets of webhook %d can't be decrypted with secret.key; rotate its secret", webhook).Coded("webhook_secret_lost")
 			}
 		}
 		keys.Deliveries, keys.Secrets = []byte(texts[0]), slices.Clip(texts[1:])

@@ -1,6 +1,7 @@
-// Arrows counts the imports between the packages below server, and fails when there are too many: one
-// for each pair of packages, one for each file and package, and those that point back. The order is
-// server, then the features, then the framework (server/web), then the packages that it imports.
+// Arrows counts the imports between the packages below server, and fails when there are too many:
+// one for each pair of packages, one for each file and package, and those that point back. The
+// order is server, then the features, then the framework (server/web), then the packages that it
+// imports.
 //
 //	go run ./.ci/arrows
 package main
@@ -39,7 +40,8 @@ func main() {
 func count() (packages, files int, back []string, err error) {
 	imports := map[[2]string]int{} // by importing and imported package, in how many files
 	err = filepath.WalkDir("server", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "servertest") {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") ||
+			strings.HasSuffix(name, "_test.go") || strings.Contains(name, "servertest") {
 			return err
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)

@@ -41,11 +41,13 @@ func run(selected *regexp.Regexp, compile bool) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if out, err := exec.Command("sh", "-c", `git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$0"`, dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("sh", "-c",
+		`git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$0"`, dir).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy the source: %w: %s", err, out)
 	}
 	if !compile {
-		if out, failed := test(dir, append([]string{"./auth", "./store/...", "./server"}, features(dir)...)...); failed {
+		if out, failed := test(dir,
+			append([]string{"./auth", "./store/...", "./server"}, features(dir)...)...); failed {
 			return fmt.Errorf("without a fault:\n%s", out)
 		}
 	}
@@ -94,7 +96,8 @@ func putIn(dir string, row []string) (f fault, source []byte, err error) {
 	if n := strings.Count(string(source), f.text); n != 1 {
 		return f, nil, fmt.Errorf("%s has %q %d times", f.path, f.text, n)
 	}
-	return f, source, os.WriteFile(path, []byte(strings.Replace(string(source), f.text, f.with, 1)), 0o600)
+	return f, source, os.WriteFile(path,
+		[]byte(strings.Replace(string(source), f.text, f.with, 1)), 0o600)
 }
 
 // features returns the packages below server, except e2e, which tests whole programs.
@@ -115,7 +118,10 @@ func features(dir string) (pkgs []string) {
 func (f fault) isFound(dir string) (found bool) {
 	began, out := time.Now(), ""
 	of := "./" + filepath.ToSlash(filepath.Dir(f.path))
-	others := slices.DeleteFunc(append([]string{"./server"}, features(dir)...), func(pkg string) bool { return pkg == of })
+	others := slices.DeleteFunc(append([]string{"./server"}, features(dir)...),
+		func(pkg string) bool {
+			return pkg == of
+		})
 	for _, pkg := range append([]string{of}, others...) {
 		if out, found = test(dir, pkg); found {
 			break
@@ -125,13 +131,15 @@ func (f fault) isFound(dir string) (found bool) {
 	if found {
 		result, by = "found", firstFailure(out)
 	}
-	fmt.Printf("%-9s\t%.0f s\t%s\t%s\t%s\n", result, time.Since(began).Seconds(), f.path, f.with, by)
+	fmt.Printf("%-9s\t%.0f s\t%s\t%s\t%s\n", result, time.Since(began).Seconds(), f.path, f.with,
+		by)
 	return found
 }
 
 // test runs the tests of packages at the small size. failed also means that they were too slow.
 func test(dir string, packages ...string) (out string, failed bool) {
-	cmd := exec.Command("go", append([]string{"-C", dir, "test", "-timeout", "20m", "-failfast"}, packages...)...)
+	cmd := exec.Command("go",
+		append([]string{"-C", dir, "test", "-timeout", "20m", "-failfast"}, packages...)...)
 	cmd.Env = append(os.Environ(), "CI=", "REEVE_TEST_LONG=")
 	text, err := cmd.CombinedOutput()
 	return string(text), err != nil

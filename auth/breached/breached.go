@@ -1,12 +1,12 @@
 // Package breached looks passwords up in a list of leaked ones: that of Have I Been Pwned, as its
-// downloader writes it. The list has tens of gigabytes. It stays on the disk, and a lookup reads a few
-// dozen blocks of it; nothing is kept in memory.
+// downloader writes it. The list has tens of gigabytes. It stays on the disk, and a lookup reads a
+// few dozen blocks of it; nothing is kept in memory.
 //
-// Open returns a [List], and Has looks a password up. The list is opened for each lookup, so it can be
-// replaced at any time, best by renaming a new one.
+// Open returns a [List], and Has looks a password up. The list is opened for each lookup, so it can
+// be replaced at any time, best by renaming a new one.
 //
-// The list is in one of two forms. Lines end with LF or CRLF, the last one perhaps with neither; a line
-// without a count is of a leaked password, and one with the count 0 is not.
+// The list is in one of two forms. Lines end with LF or CRLF, the last one perhaps with neither; a
+// line without a count is of a leaked password, and one with the count 0 is not.
 //
 //   - One file, sorted, with the SHA-1 of a password in each line: 40 hexadecimal digits in upper case, a
 //     colon, and how often the password was found.
@@ -111,7 +111,8 @@ func (l *List) find(hash []byte) (file string, leaked bool, err error) {
 	return file, leaked, err
 }
 
-// forgetAfter is how long Fault reports a lookup that has failed, unless the file is replaced before.
+// forgetAfter is how long Fault reports a lookup that has failed, unless the file is replaced
+// before.
 const forgetAfter = time.Hour
 
 // Fault returns the fault of the list, and its first time, if one is known: that it can't be read
@@ -121,14 +122,15 @@ func (l *List) Fault() (since time.Time, err error) {
 	if err := l.look(false); err != nil {
 		return time.Time{}, err
 	}
-	if f := l.failed.Load(); f != nil && time.Since(f.at) < forgetAfter && stampOf(f.file) == f.stamp {
+	if f := l.failed.Load(); f != nil && time.Since(f.at) < forgetAfter &&
+		stampOf(f.file) == f.stamp {
 		return f.at, f.err
 	}
 	return time.Time{}, nil
 }
 
-// look reads the beginning of the list, or of a file of it. With whole, it also reads some places of a list in
-// one file: one that is sorted by something else is found out at once.
+// look reads the beginning of the list, or of a file of it. With whole, it also reads some places
+// of a list in one file: one that is sorted by something else is found out at once.
 func (l *List) look(whole bool) error {
 	path, digits := l.path, hashDigits
 	info, err := os.Stat(path)
@@ -175,7 +177,8 @@ func someRange(dir string) (string, error) {
 			}
 		}
 		if err == io.EOF {
-			return "", errors.New("the directory has no file of a range, 00000 to FFFFF, with or without .txt")
+			return "",
+				errors.New("the directory has no file of a range, 00000 to FFFFF, with or without .txt")
 		}
 		if err != nil {
 			return "", err

@@ -69,12 +69,12 @@ func search(path string, hash []byte) (leaked bool, err error) {
 	return leaked, err
 }
 
-// find reports whether there is a line of a leaked password with this hash. It halves the part of the file in
-// which the line can be, by a block in its middle, until two blocks are left.
+// find reports whether there is a line of a leaked password with this hash. It halves the part of
+// the file in which the line can be, by a block in its middle, until two blocks are left.
 //
-// It decides by lines between two others with which they are in order, so that one in a wrong place can't lead it
-// away from others: that is an error, or it is as if that line was missing. Each step makes the part smaller,
-// whatever is in the file.
+// It decides by lines between two others with which they are in order, so that one in a wrong place
+// can't lead it away from others: that is an error, or it is as if that line was missing. Each step
+// makes the part smaller, whatever is in the file.
 func (s *sorted) find(hash []byte) (leaked bool, err error) {
 	from, to := int64(0), s.size
 	var least, most []byte // hashes next to this part: all in it are between them
@@ -108,7 +108,8 @@ func (s *sorted) find(hash []byte) (leaked bool, err error) {
 
 // between reports whether lines are in order with a hash before and one after them; nil for none.
 func between(least []byte, all []line, most []byte) bool {
-	return bytes.Compare(least, all[0].hash) <= 0 && (most == nil || bytes.Compare(all[len(all)-1].hash, most) <= 0)
+	return bytes.Compare(least, all[0].hash) <= 0 &&
+		(most == nil || bytes.Compare(all[len(all)-1].hash, most) <= 0)
 }
 
 func has(all []line, hash []byte) bool {
@@ -137,8 +138,9 @@ func (s *sorted) sample() error {
 	return err
 }
 
-// read returns the lines in n bytes, at most those of the buffer. With whole, they begin and end with a line; otherwise
-// the incomplete ones at both ends are left out. The lines are valid until the next read.
+// read returns the lines in n bytes, at most those of the buffer. With whole, they begin and end
+// with a line; otherwise the incomplete ones at both ends are left out. The lines are valid until
+// the next read.
 func (s *sorted) read(at int64, n int, whole bool) ([]line, error) {
 	if s.size == 0 {
 		return nil, errEmpty
@@ -199,8 +201,8 @@ func (s *sorted) parse(text []byte, at int64) (line, error) {
 	return l, nil
 }
 
-// isHex reports whether a text has only hexadecimal digits, with letters in upper case: others are sorted
-// otherwise.
+// isHex reports whether a text has only hexadecimal digits, with letters in upper case: others are
+// sorted otherwise.
 func isHex(text []byte) bool {
 	for _, c := range text {
 		if (c < '0' || c > '9') && (c < 'A' || c > 'F') {

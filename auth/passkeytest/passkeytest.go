@@ -61,14 +61,20 @@ func (a *Authenticator) data(flags byte, rest ...byte) []byte {
 }
 
 func (a *Authenticator) client(kind, challenge string) []byte {
-	text, err := json.Marshal(map[string]any{"type": kind, "challenge": challenge, "origin": a.Origin, "crossOrigin": false})
+	text, err := json.Marshal(map[string]any{
+		"type":        kind,
+		"challenge":   challenge,
+		"origin":      a.Origin,
+		"crossOrigin": false,
+	})
 	if err != nil {
 		panic(err)
 	}
 	return text
 }
 
-// Create makes the passkey that PublicKeyCredentialCreationOptions ask for, and returns the response as JSON.
+// Create makes the passkey that PublicKeyCredentialCreationOptions ask for, and returns the
+// response as JSON.
 func (a *Authenticator) Create(options []byte) []byte {
 	var o struct {
 		Challenge string `json:"challenge"`
@@ -100,7 +106,8 @@ func (a *Authenticator) Create(options []byte) []byte {
 	object = append(append(object, 0xa0, 0x68), "authData"...)
 	object = append(append(object, 0x58, byte(len(data))), data...)
 	return a.response(map[string]any{
-		"clientDataJSON": encode(a.client("webauthn.create", o.Challenge)), "attestationObject": encode(object), "transports": []string{"internal"},
+		"clientDataJSON":    encode(a.client("webauthn.create", o.Challenge)),
+		"attestationObject": encode(object), "transports": []string{"internal"},
 	})
 }
 
@@ -120,14 +127,16 @@ func (a *Authenticator) Get(options []byte) []byte {
 		panic(err)
 	}
 	return a.response(map[string]any{
-		"clientDataJSON": encode(client), "authenticatorData": encode(data), "signature": encode(signature), "userHandle": encode(a.handle),
+		"clientDataJSON": encode(client), "authenticatorData": encode(data),
+		"signature": encode(signature), "userHandle": encode(a.handle),
 	})
 }
 
 func (a *Authenticator) response(of map[string]any) []byte {
 	text, err := json.Marshal(map[string]any{
-		"id": encode(a.ID), "rawId": encode(a.ID), "type": "public-key", "authenticatorAttachment": "platform",
-		"clientExtensionResults": map[string]any{}, "response": of,
+		"id": encode(a.ID), "rawId": encode(a.ID), "type": "public-key",
+		"authenticatorAttachment": "platform",
+		"clientExtensionResults":  map[string]any{}, "response": of,
 	})
 	if err != nil {
 		panic(err)

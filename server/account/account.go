@@ -32,24 +32,31 @@ func Routes() []web.Route {
 			AllowedBeforePasswordChange: true,
 			Note:                        "Ends the session of the token.",
 		}),
-		web.Read("/admin/info", web.SignedIn, "Get your own account, menu and permissions", readInfo, web.Options{
-			Keys:                        web.ByPersonalKey,
-			AllowedBeforePasswordChange: true,
-			Note:                        "Returns your user record, the menus you can open and the keys of your permissions.",
-		}),
-		web.Write("PUT", "/admin/account/notice", web.SignedIn, "Dismiss your notices", dropNotices, web.Options{
-			Keys:                web.ByNoKey,
-			AllowedBeforeFactor: true,
-			Note:                "Those up to a time, which notices of GET /admin/info have.",
-		}),
-		web.Action("PUT", "/admin/info", web.SignedIn, "Change your own account", changeInfo, web.Options{Keys: web.ByNoKey, Record: web.RecordOf(store.Users)}),
-		web.Action("PUT", "/admin/password", web.SignedIn, "Change your own password", ChangePassword, web.Options{
-			Keys:                        web.ByNoKey,
-			MaxBody:                     web.SmallBody,
-			RateLimited:                 true,
-			AllowedBeforePasswordChange: true,
-			Note:                        "Ends all your other sessions.",
-		}),
+		web.Read("/admin/info", web.SignedIn, "Get your own account, menu and permissions",
+			readInfo, web.Options{
+				Keys:                        web.ByPersonalKey,
+				AllowedBeforePasswordChange: true,
+				Note:                        "Returns your user record, the menus you can open and the keys of your permissions.",
+			}),
+		web.Write("PUT", "/admin/account/notice", web.SignedIn, "Dismiss your notices",
+			dropNotices, web.Options{
+				Keys:                web.ByNoKey,
+				AllowedBeforeFactor: true,
+				Note:                "Those up to a time, which notices of GET /admin/info have.",
+			}),
+		web.Action("PUT", "/admin/info", web.SignedIn, "Change your own account", changeInfo,
+			web.Options{
+				Keys:   web.ByNoKey,
+				Record: web.RecordOf(store.Users),
+			}),
+		web.Action("PUT", "/admin/password", web.SignedIn, "Change your own password",
+			ChangePassword, web.Options{
+				Keys:                        web.ByNoKey,
+				MaxBody:                     web.SmallBody,
+				RateLimited:                 true,
+				AllowedBeforePasswordChange: true,
+				Note:                        "Ends all your other sessions.",
+			}),
 	}
 }
 
@@ -118,7 +125,9 @@ func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	menus, err := store.TreeJSON(store.Menus(tx, req.Actor), func(p *store.Permission) any { return p })
+	menus, err := store.TreeJSON(store.Menus(tx, req.Actor), func(p *store.Permission) any {
+		return p
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +143,9 @@ func readInfo(tx *store.Tx, req *web.Request, _ *web.None) (*infoOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &infoOut{own, web.Encoded[[]web.Node[store.Permission]]{JSON: menus}, req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), notices, install.CreatedAt}, nil
+	return &infoOut{own, web.Encoded[[]web.Node[store.Permission]]{JSON: menus},
+		req.Actor.PermissionKeys(tx), req.Actor.DueFactor(tx), actingOf(req), notices,
+		install.CreatedAt}, nil
 }
 
 // Notice is a notice in responses.
@@ -188,7 +199,8 @@ type noticesSeen struct {
 }
 
 func dropNotices(tx *store.Tx, req *web.Request, in *noticesSeen) (web.Nothing, error) {
-	return web.Nothing{}, store.DropNotices(tx, req.Actor.ID, in.Until, req.Session.ID, req.Session.DeviceID)
+	return web.Nothing{}, store.DropNotices(tx, req.Actor.ID, in.Until, req.Session.ID,
+		req.Session.DeviceID)
 }
 
 type infoIn struct {

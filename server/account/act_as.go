@@ -5,25 +5,28 @@ import (
 	"reeve/store"
 )
 
-// A user acts as another one in a session of their own: the session has the ID of the other user, and the requests that
-// are meant name it in a header. Other requests of the session, such as those of another tab, are the user's own.
+// A user acts as another one in a session of their own: the session has the ID of the other user,
+// and the requests that are meant name it in a header. Other requests of the session, such as those
+// of another tab, are the user's own.
 
 func ActAsRoutes() []web.Route {
 	return []web.Route{
-		web.Write("POST", "/admin/list/:id/act-as", store.ActAsPermission, "Act as a user", beginActing, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Note: "For at most 30 minutes, requests of this session with the header X-Act-As and the " +
-				"ID of the user run with the permissions and the data scope of the user; both must " +
-				"be within your own, at every request. Routes about the account, sessions, factors " +
-				"and keys are refused, and those that require a confirmation: 403 acting. The change " +
-				"log, monitoring and events have both names, and the user is told. Another call " +
-				"replaces it.",
-		}),
-		web.Write("DELETE", "/admin/act-as", web.SignedIn, "Stop acting as a user", endActing, web.Options{
-			Keys: web.ByNoKey,
-			Note: "Send it without the header X-Act-As.",
-		}),
+		web.Write("POST", "/admin/list/:id/act-as", store.ActAsPermission, "Act as a user",
+			beginActing, web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Note: "For at most 30 minutes, requests of this session with the header X-Act-As and the " +
+					"ID of the user run with the permissions and the data scope of the user; both must " +
+					"be within your own, at every request. Routes about the account, sessions, factors " +
+					"and keys are refused, and those that require a confirmation: 403 acting. The change " +
+					"log, monitoring and events have both names, and the user is told. Another call " +
+					"replaces it.",
+			}),
+		web.Write("DELETE", "/admin/act-as", web.SignedIn, "Stop acting as a user", endActing,
+			web.Options{
+				Keys: web.ByNoKey,
+				Note: "Send it without the header X-Act-As.",
+			}),
 	}
 }
 

@@ -18,35 +18,44 @@ func AppRoutes() []web.Route {
 			Note: "Returns the site's title and logo, the server's time and the values of public " +
 				"settings.",
 		}),
-		web.Action("POST", "/api/register", web.Public, "Register as an app user", Register, web.Options{
-			MaxBody:     web.MaxForm,
-			Closable:    true,
-			RateLimited: true,
-			Hidden:      redact.Fields{Usernames: true},
-			Note: "Creates an app user and returns a token. 403 unless the setting app.registration " +
-				"allows it. If the address has to be confirmed (app.registration_confirm, " +
-				"app.registration_domains), a link is mailed there instead of signing in, and the " +
-				"response is the same if somebody has the address already. An address gets at most " +
-				"three mails an hour.",
-		}),
-		web.Action("POST", "/api/login", web.Public, "Sign in as an app user", AppLogin, web.Options{
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Hidden:      redact.Fields{Usernames: true},
-			Note:        "Returns a token for the Authorization header.",
-		}),
-		web.Action("POST", "/api/logout", web.AppOnly, "Sign out as an app user", Logout, web.Options{
-			AllowedBeforePasswordChange: true,
-			Note:                        "Ends the session of the token.",
-		}),
-		web.Read("/api/user", web.AppOnly, "Get your own app user", ownAppUser, web.Options{AllowedBeforePasswordChange: true}),
-		web.Action("PUT", "/api/user", web.AppOnly, "Change your own app user", ChangeOwnAppUser, web.Options{RateLimited: true, Record: web.RecordOf(store.AppUsers)}),
-		web.Action("PUT", "/api/user/password", web.AppOnly, "Change your own app password", ChangePassword, web.Options{
-			MaxBody:                     web.SmallBody,
-			RateLimited:                 true,
-			AllowedBeforePasswordChange: true,
-			Note:                        "Ends all your other sessions.",
-		}),
+		web.Action("POST", "/api/register", web.Public, "Register as an app user", Register,
+			web.Options{
+				MaxBody:     web.MaxForm,
+				Closable:    true,
+				RateLimited: true,
+				Hidden:      redact.Fields{Usernames: true},
+				Note: "Creates an app user and returns a token. 403 unless the setting app.registration " +
+					"allows it. If the address has to be confirmed (app.registration_confirm, " +
+					"app.registration_domains), a link is mailed there instead of signing in, and the " +
+					"response is the same if somebody has the address already. An address gets at most " +
+					"three mails an hour.",
+			}),
+		web.Action("POST", "/api/login", web.Public, "Sign in as an app user", AppLogin,
+			web.Options{
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Hidden:      redact.Fields{Usernames: true},
+				Note:        "Returns a token for the Authorization header.",
+			}),
+		web.Action("POST", "/api/logout", web.AppOnly, "Sign out as an app user", Logout,
+			web.Options{
+				AllowedBeforePasswordChange: true,
+				Note:                        "Ends the session of the token.",
+			}),
+		web.Read("/api/user", web.AppOnly, "Get your own app user", ownAppUser,
+			web.Options{AllowedBeforePasswordChange: true}),
+		web.Action("PUT", "/api/user", web.AppOnly, "Change your own app user", ChangeOwnAppUser,
+			web.Options{
+				RateLimited: true,
+				Record:      web.RecordOf(store.AppUsers),
+			}),
+		web.Action("PUT", "/api/user/password", web.AppOnly, "Change your own app password",
+			ChangePassword, web.Options{
+				MaxBody:                     web.SmallBody,
+				RateLimited:                 true,
+				AllowedBeforePasswordChange: true,
+				Note:                        "Ends all your other sessions.",
+			}),
 	}
 }
 
@@ -87,7 +96,8 @@ type RegisterIn struct {
 	people.AppUserFieldsIn
 }
 
-// registration is the answer to a registration: as to a sign-in, unless the address has to be confirmed first.
+// registration is the answer to a registration: as to a sign-in, unless the address has to be
+// confirmed first.
 type registration struct {
 	*LoginOut
 	ConfirmationSent bool `json:"confirmation_sent,omitempty" doc:"true if a link was mailed that confirms the address; the account can't sign in before, and the response has nothing else. Absent otherwise"`
@@ -134,7 +144,8 @@ type AppLoginIn struct {
 // RegistrationMail returns an error if the mail that confirms a registration can't be sent.
 func RegistrationMail(s *web.Server, tx *store.Tx) error {
 	if !mails.MailOff(s, tx).Empty() {
-		return errs.New(errs.Denied, "this server does not send mail, so registrations can't be confirmed; ask the administrator").Coded("mail_off")
+		return errs.New(errs.Denied,
+			"this server does not send mail, so registrations can't be confirmed; ask the administrator").Coded("mail_off")
 	}
 	return nil
 }
@@ -161,7 +172,8 @@ func attempt(req *web.Request, app bool, username, password string) auth.Attempt
 
 // granted returns the response to a sign-in attempt, and reports the attempt to
 // monitoring. The token is in the response, or in a cookie.
-func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant, err error) (*LoginOut, error) {
+func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant,
+	err error) (*LoginOut, error) {
 	event := "login"
 	switch {
 	case err == nil && grant.Pending != "":
@@ -175,7 +187,8 @@ func granted(req *web.Request, a auth.Attempt, cookie bool, grant *auth.Grant, e
 	if err != nil {
 		return nil, err
 	}
-	out := &LoginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device, grant.Pending, web.OrEmpty(grant.Methods), orNull(grant.Options)}
+	out := &LoginOut{grant.Token, grant.ExpiresAt, store.Flag(grant.MustChange), grant.Device,
+		grant.Pending, web.OrEmpty(grant.Methods), orNull(grant.Options)}
 	if grant.Pending != "" {
 		return out, nil
 	}

@@ -6,50 +6,57 @@ import (
 	"reeve/store/errs"
 )
 
-// The second factor of app users, which the setting app.second_factor lets them set up. They have no time of a last
-// confirmation: setting it up takes the password, and each change of it afterwards a code. Changing the password or the
-// e-mail address and deleting the account take the password alone, also with a factor.
+// The second factor of app users, which the setting app.second_factor lets them set up. They have
+// no time of a last confirmation: setting it up takes the password, and each change of it
+// afterwards a code. Changing the password or the e-mail address and deleting the account take the
+// password alone, also with a factor.
 func AppFactorRoutes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/api/login/totp", web.Public, "Complete a sign-in with a code as an app user", AppLoginCode, web.Options{
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Note: "The second step of a sign-in whose response has login_token: within 5 minutes, at " +
-				"most 5 times, from the same address and device. The response is that of a sign-in.",
-		}),
-		web.Read("/api/user/totp", web.AppOnly, "Get your own second factor as an app user", readAppFactor, web.Options{
-			Note: "Also whether one may be set up: the setting app.second_factor.",
-		}),
-		web.Action("POST", "/api/user/totp", web.AppOnly, "Set up an authenticator app as an app user", BeginAppTOTP, web.Options{
-			Closable:    true,
-			Reveals:     true,
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Note: "Requires the password, and the setting app.second_factor. Returns the secret of an " +
-				"authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 seconds). No sign-in asks " +
-				"for a code before PUT on this path has confirmed one.",
-		}),
-		web.Action("PUT", "/api/user/totp", web.AppOnly, "Confirm your authenticator app as an app user", ConfirmAppTOTP, web.Options{
-			Closable:    true,
-			Reveals:     true,
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Note: "With a code that proves that the app has the secret; from then on, sign-ins ask for " +
-				"one. Returns ten recovery codes, once.",
-		}),
-		web.Action("DELETE", "/api/user/totp", web.AppOnly, "Remove your authenticator app as an app user", RemoveAppTOTP, web.Options{
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Note: "Requires a code of the app, or a recovery code. The password is then enough to sign " +
-				"in, and the recovery codes end.",
-		}),
-		web.Action("POST", "/api/user/recovery", web.AppOnly, "Replace your recovery codes as an app user", RenewAppRecovery, web.Options{
-			Reveals:     true,
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Note: "Requires a code of the app, or a recovery code. Returns ten new recovery codes, " +
-				"once. The former ones end.",
-		}),
+		web.Action("POST", "/api/login/totp", web.Public,
+			"Complete a sign-in with a code as an app user", AppLoginCode, web.Options{
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Note: "The second step of a sign-in whose response has login_token: within 5 minutes, at " +
+					"most 5 times, from the same address and device. The response is that of a sign-in.",
+			}),
+		web.Read("/api/user/totp", web.AppOnly, "Get your own second factor as an app user",
+			readAppFactor, web.Options{
+				Note: "Also whether one may be set up: the setting app.second_factor.",
+			}),
+		web.Action("POST", "/api/user/totp", web.AppOnly,
+			"Set up an authenticator app as an app user", BeginAppTOTP, web.Options{
+				Closable:    true,
+				Reveals:     true,
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Note: "Requires the password, and the setting app.second_factor. Returns the secret of an " +
+					"authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 seconds). No sign-in asks " +
+					"for a code before PUT on this path has confirmed one.",
+			}),
+		web.Action("PUT", "/api/user/totp", web.AppOnly,
+			"Confirm your authenticator app as an app user", ConfirmAppTOTP, web.Options{
+				Closable:    true,
+				Reveals:     true,
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Note: "With a code that proves that the app has the secret; from then on, sign-ins ask for " +
+					"one. Returns ten recovery codes, once.",
+			}),
+		web.Action("DELETE", "/api/user/totp", web.AppOnly,
+			"Remove your authenticator app as an app user", RemoveAppTOTP, web.Options{
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Note: "Requires a code of the app, or a recovery code. The password is then enough to sign " +
+					"in, and the recovery codes end.",
+			}),
+		web.Action("POST", "/api/user/recovery", web.AppOnly,
+			"Replace your recovery codes as an app user", RenewAppRecovery, web.Options{
+				Reveals:     true,
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Note: "Requires a code of the app, or a recovery code. Returns ten new recovery codes, " +
+					"once. The former ones end.",
+			}),
 	}
 }
 
@@ -70,10 +77,12 @@ func readAppFactor(tx *store.Tx, req *web.Request, _ *web.None) (*appFactorOut, 
 	return &appFactorOut{*own, store.Flag(store.AppSecondFactor.Get(tx))}, nil
 }
 
-// MayAddFactor returns an error unless app users may set up a second factor. Those who have one keep it.
+// MayAddFactor returns an error unless app users may set up a second factor. Those who have one
+// keep it.
 func MayAddFactor(tx *store.Tx) error {
 	if !store.AppSecondFactor.Get(tx) {
-		return errs.New(errs.Denied, "authenticator apps are not in use here; ask the administrator").Coded("second_factor_off")
+		return errs.New(errs.Denied,
+			"authenticator apps are not in use here; ask the administrator").Coded("second_factor_off")
 	}
 	return nil
 }

@@ -10,19 +10,21 @@ import (
 func AppSelfRoutes() []web.Route {
 	return []web.Route{
 		web.List("/api/session", web.AppOnly, "List your own app sessions", &OwnSessions),
-		web.Write("DELETE", "/api/session/:id", web.AppOnly, "End your own app session", EndOwnSession, web.Options{
-			Record: web.RecordOf(store.Sessions),
-			Note:   "The session of this request can be ended, too.",
-		}),
+		web.Write("DELETE", "/api/session/:id", web.AppOnly, "End your own app session",
+			EndOwnSession, web.Options{
+				Record: web.RecordOf(store.Sessions),
+				Note:   "The session of this request can be ended, too.",
+			}),
 		web.DeleteSeveral("/api/session", web.AppOnly, "End your own app sessions", EndOwnSession),
-		web.Action("DELETE", "/api/user", web.AppOnly, "Delete your own app user", DeleteOwnAppUser, web.Options{
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Record:      web.RecordOf(store.AppUsers),
-			Note: "Deletes the account with its sessions, after its password was checked; turned off " +
-				"with the setting app.delete_account. It is no erasure: logs keep what happened " +
-				"before.",
-		}),
+		web.Action("DELETE", "/api/user", web.AppOnly, "Delete your own app user",
+			DeleteOwnAppUser, web.Options{
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Record:      web.RecordOf(store.AppUsers),
+				Note: "Deletes the account with its sessions, after its password was checked; turned off " +
+					"with the setting app.delete_account. It is no erasure: logs keep what happened " +
+					"before.",
+			}),
 	}
 }
 
@@ -30,8 +32,8 @@ type OwnPassword struct {
 	Password string `json:"password" check:"required,raw,max=1024" doc:"Current password"`
 }
 
-// DeleteOwnAppUser deletes the caller's account, with its sessions. Unlike an erasure, it leaves what
-// happened in the past in the logs.
+// DeleteOwnAppUser deletes the caller's account, with its sessions. Unlike an erasure, it leaves
+// what happened in the past in the logs.
 func DeleteOwnAppUser(req *web.Request, in *OwnPassword) (web.Nothing, error) {
 	if err := req.DB.View(req.Actor, MayDeleteSelf); err != nil {
 		return web.Nothing{}, err
@@ -63,7 +65,8 @@ func DeleteOwnAppUser(req *web.Request, in *OwnPassword) (web.Nothing, error) {
 // MayDeleteSelf returns an error unless app users may delete their own account.
 func MayDeleteSelf(tx *store.Tx) error {
 	if !store.AppDeleteAccount.Get(tx) {
-		return errs.New(errs.Denied, "you can't delete your account yourself; ask the administrator").Coded("account_deletion_closed")
+		return errs.New(errs.Denied,
+			"you can't delete your account yourself; ask the administrator").Coded("account_deletion_closed")
 	}
 	return nil
 }

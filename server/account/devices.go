@@ -10,34 +10,40 @@ import (
 // thief of a session can't sign the user out.
 func DeviceRoutes() []web.Route {
 	return []web.Route{
-		web.List("/admin/account/device", web.SignedIn, "List your devices", &ownDevices, web.Options{
-			Keys: web.ByNoKey,
-			Note: "The browsers in which you have signed in, each known by a token that it keeps for " +
-				"90 days, the newest first.",
-		}),
-		web.Get("/admin/account/device/:id", web.SignedIn, "Get your device", &ownDevices, web.Options{Keys: web.ByNoKey}),
-		web.Write("PUT", "/admin/account/device/:id", web.SignedIn, "Rename your device", renameDevice, web.Options{
-			Keys:   web.ByNoKey,
-			Record: web.RecordOf(store.Devices),
-			Note:   "Only you see the name.",
-		}),
-		web.Write("DELETE", "/admin/account/device/:id", web.SignedIn, "Forget your device", forgetDevice, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.Devices),
-			Note: "Ends the sessions that were opened there. The next sign-in there is one on a new " +
-				"device.",
-		}),
-		web.DeleteSeveral("/admin/account/device", web.SignedIn, "Forget your devices", forgetDevice, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Note:      "Ends the sessions that were opened there.",
-		}),
-		web.Write("DELETE", "/admin/account/device/:id/session", web.SignedIn, "Sign out on your device", signOutDevice, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Note:      "Ends the sessions that were opened there. The device remains known.",
-		}),
+		web.List("/admin/account/device", web.SignedIn, "List your devices", &ownDevices,
+			web.Options{
+				Keys: web.ByNoKey,
+				Note: "The browsers in which you have signed in, each known by a token that it keeps for " +
+					"90 days, the newest first.",
+			}),
+		web.Get("/admin/account/device/:id", web.SignedIn, "Get your device", &ownDevices,
+			web.Options{Keys: web.ByNoKey}),
+		web.Write("PUT", "/admin/account/device/:id", web.SignedIn, "Rename your device",
+			renameDevice, web.Options{
+				Keys:   web.ByNoKey,
+				Record: web.RecordOf(store.Devices),
+				Note:   "Only you see the name.",
+			}),
+		web.Write("DELETE", "/admin/account/device/:id", web.SignedIn, "Forget your device",
+			forgetDevice, web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.Devices),
+				Note: "Ends the sessions that were opened there. The next sign-in there is one on a new " +
+					"device.",
+			}),
+		web.DeleteSeveral("/admin/account/device", web.SignedIn, "Forget your devices",
+			forgetDevice, web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Note:      "Ends the sessions that were opened there.",
+			}),
+		web.Write("DELETE", "/admin/account/device/:id/session", web.SignedIn,
+			"Sign out on your device", signOutDevice, web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Note:      "Ends the sessions that were opened there. The device remains known.",
+			}),
 	}
 }
 
@@ -97,7 +103,9 @@ func renameDevice(tx *store.Tx, req *web.Request, in *deviceNameIn) (*Device, er
 	if _, err := ownDevices.Get(tx, req, in.ID); err != nil {
 		return nil, err
 	}
-	return web.Edit(tx, req, &ownDevices, in.ID, func(d *store.Device) { web.Set(&d.Name, in.Name) })
+	return web.Edit(tx, req, &ownDevices, in.ID, func(d *store.Device) {
+		web.Set(&d.Name, in.Name)
+	})
 }
 
 func forgetDevice(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {

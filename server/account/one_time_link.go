@@ -13,67 +13,75 @@ import (
 )
 
 // One-time links let people do something without signing in: set a password, or confirm an e-mail
-// address. The link opens a page of this server (server/pages/link.go); programs with pages of their own use
-// these operations instead.
+// address. The link opens a page of this server (server/pages/link.go); programs with pages of
+// their own use these operations instead.
 func LinkRoutes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/admin/password/forgot", web.Public, "Request a password reset", forgotPassword, web.Options{
-			MaxBody:     web.SmallBody,
-			Closable:    true,
-			RateLimited: true,
-			Hidden:      redact.Fields{Usernames: true},
-			Note: "Mails a link with which the user sets a new password, valid for an hour. The " +
-				"response is the same, after the same time, whether or not there is such a user. At " +
-				"most three mails per user and hour.",
-		}),
-		web.Action("POST", "/admin/password/link", web.Public, "Set a password with a link", usePasswordLink, web.Options{
-			MaxBody:      web.SmallBody,
-			MayBeMissing: true,
-			RateLimited:  true,
-			Note: "Accepts an invitation, or sets a forgotten password. The link works once; all " +
-				"sessions end. For programs that have a page of their own for it.",
-		}),
-		web.Action("POST", "/admin/verify", web.Public, "Confirm an email address", useEmailLink, web.Options{
-			MaxBody:      web.SmallBody,
-			MayBeMissing: true,
-			RateLimited:  true,
-			Note:         "Confirms the address to which the link was sent. The link works once.",
-		}),
-		web.Action("POST", "/admin/email", web.SignedIn, "Verify your own email address", verifyUserEmail, web.Options{
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Keys:        web.ByNoKey,
-			Note: "Mails a link that confirms your address, or a new one, which then replaces the " +
-				"present one. At most three mails an hour.",
-		}),
-		web.Action("POST", "/api/password/forgot", web.Public, "Request an app password reset", ForgotAppPassword, web.Options{
-			MaxBody:     web.SmallBody,
-			Closable:    true,
-			RateLimited: true,
-			Hidden:      redact.Fields{Usernames: true},
-			Note: "Mails a link with which the app user sets a new password, valid for an hour. The " +
-				"response is the same, after the same time, whether or not there is such a user. At " +
-				"most three mails per user and hour.",
-		}),
-		web.Action("POST", "/api/password/link", web.Public, "Set an app password with a link", useAppPasswordLink, web.Options{
-			MaxBody:      web.SmallBody,
-			MayBeMissing: true,
-			RateLimited:  true,
-			Note: "Accepts an invitation, or sets a forgotten password. The link works once; all " +
-				"sessions end. For programs that have a page of their own for it.",
-		}),
-		web.Action("POST", "/api/verify", web.Public, "Confirm an app user's email", useAppEmailLink, web.Options{
-			MaxBody:      web.SmallBody,
-			MayBeMissing: true,
-			RateLimited:  true,
-			Note:         "Confirms the address to which the link was sent. The link works once.",
-		}),
-		web.Action("POST", "/api/user/email", web.AppOnly, "Verify your own app email", VerifyAppEmail, web.Options{
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Note: "Mails a link that confirms your address, or a new one, which then replaces the " +
-				"present one. At most three mails an hour.",
-		}),
+		web.Action("POST", "/admin/password/forgot", web.Public, "Request a password reset",
+			forgotPassword, web.Options{
+				MaxBody:     web.SmallBody,
+				Closable:    true,
+				RateLimited: true,
+				Hidden:      redact.Fields{Usernames: true},
+				Note: "Mails a link with which the user sets a new password, valid for an hour. The " +
+					"response is the same, after the same time, whether or not there is such a user. At " +
+					"most three mails per user and hour.",
+			}),
+		web.Action("POST", "/admin/password/link", web.Public, "Set a password with a link",
+			usePasswordLink, web.Options{
+				MaxBody:      web.SmallBody,
+				MayBeMissing: true,
+				RateLimited:  true,
+				Note: "Accepts an invitation, or sets a forgotten password. The link works once; all " +
+					"sessions end. For programs that have a page of their own for it.",
+			}),
+		web.Action("POST", "/admin/verify", web.Public, "Confirm an email address", useEmailLink,
+			web.Options{
+				MaxBody:      web.SmallBody,
+				MayBeMissing: true,
+				RateLimited:  true,
+				Note:         "Confirms the address to which the link was sent. The link works once.",
+			}),
+		web.Action("POST", "/admin/email", web.SignedIn, "Verify your own email address",
+			verifyUserEmail, web.Options{
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Keys:        web.ByNoKey,
+				Note: "Mails a link that confirms your address, or a new one, which then replaces the " +
+					"present one. At most three mails an hour.",
+			}),
+		web.Action("POST", "/api/password/forgot", web.Public, "Request an app password reset",
+			ForgotAppPassword, web.Options{
+				MaxBody:     web.SmallBody,
+				Closable:    true,
+				RateLimited: true,
+				Hidden:      redact.Fields{Usernames: true},
+				Note: "Mails a link with which the app user sets a new password, valid for an hour. The " +
+					"response is the same, after the same time, whether or not there is such a user. At " +
+					"most three mails per user and hour.",
+			}),
+		web.Action("POST", "/api/password/link", web.Public, "Set an app password with a link",
+			useAppPasswordLink, web.Options{
+				MaxBody:      web.SmallBody,
+				MayBeMissing: true,
+				RateLimited:  true,
+				Note: "Accepts an invitation, or sets a forgotten password. The link works once; all " +
+					"sessions end. For programs that have a page of their own for it.",
+			}),
+		web.Action("POST", "/api/verify", web.Public, "Confirm an app user's email",
+			useAppEmailLink, web.Options{
+				MaxBody:      web.SmallBody,
+				MayBeMissing: true,
+				RateLimited:  true,
+				Note:         "Confirms the address to which the link was sent. The link works once.",
+			}),
+		web.Action("POST", "/api/user/email", web.AppOnly, "Verify your own app email",
+			VerifyAppEmail, web.Options{
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Note: "Mails a link that confirms your address, or a new one, which then replaces the " +
+					"present one. At most three mails an hour.",
+			}),
 	}
 }
 
@@ -81,8 +89,8 @@ type ForgotIn struct {
 	Username string `json:"username" check:"required,max=254" doc:"Username or e-mail address"`
 }
 
-// forgotPassword queues the mail with a password reset link. The response is the same whether or not
-// there is such a user.
+// forgotPassword queues the mail with a password reset link. The response is the same whether or
+// not there is such a user.
 func forgotPassword(req *web.Request, in *ForgotIn) (web.Nothing, error) {
 	return forgot(req, false, in.Username)
 }
@@ -94,7 +102,8 @@ func ForgotAppPassword(req *web.Request, in *ForgotIn) (web.Nothing, error) {
 func forgot(req *web.Request, app bool, login string) (web.Nothing, error) {
 	err := req.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		if !mails.MailOff(req.Server, tx).Empty() {
-			return errs.New(errs.Denied, "this server does not send mail; ask your administrator for a new password").Coded("mail_off")
+			return errs.New(errs.Denied,
+				"this server does not send mail; ask your administrator for a new password").Coded("mail_off")
 		}
 		return nil
 	})
@@ -115,11 +124,13 @@ type LinkUsed struct {
 
 // usePasswordLink accepts an invitation, or sets the password that a user has forgotten.
 func usePasswordLink(req *web.Request, in *passwordLinkIn) (*LinkUsed, error) {
-	return UseLink(req, in.Token, &in.Password, "password", accepting(false, store.Invitation, store.PasswordReset))
+	return UseLink(req, in.Token, &in.Password, "password",
+		accepting(false, store.Invitation, store.PasswordReset))
 }
 
 func useAppPasswordLink(req *web.Request, in *passwordLinkIn) (*LinkUsed, error) {
-	return UseLink(req, in.Token, &in.Password, "password", accepting(true, store.Invitation, store.PasswordReset))
+	return UseLink(req, in.Token, &in.Password, "password",
+		accepting(true, store.Invitation, store.PasswordReset))
 }
 
 type emailLinkIn struct {
@@ -127,11 +138,13 @@ type emailLinkIn struct {
 }
 
 func useEmailLink(req *web.Request, in *emailLinkIn) (*LinkUsed, error) {
-	return UseLink(req, in.Token, nil, "", accepting(false, store.EmailVerification, store.EmailChange))
+	return UseLink(req, in.Token, nil, "",
+		accepting(false, store.EmailVerification, store.EmailChange))
 }
 
 func useAppEmailLink(req *web.Request, in *emailLinkIn) (*LinkUsed, error) {
-	return UseLink(req, in.Token, nil, "", accepting(true, store.EmailVerification, store.EmailChange, store.Registration))
+	return UseLink(req, in.Token, nil, "",
+		accepting(true, store.EmailVerification, store.EmailChange, store.Registration))
 }
 
 // accepting returns a function that accepts links of a realm for some purposes.
@@ -142,7 +155,8 @@ func accepting(app bool, purposes ...string) func(*store.Link) bool {
 }
 
 // UseLink uses a link. accept is nil for any.
-func UseLink(req *web.Request, token string, password *string, field string, accept func(*store.Link) bool) (*LinkUsed, error) {
+func UseLink(req *web.Request, token string, password *string, field string,
+	accept func(*store.Link) bool) (*LinkUsed, error) {
 	l, err := req.Auth().UseLink(auth.LinkUse{
 		Token:    token,
 		Password: password,
@@ -199,12 +213,15 @@ func VerifyAppEmail(req *web.Request, in *VerifyAppEmailIn) (*mailQueued, error)
 	if err != nil {
 		return nil, err
 	}
-	return verifyEmail(req, in.Email, func(_ *store.Tx, present string) error { return needsPassword(in.Email, present, confirmed) })
+	return verifyEmail(req, in.Email, func(_ *store.Tx, present string) error {
+		return needsPassword(in.Email, present, confirmed)
+	})
 }
 
-// verifyEmail mails a link to the caller's address, or to a new one, which the link confirms. prove returns an error
-// unless the caller may ask for it.
-func verifyEmail(req *web.Request, address *string, prove func(tx *store.Tx, present string) error) (out *mailQueued, err error) {
+// verifyEmail mails a link to the caller's address, or to a new one, which the link confirms. prove
+// returns an error unless the caller may ask for it.
+func verifyEmail(req *web.Request, address *string,
+	prove func(tx *store.Tx, present string) error) (out *mailQueued, err error) {
 	who := store.Account{App: req.Actor.App, ID: req.Actor.ID}
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		if err := mails.MailReady(req.Server, tx); err != nil {

@@ -9,56 +9,76 @@ import (
 	"reeve/store/kv"
 )
 
-// Passkeys of users (WebAuthn): a sign-in with one replaces username, password and code, or only the code.
+// Passkeys of users (WebAuthn): a sign-in with one replaces username, password and code, or only
+// the code.
 func PasskeyRoutes() []web.Route {
 	return []web.Route{
-		web.Read("/admin/login/passkey", web.Public, "Get the options to sign in with a passkey", readSignInOptions, web.Options{
-			Note: "For navigator.credentials.get() of a browser, also to offer passkeys while the form " +
-				"of the sign-in is filled in (conditional mediation). The challenge is valid for an " +
-				"hour, and once.",
-		}),
-		web.Action("POST", "/admin/login/passkey", web.Public, "Sign in with a passkey", loginPasskey, web.Options{
-			MaxBody:     MaxAssertion,
-			RateLimited: true,
-			Note: "With login_token, it completes a sign-in with a password. Without, it is a sign-in " +
-				"of its own, for which the passkey has to verify the user, with a fingerprint or the " +
-				"like. The response is that of a sign-in.",
-		}),
-		web.List("/admin/account/passkey", web.SignedIn, "List your passkeys", &ownPasskeys, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
-		web.Read("/admin/account/passkey-options", web.SignedIn, "Get the options for a new passkey", readPasskeyOptions, web.Options{
-			AllowedBeforeFactor: true,
-			Keys:                web.ByNoKey,
-			Note:                "For navigator.credentials.create() of a browser, within 5 minutes.",
-		}),
-		web.Action("POST", "/admin/account/passkey", web.SignedIn, "Add a passkey", addPasskey, web.Options{
-			AllowedBeforeFactor: true,
-			Reveals:             true,
-			Confirmed:           true,
-			MaxBody:             MaxCredential,
-			Keys:                web.ByNoKey,
-			Note: "From then on, sign-ins with the password ask for a second factor. Returns ten " +
-				"recovery codes with the first factor, once.",
-		}),
-		web.Write("PUT", "/admin/account/passkey/:id", web.SignedIn, "Rename your passkey", renamePasskey, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey, Record: web.RecordOf(store.Passkeys)}),
-		web.Get("/admin/account/passkey/:id", web.SignedIn, "Get your passkey", &ownPasskeys, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
-		web.Write("DELETE", "/admin/account/passkey/:id", web.SignedIn, "Remove your passkey", removePasskey, web.Options{
-			AllowedBeforeFactor: true,
-			Confirmed:           true,
-			Keys:                web.ByNoKey,
-			Record:              web.RecordOf(store.Passkeys),
-			Note:                "The recovery codes end with the last factor.",
-		}),
-		web.DeleteSeveral("/admin/account/passkey", web.SignedIn, "Remove your passkeys", removePasskey, web.Options{
-			AllowedBeforeFactor: true,
-			Confirmed:           true,
-			Keys:                web.ByNoKey,
-			Note:                "The recovery codes end with the last factor.",
-		}),
+		web.Read("/admin/login/passkey", web.Public, "Get the options to sign in with a passkey",
+			readSignInOptions, web.Options{
+				Note: "For navigator.credentials.get() of a browser, also to offer passkeys while the form " +
+					"of the sign-in is filled in (conditional mediation). The challenge is valid for an " +
+					"hour, and once.",
+			}),
+		web.Action("POST", "/admin/login/passkey", web.Public, "Sign in with a passkey",
+			loginPasskey, web.Options{
+				MaxBody:     MaxAssertion,
+				RateLimited: true,
+				Note: "With login_token, it completes a sign-in with a password. Without, it is a sign-in " +
+					"of its own, for which the passkey has to verify the user, with a fingerprint or the " +
+					"like. The response is that of a sign-in.",
+			}),
+		web.List("/admin/account/passkey", web.SignedIn, "List your passkeys", &ownPasskeys,
+			web.Options{
+				AllowedBeforeFactor: true,
+				Keys:                web.ByNoKey,
+			}),
+		web.Read("/admin/account/passkey-options", web.SignedIn,
+			"Get the options for a new passkey", readPasskeyOptions, web.Options{
+				AllowedBeforeFactor: true,
+				Keys:                web.ByNoKey,
+				Note:                "For navigator.credentials.create() of a browser, within 5 minutes.",
+			}),
+		web.Action("POST", "/admin/account/passkey", web.SignedIn, "Add a passkey", addPasskey,
+			web.Options{
+				AllowedBeforeFactor: true,
+				Reveals:             true,
+				Confirmed:           true,
+				MaxBody:             MaxCredential,
+				Keys:                web.ByNoKey,
+				Note: "From then on, sign-ins with the password ask for a second factor. Returns ten " +
+					"recovery codes with the first factor, once.",
+			}),
+		web.Write("PUT", "/admin/account/passkey/:id", web.SignedIn, "Rename your passkey",
+			renamePasskey, web.Options{
+				AllowedBeforeFactor: true,
+				Keys:                web.ByNoKey,
+				Record:              web.RecordOf(store.Passkeys),
+			}),
+		web.Get("/admin/account/passkey/:id", web.SignedIn, "Get your passkey", &ownPasskeys,
+			web.Options{
+				AllowedBeforeFactor: true,
+				Keys:                web.ByNoKey,
+			}),
+		web.Write("DELETE", "/admin/account/passkey/:id", web.SignedIn, "Remove your passkey",
+			removePasskey, web.Options{
+				AllowedBeforeFactor: true,
+				Confirmed:           true,
+				Keys:                web.ByNoKey,
+				Record:              web.RecordOf(store.Passkeys),
+				Note:                "The recovery codes end with the last factor.",
+			}),
+		web.DeleteSeveral("/admin/account/passkey", web.SignedIn, "Remove your passkeys",
+			removePasskey, web.Options{
+				AllowedBeforeFactor: true,
+				Confirmed:           true,
+				Keys:                web.ByNoKey,
+				Note:                "The recovery codes end with the last factor.",
+			}),
 	}
 }
 
-// Limits of a body with the response of a passkey, in bytes. One that signs in has about a thousand; that of a new passkey
-// can have the certificates of its maker.
+// Limits of a body with the response of a passkey, in bytes. One that signs in has about a
+// thousand; that of a new passkey can have the certificates of its maker.
 const (
 	MaxAssertion  = 8 << 10
 	MaxCredential = 64 << 10
@@ -75,7 +95,8 @@ type Passkey struct {
 }
 
 func PasskeyOf(_ *store.Tx, req *web.Request, p *store.Passkey) (*Passkey, error) {
-	return &Passkey{p.Ident, p.Name, store.Flag(req.Server.Auth.IsUsable(p)), p.BackupEligible, p.LastUsed, p.Versioned}, nil
+	return &Passkey{p.Ident, p.Name, store.Flag(req.Server.Auth.IsUsable(p)), p.BackupEligible,
+		p.LastUsed, p.Versioned}, nil
 }
 
 var ownPasskeys = web.Resource[store.Passkey, *Passkey]{
@@ -124,13 +145,15 @@ func loginPasskey(req *web.Request, in *passkeyLoginIn) (*LoginOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return completeLogin(req, false, in.Cookie, in.Device, func(a auth.Attempt) (*auth.Grant, string, error) {
-		return req.Auth().LoginPasskey(a, in.Login, text)
-	})
+	return completeLogin(req, false, in.Cookie, in.Device,
+		func(a auth.Attempt) (*auth.Grant, string, error) {
+			return req.Auth().LoginPasskey(a, in.Login, text)
+		})
 }
 
 // completeLogin runs a sign-in without a username, or the second step of one.
-func completeLogin(req *web.Request, app bool, cookie store.Flag, device string, login func(auth.Attempt) (*auth.Grant, string, error)) (*LoginOut, error) {
+func completeLogin(req *web.Request, app bool, cookie store.Flag, device string,
+	login func(auth.Attempt) (*auth.Grant, string, error)) (*LoginOut, error) {
 	if cookie {
 		if err := req.SameOrigin(); err != nil {
 			return nil, err
@@ -189,7 +212,9 @@ func renamePasskey(tx *store.Tx, req *web.Request, in *passkeyNameIn) (*Passkey,
 	if _, err := ownPasskeys.Get(tx, req, in.ID); err != nil {
 		return nil, err
 	}
-	return web.Edit(tx, req, &ownPasskeys, in.ID, func(p *store.Passkey) { web.Set(&p.Name, in.Name) })
+	return web.Edit(tx, req, &ownPasskeys, in.ID, func(p *store.Passkey) {
+		web.Set(&p.Name, in.Name)
+	})
 }
 
 func removePasskey(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {

@@ -18,21 +18,23 @@ func init() {
 // user's identity: see confirmed, and store.RequireProof for those that depend on the change.
 func ReauthRoutes() []web.Route {
 	return []web.Route{
-		web.Read("/admin/reauth", web.SignedIn, "Get how to confirm your identity", readReauth, web.Options{
-			AllowedBeforeFactor: true,
-			Keys:                web.ByNoKey,
-			Note:                "The field that POST requires, and until when nothing has to be confirmed.",
-		}),
-		web.Action("POST", "/admin/reauth", web.SignedIn, "Confirm your identity", reauth, web.Options{
-			AllowedBeforeFactor: true,
-			Reveals:             true,
-			Keys:                web.ByNoKey,
-			MaxBody:             MaxAssertion,
-			RateLimited:         true,
-			Note: "With the strongest factor: a passkey, a code, or the password without a second " +
-				"factor. For the next minutes (security.reauth_minutes) the session can use " +
-				"sensitive operations, which answer 403 reauth_required otherwise.",
-		}),
+		web.Read("/admin/reauth", web.SignedIn, "Get how to confirm your identity", readReauth,
+			web.Options{
+				AllowedBeforeFactor: true,
+				Keys:                web.ByNoKey,
+				Note:                "The field that POST requires, and until when nothing has to be confirmed.",
+			}),
+		web.Action("POST", "/admin/reauth", web.SignedIn, "Confirm your identity", reauth,
+			web.Options{
+				AllowedBeforeFactor: true,
+				Reveals:             true,
+				Keys:                web.ByNoKey,
+				MaxBody:             MaxAssertion,
+				RateLimited:         true,
+				Note: "With the strongest factor: a passkey, a code, or the password without a second " +
+					"factor. For the next minutes (security.reauth_minutes) the session can use " +
+					"sensitive operations, which answer 403 reauth_required otherwise.",
+			}),
 	}
 }
 
@@ -63,7 +65,11 @@ func reauth(req *web.Request, in *reauthIn) (*ReauthDone, error) {
 	if err != nil {
 		return nil, err
 	}
-	until, token, err := req.Auth().Prove(req.Session, req.Addr, auth.Confirmation{Password: in.Password, Code: in.Code, Passkey: text})
+	until, token, err := req.Auth().Prove(req.Session, req.Addr, auth.Confirmation{
+		Password: in.Password,
+		Code:     in.Code,
+		Passkey:  text,
+	})
 	req.Note("confirmed", req.Actor.Username, err)
 	if err == nil && token != "" && !req.SendsToken() {
 		req.SetSession(false, token, req.Session.ExpiresAt)

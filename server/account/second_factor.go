@@ -8,54 +8,65 @@ import (
 	"reeve/store/errs"
 )
 
-// The second factor of users: a code of an authenticator app, which a sign-in asks for after the password.
+// The second factor of users: a code of an authenticator app, which a sign-in asks for after the
+// password.
 func FactorRoutes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/admin/login/totp", web.Public, "Complete a sign-in with a code", loginCode, web.Options{
-			MaxBody:     web.SmallBody,
-			RateLimited: true,
-			Note: "The second step of a sign-in whose response has login_token: within 5 minutes, at " +
-				"most 5 times, from the same address and device. The response is that of a sign-in.",
-		}),
-		web.Read("/admin/account/totp", web.SignedIn, "Get your own second factor", readFactor, web.Options{AllowedBeforeFactor: true, Keys: web.ByNoKey}),
-		web.Action("POST", "/admin/account/totp", web.SignedIn, "Set up an authenticator app", beginTOTP, web.Options{
-			AllowedBeforeFactor: true,
-			Reveals:             true,
-			Confirmed:           true,
-			Keys:                web.ByNoKey,
-			Note: "Returns the secret of an authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 " +
-				"seconds). No sign-in asks for a code before PUT on this path has confirmed one.",
-		}),
-		web.Action("PUT", "/admin/account/totp", web.SignedIn, "Confirm your authenticator app", confirmTOTP, web.Options{
-			AllowedBeforeFactor: true,
-			Reveals:             true,
-			Keys:                web.ByNoKey,
-			MaxBody:             web.SmallBody,
-			RateLimited:         true,
-			Note: "With a code that proves that the app has the secret; from then on, sign-ins ask for " +
-				"one. Returns ten recovery codes, once.",
-		}),
-		web.Action("DELETE", "/admin/account/totp", web.SignedIn, "Remove your authenticator app", removeTOTP, web.Options{
-			AllowedBeforeFactor: true,
-			Confirmed:           true,
-			Keys:                web.ByNoKey,
-			Note: "Without a passkey, the password is then enough to sign in, and the recovery codes " +
-				"end, too.",
-		}),
-		web.Action("POST", "/admin/account/recovery", web.SignedIn, "Replace your recovery codes", renewRecovery, web.Options{
-			AllowedBeforeFactor: true,
-			Reveals:             true,
-			Confirmed:           true,
-			Keys:                web.ByNoKey,
-			Note:                "Returns ten new codes, once. The former ones end.",
-		}),
-		web.Write("DELETE", "/admin/list/:id/factor", "admin.list.factor", "Remove a user's second factor", people.RemoveFactor, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.Users),
-			Note: "For somebody who has lost the authenticator app and the recovery codes: the " +
-				"password is then enough to sign in.",
-		}),
+		web.Action("POST", "/admin/login/totp", web.Public, "Complete a sign-in with a code",
+			loginCode, web.Options{
+				MaxBody:     web.SmallBody,
+				RateLimited: true,
+				Note: "The second step of a sign-in whose response has login_token: within 5 minutes, at " +
+					"most 5 times, from the same address and device. The response is that of a sign-in.",
+			}),
+		web.Read("/admin/account/totp", web.SignedIn, "Get your own second factor", readFactor,
+			web.Options{
+				AllowedBeforeFactor: true,
+				Keys:                web.ByNoKey,
+			}),
+		web.Action("POST", "/admin/account/totp", web.SignedIn, "Set up an authenticator app",
+			beginTOTP, web.Options{
+				AllowedBeforeFactor: true,
+				Reveals:             true,
+				Confirmed:           true,
+				Keys:                web.ByNoKey,
+				Note: "Returns the secret of an authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 " +
+					"seconds). No sign-in asks for a code before PUT on this path has confirmed one.",
+			}),
+		web.Action("PUT", "/admin/account/totp", web.SignedIn, "Confirm your authenticator app",
+			confirmTOTP, web.Options{
+				AllowedBeforeFactor: true,
+				Reveals:             true,
+				Keys:                web.ByNoKey,
+				MaxBody:             web.SmallBody,
+				RateLimited:         true,
+				Note: "With a code that proves that the app has the secret; from then on, sign-ins ask for " +
+					"one. Returns ten recovery codes, once.",
+			}),
+		web.Action("DELETE", "/admin/account/totp", web.SignedIn, "Remove your authenticator app",
+			removeTOTP, web.Options{
+				AllowedBeforeFactor: true,
+				Confirmed:           true,
+				Keys:                web.ByNoKey,
+				Note: "Without a passkey, the password is then enough to sign in, and the recovery codes " +
+					"end, too.",
+			}),
+		web.Action("POST", "/admin/account/recovery", web.SignedIn, "Replace your recovery codes",
+			renewRecovery, web.Options{
+				AllowedBeforeFactor: true,
+				Reveals:             true,
+				Confirmed:           true,
+				Keys:                web.ByNoKey,
+				Note:                "Returns ten new codes, once. The former ones end.",
+			}),
+		web.Write("DELETE", "/admin/list/:id/factor", "admin.list.factor",
+			"Remove a user's second factor", people.RemoveFactor, web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.Users),
+				Note: "For somebody who has lost the authenticator app and the recovery codes: the " +
+					"password is then enough to sign in.",
+			}),
 	}
 }
 
@@ -72,9 +83,10 @@ func loginCode(req *web.Request, in *CodeIn) (*LoginOut, error) {
 
 // completeByCode completes a sign-in to the realm app or admin.
 func completeByCode(req *web.Request, app bool, in *CodeIn) (*LoginOut, error) {
-	return completeLogin(req, app, in.Cookie, in.Device, func(a auth.Attempt) (*auth.Grant, string, error) {
-		return req.Auth().LoginCode(a, in.Login, in.Code)
-	})
+	return completeLogin(req, app, in.Cookie, in.Device,
+		func(a auth.Attempt) (*auth.Grant, string, error) {
+			return req.Auth().LoginCode(a, in.Login, in.Code)
+		})
 }
 
 type SecondFactorOut struct {

@@ -8,21 +8,29 @@ import (
 
 func SessionRoutes() []web.Route {
 	return []web.Route{
-		web.List("/admin/loginlog", web.SignedIn, "List your own sign-ins", &ownLoginLog, web.Options{Keys: web.ByNoKey}),
-		web.List("/admin/session", web.SignedIn, "List your own sessions", &OwnSessions, web.Options{Keys: web.ByNoKey}),
-		web.Write("DELETE", "/admin/session/:id", web.SignedIn, "End your own session", EndOwnSession, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.Sessions),
-			Note:      "Its token stops working at once.",
-		}),
-		web.DeleteSeveral("/admin/session", web.SignedIn, "End your own sessions", EndOwnSession, web.Options{Confirmed: true, Keys: web.ByNoKey}),
+		web.List("/admin/loginlog", web.SignedIn, "List your own sign-ins", &ownLoginLog,
+			web.Options{Keys: web.ByNoKey}),
+		web.List("/admin/session", web.SignedIn, "List your own sessions", &OwnSessions,
+			web.Options{Keys: web.ByNoKey}),
+		web.Write("DELETE", "/admin/session/:id", web.SignedIn, "End your own session",
+			EndOwnSession, web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.Sessions),
+				Note:      "Its token stops working at once.",
+			}),
+		web.DeleteSeveral("/admin/session", web.SignedIn, "End your own sessions", EndOwnSession,
+			web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+			}),
 		web.List("/system/loginlog", "system.loginlog.query", "List sign-ins", &loginLog),
 		web.List("/system/session", "system.session.query", "List sessions", &sessions),
-		web.Write("DELETE", "/system/session/:id", "system.session.delete", "End a session", endSession, web.Options{
-			Record: web.RecordOf(store.Sessions),
-			Note:   "Its token stops working at once.",
-		}),
+		web.Write("DELETE", "/system/session/:id", "system.session.delete", "End a session",
+			endSession, web.Options{
+				Record: web.RecordOf(store.Sessions),
+				Note:   "Its token stops working at once.",
+			}),
 		web.DeleteSeveral("/system/session", "system.session.delete", "End sessions", endSession),
 	}
 }
@@ -113,7 +121,8 @@ func endSession(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, erro
 }
 
 // endIn ends a session if the list shows it to the caller.
-func endIn(tx *store.Tx, req *web.Request, list *web.Resource[store.Session, *Session], id store.ID) error {
+func endIn(tx *store.Tx, req *web.Request, list *web.Resource[store.Session, *Session],
+	id store.ID) error {
 	s, err := list.Get(tx, req, id)
 	if err != nil {
 		return err
@@ -127,7 +136,12 @@ var loginLogColumns = []web.Column[store.LoginLog]{
 	{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.LoginLogByUser)},
 	{Name: "result", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.LoginLogByResult)},
 	{Name: "realm", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.LoginLogByRealm)},
-	{Name: "created_at", Uses: web.Sorted | web.Ranged, Order: store.LoginLogByCreated.Order(), Between: store.LoginLogByCreated.Between},
+	{
+		Name:    "created_at",
+		Uses:    web.Sorted | web.Ranged,
+		Order:   store.LoginLogByCreated.Order(),
+		Between: store.LoginLogByCreated.Between,
+	},
 }
 
 // loginLogOut is a row of the login log in responses.

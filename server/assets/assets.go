@@ -26,7 +26,8 @@ import (
 	"reeve/server/web"
 )
 
-// Limit is the maximum size in bytes of all compressed contents. The whole console takes half of it.
+// Limit is the maximum size in bytes of all compressed contents. The whole console takes half of
+// it.
 const Limit = 4 << 20
 
 // Files sends the files of a file system, which does not change.
@@ -57,7 +58,8 @@ func New(source fs.FS, limit int) *Files {
 	return &Files{source: source, limit: limit, contents: map[key]*content{}}
 }
 
-// Send sends a file in the coding that the client prefers. It reports false if there is no such file.
+// Send sends a file in the coding that the client prefers. It reports false if there is no such
+// file.
 func (f *Files) Send(w http.ResponseWriter, r *http.Request, name string) bool {
 	file, err := f.source.Open(name)
 	if err != nil {

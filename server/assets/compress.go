@@ -15,10 +15,10 @@ var codings = []string{"zstd", "gzip"}
 // maxWindow is the largest window that clients must support (RFC 9659).
 const maxWindow = 8 << 20
 
-// large is the size in bytes from which texts are compressed at the best level of zstd. It makes the
-// scripts of a page 5 % smaller than gzip does, where the next level saves 1 %, but needs 34 MiB.
-// There are only a few such files, so each has an encoder of its own, whose memory goes back to the
-// system.
+// large is the size in bytes from which texts are compressed at the best level of zstd. It makes
+// the scripts of a page 5 % smaller than gzip does, where the next level saves 1 %, but needs 34
+// MiB. There are only a few such files, so each has an encoder of its own, whose memory goes back
+// to the system.
 const large = 64 << 10
 
 // small has encoders for other texts, of which the best level saves no more than 1 %.

@@ -39,7 +39,8 @@ func ownActivity(req *web.Request, in *activityIn) (*ActivityPage, error) {
 		size = int(min(in.PageSize, web.MaxPageSize))
 	}
 	own := audit.Actor{Kind: "user", ID: uint64(req.Actor.ID)}
-	rows, more, err := search(req, audit.Query{All: [][]string{{audit.ByActor(own.Kind, own.ID)}}}, uint64(in.Before), size)
+	rows, more, err := search(req, audit.Query{All: [][]string{{audit.ByActor(own.Kind, own.ID)}}},
+		uint64(in.Before), size)
 	page := &ActivityPage{Data: []*activityEntry{}}
 	noteDamage(&page.Damaged, &err)
 	if err != nil {
@@ -73,7 +74,13 @@ func (v *View) activity(e *audit.Entry, own audit.Actor) (*activityEntry, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &activityEntry{Seq: e.Seq, At: at, Operation: logOperation{e.Operation.Method, e.Operation.Route, e.Operation.Title}, Action: e.Action, Reason: e.Reason}
+	out := &activityEntry{
+		Seq:       e.Seq,
+		At:        at,
+		Operation: logOperation{e.Operation.Method, e.Operation.Route, e.Operation.Title},
+		Action:    e.Action,
+		Reason:    e.Reason,
+	}
 	if e.Actor.Kind == own.Kind && e.Actor.ID == own.ID {
 		if out.Address, _, err = v.text(e.Address); err == nil {
 			out.As, _, err = v.text(e.As.Name)

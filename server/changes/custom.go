@@ -9,7 +9,8 @@ import (
 	"reeve/store/audit"
 )
 
-// RealmOfCustom returns the realm of the custom fields of a collection; "" if its records have none.
+// RealmOfCustom returns the realm of the custom fields of a collection; "" if its records have
+// none.
 func RealmOfCustom(collection string) string {
 	switch collection {
 	case store.Users.Name():
@@ -20,18 +21,19 @@ func RealmOfCustom(collection string) string {
 	return ""
 }
 
-// audience returns as whom the caller reads the custom fields in a change of a record: as its own if it sees the
-// change only for this reason.
+// audience returns as whom the caller reads the custom fields in a change of a record: as its own
+// if it sees the change only for this reason.
 func (v *View) audience(collection string, id store.ID) store.FieldAudience {
 	own := collection == store.Users.Name() && id == v.who.ID
-	if own && v.who.Key == nil && v.who.By == nil && !v.who.HasPermission(v.tx, store.AccessOf(collection).Query) {
+	if own && v.who.Key == nil && v.who.By == nil &&
+		!v.who.HasPermission(v.tx, store.AccessOf(collection).Query) {
 		return store.FieldSelf
 	}
 	return web.AudienceOf(v.who)
 }
 
-// customFields adds the changes of custom fields, each as a field named fields.KEY. Those that the caller may not
-// read are left out, and those of fields that have been deleted.
+// customFields adds the changes of custom fields, each as a field named fields.KEY. Those that the
+// caller may not read are left out, and those of fields that have been deleted.
 func (v *View) customFields(realm string, f *audit.Field, whole bool, to *LogChange) error {
 	was, erased, err := v.customValues(f.Old)
 	if err != nil {
@@ -62,8 +64,8 @@ func (v *View) customFields(realm string, f *audit.Field, whole bool, to *LogCha
 	return nil
 }
 
-// customValues returns the values of custom fields that the log has. erased reports that they can't be read any
-// more.
+// customValues returns the values of custom fields that the log has. erased reports that they can't
+// be read any more.
 func (v *View) customValues(from audit.Value) (values store.FieldValues, erased bool, err error) {
 	text, known, err := v.log.Read(from)
 	if err != nil || !known || len(text) == 0 {
@@ -72,9 +74,10 @@ func (v *View) customValues(from audit.Value) (values store.FieldValues, erased 
 	return values, false, json.Unmarshal(text, &values)
 }
 
-// customDifferences returns the custom fields of a record that have changed since, of those that the caller may
-// read. If there are none, one difference without values remains.
-func customDifferences(tx *store.Tx, realm string, c *store.UndoConflict) ([]UndoDifference, error) {
+// customDifferences returns the custom fields of a record that have changed since, of those that
+// the caller may read. If there are none, one difference without values remains.
+func customDifferences(tx *store.Tx, realm string,
+	c *store.UndoConflict) ([]UndoDifference, error) {
 	var expected, current store.FieldValues
 	if err := errors.Join(decodeLogged(c.Expected, &expected), decodeLogged(c.Current, &current)); err != nil {
 		return nil, err

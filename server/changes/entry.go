@@ -74,15 +74,17 @@ const (
 	maxListed    = 20  // values of an array whose change is listed
 )
 
-// unshown are fields that responses do not have: times of a record, which deleting it logs so that it
-// can be restored, and secrets whose change the record's change tells.
+// unshown are fields that responses do not have: times of a record, which deleting it logs so that
+// it can be restored, and secrets whose change the record's change tells.
 var unshown = []string{"created_at", "version", "hash", "sealed", "password_key"}
 
 // entry returns an entry as the caller may read it; nil if the caller may not. whole includes long
 // values.
 func (v *View) entry(e *audit.Entry, whole bool) (*LogEntry, error) {
 	byKnown := v.seesActor(&e.Actor)
-	if !byKnown && !v.seesAs(e) && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return v.isAbout(&c) }) {
+	if !byKnown && !v.seesAs(e) && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool {
+		return v.isAbout(&c)
+	}) {
 		return nil, nil
 	}
 	return v.render(e, byKnown, whole)
@@ -155,8 +157,8 @@ func (v *View) actor(a *audit.Actor) (out *LogActor, err error) {
 // seesAs reports whether the actor impersonated a user whom the caller may know.
 func (v *View) seesAs(e *audit.Entry) bool { return e.As.ID != 0 && v.seesActor(&e.As) }
 
-// seesDetails reports whether the caller may read the details of an action. Those of a start are the
-// configuration.
+// seesDetails reports whether the caller may read the details of an action. Those of a start are
+// the configuration.
 func (v *View) seesDetails(e *audit.Entry) bool {
 	return e.Action != "start" || v.who.HasPermission(v.tx, "system.info")
 }
@@ -174,7 +176,12 @@ func (v *View) text(value audit.Value) (text string, erased store.Flag, err erro
 }
 
 func (v *View) change(c *audit.Change, whole bool) (out LogChange, err error) {
-	out = LogChange{Collection: c.Collection, ID: store.ID(c.ID), Operation: c.Operation, Fields: []logField{}}
+	out = LogChange{
+		Collection: c.Collection,
+		ID:         store.ID(c.ID),
+		Operation:  c.Operation,
+		Fields:     []logField{},
+	}
 	if out.Name, out.Erased, err = v.text(c.Name); err != nil {
 		return out, err
 	}
@@ -250,7 +257,8 @@ func cutValue(value json.RawMessage) (short json.RawMessage, cut bool) {
 func (v *View) compare(f *logField) {
 	was, isArray := arrayOf(f.Old)
 	is, isArray2 := arrayOf(f.New)
-	if !isArray && !isArray2 || was == nil && f.Old != nil && !isArray || is == nil && f.New != nil && !isArray2 {
+	if !isArray && !isArray2 || was == nil && f.Old != nil && !isArray ||
+		is == nil && f.New != nil && !isArray2 {
 		return
 	}
 	f.Added, f.AddedN = missingFrom(was, is)
@@ -262,7 +270,9 @@ func arrayOf(text json.RawMessage) (values []json.RawMessage, ok bool) {
 	if len(text) == 0 || text[0] != '[' || json.Unmarshal(text, &values) != nil {
 		return nil, false
 	}
-	return values, !slices.ContainsFunc(values, func(v json.RawMessage) bool { return v[0] == '{' || v[0] == '[' })
+	return values, !slices.ContainsFunc(values, func(v json.RawMessage) bool {
+		return v[0] == '{' || v[0] == '['
+	})
 }
 
 // missingFrom returns the first values that a list lacks, and the number of all.

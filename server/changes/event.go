@@ -31,8 +31,9 @@ type Event struct {
 	Fields     []logField      `json:"fields"`
 }
 
-// eventWords are the parts of an event's type that differ from the collection and from created, updated
-// or deleted. Settings and dictionaries are loaded as a whole, so any change of them is one type.
+// eventWords are the parts of an event's type that differ from the collection and from created,
+// updated or deleted. Settings and dictionaries are loaded as a whole, so any change of them is one
+// type.
 var eventWords = map[string][3]string{ // created, updated, deleted
 	"setting":       {"setting.changed", "setting.changed", "setting.changed"},
 	"setting_group": {"setting_group.changed", "setting_group.changed", "setting_group.changed"},
@@ -42,7 +43,8 @@ var eventWords = map[string][3]string{ // created, updated, deleted
 }
 
 // unstreamed are collections without events: they follow another record, or are internal.
-var unstreamed = []string{"setting_secret", "password_hash", "authenticator", "recovery_code", "passkey", "device", "avatar", "install"}
+var unstreamed = []string{"setting_secret", "password_hash", "authenticator", "recovery_code",
+	"passkey", "device", "avatar", "install"}
 
 // typeOf returns the type of the event about a change; "" for none.
 func typeOf(c *audit.Change) string {
@@ -70,7 +72,8 @@ func newEventFilter(text string) (filter EventFilter, err error) {
 		part = strings.TrimSpace(part)
 		object, verb, ok := strings.Cut(part, ".")
 		if part != "*" && (!ok || !isEventWord(object) || verb != "*" && !isEventWord(verb)) {
-			return nil, errs.Field(errs.Malformed, "types", "must be types such as user.updated or role.*, separated by commas")
+			return nil, errs.Field(errs.Malformed, "types",
+				"must be types such as user.updated or role.*, separated by commas")
 		}
 		filter = append(filter, part)
 	}
@@ -95,7 +98,8 @@ func isEventWord(s string) bool {
 // Wants reports whether the filter selects a type.
 func (f EventFilter) Wants(kind string) bool {
 	object, _, _ := strings.Cut(kind, ".")
-	return f == nil || slices.Contains(f, kind) || slices.Contains(f, object+".*") || slices.Contains(f, "*")
+	return f == nil || slices.Contains(f, kind) || slices.Contains(f, object+".*") ||
+		slices.Contains(f, "*")
 }
 
 // ActionTypes is the first part of the types of actions, such as audit.export.
@@ -105,9 +109,10 @@ const ActionTypes = "audit"
 // action.
 func EventParts(e *audit.Entry) int { return len(e.Changes) + 1 }
 
-// Event returns an event of an entry, see EventParts; nil if there is none, the filter does not want it or
-// the caller may not read it. session is the one that receives it; 0 for none.
-func (v *View) Event(e *audit.Entry, part int, filter EventFilter, session store.ID) (*Event, error) {
+// Event returns an event of an entry, see EventParts; nil if there is none, the filter does not
+// want it or the caller may not read it. session is the one that receives it; 0 for none.
+func (v *View) Event(e *audit.Entry, part int, filter EventFilter,
+	session store.ID) (*Event, error) {
 	out := &Event{
 		ID: web.EventID(e.Generation, e.Seq), Seq: e.Seq, At: e.At, Fields: []logField{},
 		Own: store.Flag(session != 0 && e.SessionID == uint64(session)),
@@ -134,7 +139,8 @@ func (v *View) Event(e *audit.Entry, part int, filter EventFilter, session store
 	return out, v.setActor(e, out)
 }
 
-// actionEvent returns the event about the action of an entry, for callers who may read the change log.
+// actionEvent returns the event about the action of an entry, for callers who may read the change
+// log.
 func (v *View) actionEvent(e *audit.Entry, out *Event, filter EventFilter) (*Event, error) {
 	out.Type = ActionTypes + "." + e.Action
 	if e.Action == "" || !filter.Wants(out.Type) || !v.ReadsLog() || !v.seesActor(&e.Actor) {
@@ -165,9 +171,11 @@ func (v *View) ReadsLog() bool { return v.who.HasPermission(v.tx, "system.audit.
 func (v *View) isAppUsers(c *audit.Change) bool {
 	id := v.who.ID.String()
 	return c.Collection == store.AppUsers.Name() && c.ID == uint64(v.who.ID) ||
-		c.Collection == store.Sessions.Name() && slices.ContainsFunc(c.Fields, func(f audit.Field) bool {
-			return f.Name == "app_user_id" && (string(f.New.Plain) == id || string(f.Old.Plain) == id)
-		})
+		c.Collection == store.Sessions.Name() &&
+			slices.ContainsFunc(c.Fields, func(f audit.Field) bool {
+				return f.Name == "app_user_id" &&
+					(string(f.New.Plain) == id || string(f.Old.Plain) == id)
+			})
 }
 
 // eventType is a type of event that streams and webhooks can ask for.
@@ -179,7 +187,9 @@ type eventType struct {
 // loggedActions are the actions of the change log. Entries of webhook_skip were made by earlier
 // versions.
 var loggedActions = []string{
-	"act_as", "act_as_ended", "backup", "create_link", audit.Denied, "drop_entries", "erase", "export", "export_person", SecretsRead, "reauth", "restore", "rotate_key", "start", "undo", "unlock",
+	"act_as", "act_as_ended", "backup", "create_link", audit.Denied, "drop_entries", "erase",
+	"export", "export_person", SecretsRead, "reauth", "restore", "rotate_key", "start", "undo",
+	"unlock",
 	"webhook_replay", "webhook_resume", "webhook_secret", "webhook_skip",
 }
 
@@ -216,10 +226,10 @@ func ListEventTypes(*web.Request, *web.None) (*eventTypeList, error) {
 	return &eventTypeList{EventTypes()}, nil
 }
 
-// SecretsRead is the action of entries in the change log about secrets that an API key has read. The
-// first time in an hour that a key reads the secrets of a group from a network has an entry, which is stored before the
-// response is sent. More of them are counted, for a second entry when the hour ends, the secrets change
-// or the server stops.
+// SecretsRead is the action of entries in the change log about secrets that an API key has read.
+// The first time in an hour that a key reads the secrets of a group from a network has an entry,
+// which is stored before the response is sent. More of them are counted, for a second entry when
+// the hour ends, the secrets change or the server stops.
 const SecretsRead = "read_secrets"
 
 const HeadType = ActionTypes + ".head"
@@ -229,9 +239,12 @@ func CheckTypes(types []string, faults errs.Faults) {
 	known := EventTypes()
 	for i, kind := range types {
 		object, verb, _ := strings.Cut(kind, ".")
-		matches := func(t eventType) bool { return t.Type == kind || verb == "*" && strings.HasPrefix(t.Type, object+".") }
+		matches := func(t eventType) bool {
+			return t.Type == kind || verb == "*" && strings.HasPrefix(t.Type, object+".")
+		}
 		if kind != "*" && !slices.ContainsFunc(known, matches) {
-			faults.Add("types", "contains %q, which is no type of event; see GET /system/event-type", kind)
+			faults.Add("types",
+				"contains %q, which is no type of event; see GET /system/event-type", kind)
 		}
 		if slices.Contains(types[:i], kind) {
 			faults.Add("types", "contains %q twice", kind)

@@ -60,16 +60,18 @@ func (v *View) itemEvent(c *audit.Change, out *Event) (*Event, error) {
 	return out, nil
 }
 
-// secretEvent returns the event about a changed secret, as one of its setting, whose record does not
-// change. An entry has one for each setting.
-func (v *View) secretEvent(e *audit.Entry, c *audit.Change, out *Event, filter EventFilter) (*Event, error) {
+// secretEvent returns the event about a changed secret, as one of its setting, whose record does
+// not change. An entry has one for each setting.
+func (v *View) secretEvent(e *audit.Entry, c *audit.Change, out *Event,
+	filter EventFilter) (*Event, error) {
 	ids := idsOf(c, "setting_id")
 	if out.Type = eventWords["setting"][1]; len(ids) == 0 || !filter.Wants(out.Type) {
 		return nil, nil
 	}
 	told := func(other audit.Change) bool {
 		return other.Collection == store.Settings.Name() && store.ID(other.ID) == ids[0] ||
-			other.Collection == c.Collection && other.Operation == "create" && c.Operation == "delete" && slices.Contains(idsOf(&other, "setting_id"), ids[0])
+			other.Collection == c.Collection && other.Operation == "create" &&
+				c.Operation == "delete" && slices.Contains(idsOf(&other, "setting_id"), ids[0])
 	}
 	if slices.ContainsFunc(e.Changes, told) {
 		return nil, nil
@@ -91,15 +93,17 @@ func (v *View) secretEvent(e *audit.Entry, c *audit.Change, out *Event, filter E
 	return out, v.setActor(e, out)
 }
 
-// readsSetting reports whether the caller reads the group that a changed setting is in, or was in. lost
-// reports whether it was moved to a group that the caller does not read.
+// readsSetting reports whether the caller reads the group that a changed setting is in, or was in.
+// lost reports whether it was moved to a group that the caller does not read.
 func (v *View) readsSetting(c *audit.Change) (reads, lost bool, err error) {
 	groups, err := store.SettingCache.Get(v.tx).Config()
 	if err != nil {
 		return false, false, err
 	}
 	readsOne := func(ids []store.ID) bool {
-		return slices.ContainsFunc(groups, func(g *store.ConfigGroup) bool { return slices.Contains(ids, g.ID) && v.who.ReadsGroup(v.tx, g) })
+		return slices.ContainsFunc(groups, func(g *store.ConfigGroup) bool {
+			return slices.Contains(ids, g.ID) && v.who.ReadsGroup(v.tx, g)
+		})
 	}
 	s, err := store.Settings.Get(v.tx, store.ID(c.ID))
 	if err != nil {
@@ -109,8 +113,8 @@ func (v *View) readsSetting(c *audit.Change) (reads, lost bool, err error) {
 	return now || readsOne(idsOf(c, "group_id")), !now, nil
 }
 
-// readsDict reports whether the caller may read an enabled dictionary, now or before a change of it. lost
-// reports whether it was taken away by the change.
+// readsDict reports whether the caller may read an enabled dictionary, now or before a change of
+// it. lost reports whether it was taken away by the change.
 func (v *View) readsDict(id store.ID, c *audit.Change) (reads, lost bool, err error) {
 	enabled, public := flagsOf(c, "status"), flagsOf(c, "public")
 	d, err := store.Dicts.Get(v.tx, id)

@@ -8,7 +8,8 @@ import (
 	"reeve/store/errs"
 )
 
-// AccessChanged is the type of the event that the caller's own permissions or data scope have changed.
+// AccessChanged is the type of the event that the caller's own permissions or data scope have
+// changed.
 const AccessChanged = "access.changed"
 
 // frame returns an event in the format of Server-Sent Events. id is "" for an event that is no
@@ -39,7 +40,8 @@ func parsePosition(text string) (p position, err error) {
 	}
 	p.generation = generation
 	if p.seq, err = strconv.ParseUint(number, 10, 64); err != nil || both && generation == "" {
-		return p, errs.Field(errs.Malformed, "Last-Event-ID", "must be the ID of an event, such as 4k2mvq7x1a-17, or its number")
+		return p, errs.Field(errs.Malformed, "Last-Event-ID",
+			"must be the ID of an event, such as 4k2mvq7x1a-17, or its number")
 	}
 	return p, nil
 }

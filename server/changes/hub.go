@@ -24,9 +24,9 @@ const (
 	maxFrames    = 4                     // texts that are kept of an entry, for callers with different roles
 )
 
-// Streams wakes event streams after commits, and keeps the newest entries of the change log for them.
-// A stream has no queue: it has a position in the log, from which it reads when its client is ready, so
-// a slow client costs no memory.
+// Streams wakes event streams after commits, and keeps the newest entries of the change log for
+// them. A stream has no queue: it has a position in the log, from which it reads when its client is
+// ready, so a slow client costs no memory.
 type Streams struct {
 	s    *web.Server
 	poke chan struct{} // contains a token if there was a commit
@@ -106,7 +106,9 @@ func (st *Streams) Run(ctx context.Context) {
 		}
 		fresh, err := st.follow()
 		if err != nil {
-			st.s.Failures.Log(st.s.Log, "event streams", err, func(line *zerolog.Event) { line.Msg("event streams cannot read the change log") })
+			st.s.Failures.Log(st.s.Log, "event streams", err, func(line *zerolog.Event) {
+				line.Msg("event streams cannot read the change log")
+			})
 		}
 		select {
 		case <-ctx.Done():
@@ -116,8 +118,8 @@ func (st *Streams) Run(ctx context.Context) {
 	}
 }
 
-// Pause returns how long streams are not woken again after fresh entries, and notes whether there are
-// many writes: then, it is longer, to leave processor time to them.
+// Pause returns how long streams are not woken again after fresh entries, and notes whether there
+// are many writes: then, it is longer, to leave processor time to them.
 func (st *Streams) Pause(fresh int) time.Duration {
 	st.Mu.Lock()
 	defer st.Mu.Unlock()
@@ -167,8 +169,8 @@ func (st *Streams) follow() (n int, err error) {
 	return len(fresh), err
 }
 
-// trim drops the oldest of the entries that are kept, beyond streamRecent and recentBytes. A stream that
-// needs them reads the log. st.mu must be locked.
+// trim drops the oldest of the entries that are kept, beyond streamRecent and recentBytes. A stream
+// that needs them reads the log. st.mu must be locked.
 func (st *Streams) trim() {
 	kept, bytes := 0, 0
 	for kept < min(len(st.recent), streamRecent) && bytes < recentBytes {
@@ -210,8 +212,8 @@ func (st *Streams) Leave() {
 	}
 }
 
-// After returns entries after a position. If there are none, it returns a channel that is closed when
-// there may be some.
+// After returns entries after a position. If there are none, it returns a channel that is closed
+// when there may be some.
 func (st *Streams) After(seq uint64) (entries []*StreamEntry, woken <-chan struct{}, err error) {
 	st.Mu.Lock()
 	recent, next, woken := st.recent, st.next, st.woken

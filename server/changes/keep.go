@@ -26,13 +26,23 @@ func LogDenials(s *web.Server) error {
 		return nil
 	}
 	write := func(origin store.Origin, details map[string]any) error {
-		return s.DB.WithRecorder(nil).For("denials", nil).From(&origin).Update(store.System, func(tx *store.Tx) error {
-			tx.LogAction(audit.Denied, details)
-			return nil
-		})
+		return s.DB.WithRecorder(nil).For("denials", nil).From(&origin).Update(store.System,
+			func(tx *store.Tx) error {
+				tx.LogAction(audit.Denied, details)
+				return nil
+			})
 	}
 	for d, n := range counts {
-		origin := store.Origin{User: d.User, As: d.As, Key: d.Key, Operation: audit.Operation{Method: d.Route.Method, Route: d.Route.Path, Title: d.Route.Title}}
+		origin := store.Origin{
+			User: d.User,
+			As:   d.As,
+			Key:  d.Key,
+			Operation: audit.Operation{
+				Method: d.Route.Method,
+				Route:  d.Route.Path,
+				Title:  d.Route.Title,
+			},
+		}
 		details := map[string]any{"count": n}
 		if d.Network != "" {
 			origin.Kind, details["network"] = "anonymous", d.Network
@@ -44,7 +54,10 @@ func LogDenials(s *web.Server) error {
 	if others == 0 {
 		return nil
 	}
-	return write(store.Origin{Kind: "anonymous", Operation: audit.Operation{Title: "Other operations"}}, map[string]any{"count": others})
+	return write(store.Origin{
+		Kind:      "anonymous",
+		Operation: audit.Operation{Title: "Other operations"},
+	}, map[string]any{"count": others})
 }
 
 // KeepChangeLog logs denials each minute, and the head of the change log each hour: a copy of the
@@ -91,10 +104,25 @@ func ChangeLogHealth(s *web.Server) web.Part {
 	figures := map[string]int64{"entries": entries}
 	if found := s.DB.FoundDamage().Log; len(found) > 0 {
 		figures["damaged"] = int64(len(found))
-		return web.Part{Name: "change_log", State: web.Degraded, Message: errs.Say("parts of the change log are damaged (%d found): %s; everything else can be read; keep the file as evidence, and restore a backup to get the entries back", len(found), found[0]), Figures: figures}
+		return web.Part{
+			Name:    "change_log",
+			State:   web.Degraded,
+			Message: errs.Say("parts of the change log are damaged (%d found): %s; everything else can be read; keep the file as evidence, and restore a backup to get the entries back", len(found), found[0]),
+			Figures: figures,
+		}
 	}
 	if problem := s.DB.LogProblem(); problem != "" {
-		return web.Part{Name: "change_log", State: web.Degraded, Message: errs.Say("entries cannot be moved or dropped: %s", problem), Figures: figures}
+		return web.Part{
+			Name:    "change_log",
+			State:   web.Degraded,
+			Message: errs.Say("entries cannot be moved or dropped: %s", problem),
+			Figures: figures,
+		}
 	}
-	return web.Part{Name: "change_log", State: web.Healthy, Message: errs.Say("%d entries", entries), Figures: figures}
+	return web.Part{
+		Name:    "change_log",
+		State:   web.Healthy,
+		Message: errs.Say("%d entries", entries),
+		Figures: figures,
+	}
 }

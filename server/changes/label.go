@@ -11,12 +11,15 @@ import (
 // logRefs are the collections that fields with IDs refer to. The field parent_id refers to its own
 // collection.
 var logRefs = map[string]kv.Table{
-	"dept_id": store.Depts, "dept_ids": store.Depts, "role_ids": store.Roles, "grant_role_ids": store.Roles,
-	"rule_ids": store.Permissions, "dict_id": store.Dicts, "user_id": store.Users, "uploader_id": store.Users, "owner_id": store.Users,
+	"dept_id": store.Depts, "dept_ids": store.Depts, "role_ids": store.Roles,
+	"grant_role_ids": store.Roles,
+	"rule_ids":       store.Permissions, "dict_id": store.Dicts, "user_id": store.Users,
+	"uploader_id": store.Users, "owner_id": store.Users,
 	"app_user_id": store.AppUsers, "setting_id": store.Settings,
 }
 
-// appRefs are the references of app users and their roles that differ from those of users, by collection.
+// appRefs are the references of app users and their roles that differ from those of users, by
+// collection.
 var appRefs = map[string]map[string]kv.Table{
 	store.AppUsers.Name(): {"role_ids": store.AppRoles},
 	store.AppRoles.Name(): {"rule_ids": store.AppPermissions},
@@ -76,7 +79,8 @@ func (v *View) findLabel(table kv.Table, id store.ID) string {
 	switch {
 	case !v.who.HasPermission(v.tx, store.AccessOf(table.Name()).Query):
 		return ""
-	case table == kv.Table(store.Users) && !v.seesUser(id), table == kv.Table(store.Depts) && !v.Scope.HasDept(id):
+	case table == kv.Table(store.Users) &&
+		!v.seesUser(id), table == kv.Table(store.Depts) && !v.Scope.HasDept(id):
 		return ""
 	}
 	fields, err := table.FieldsOf(v.tx, id)

@@ -28,7 +28,8 @@ func init() {
 		"actor_kind":  {"user", "app_user", "key", "system", "cli", "anonymous", "unknown"},
 		"collection":  slices.Sorted(maps.Keys(store.Accesses())),
 		"change_kind": {"create", "update", "delete"},
-		"undo_lost":   {store.LostPassword, store.LostSession, store.LostFactor, store.LostAvatar, store.LostSecret, store.LostURL, store.LostContent, store.LostErased},
+		"undo_lost": {store.LostPassword, store.LostSession, store.LostFactor, store.LostAvatar,
+			store.LostSecret, store.LostURL, store.LostContent, store.LostErased},
 	})
 }
 
@@ -40,31 +41,36 @@ func AuditRoutes(js *jobs.Runner) []web.Route {
 				"PUT /admin/role/:id, or a title. With a data scope other than all, it has entries " +
 				"of users and about records in the scope.",
 		}),
-		web.Action("GET", "/system/audit/:seq", "system.audit.query", "Get an audit entry", getLogEntry, web.Options{
-			Note: "With values in full, and with what undoing it would do.",
-		}),
-		web.Action("POST", "/system/audit/:seq/undo", "system.audit.undo", "Undo an audit entry", entryUndo{js}.undoEntry, web.Options{
-			Validates: true,
-			Note: "Applies the inverse of all changes of the entry through the rules of those " +
-				"operations, for which you need the permissions, too. All of a large operation, such " +
-				"as an import, is undone. 409 changed_since names the fields that have been changed " +
-				"since.",
-		}),
-		web.Action("GET", "/system/history/:collection/:id", "system.audit.query", "Get a record's history", getHistory, web.Options{
-			Note: "The changes of one record, the newest first. Requires the permission to read the " +
-				"record, too.",
-		}),
-		web.Raw("/system/audit-export", "system.audit.export", "Export the audit log", jsonLines, exportLog, web.Options{
-			LoggedAs:         "export",
-			RequiresScopeAll: true,
-			Note: "JSON lines: each entry exactly as it is stored, so that `reeve audit verify` can " +
-				"check the chain of hashes. Personal values are sealed. Requires the data scope all.",
-		}),
-		web.Action("GET", "/admin/account/activity", web.SignedIn, "List your own activity", ownActivity, web.Options{
-			Keys: web.ByNoKey,
-			Note: "What the change log has of you, also if somebody acted as you. pageSize is at most " +
-				"1000; next is the value of before for the next page.",
-		}),
+		web.Action("GET", "/system/audit/:seq", "system.audit.query", "Get an audit entry",
+			getLogEntry, web.Options{
+				Note: "With values in full, and with what undoing it would do.",
+			}),
+		web.Action("POST", "/system/audit/:seq/undo", "system.audit.undo", "Undo an audit entry",
+			entryUndo{js}.undoEntry, web.Options{
+				Validates: true,
+				Note: "Applies the inverse of all changes of the entry through the rules of those " +
+					"operations, for which you need the permissions, too. All of a large operation, such " +
+					"as an import, is undone. 409 changed_since names the fields that have been changed " +
+					"since.",
+			}),
+		web.Action("GET", "/system/history/:collection/:id", "system.audit.query",
+			"Get a record's history", getHistory, web.Options{
+				Note: "The changes of one record, the newest first. Requires the permission to read the " +
+					"record, too.",
+			}),
+		web.Raw("/system/audit-export", "system.audit.export", "Export the audit log", jsonLines,
+			exportLog, web.Options{
+				LoggedAs:         "export",
+				RequiresScopeAll: true,
+				Note: "JSON lines: each entry exactly as it is stored, so that `reeve audit verify` can " +
+					"check the chain of hashes. Personal values are sealed. Requires the data scope all.",
+			}),
+		web.Action("GET", "/admin/account/activity", web.SignedIn, "List your own activity",
+			ownActivity, web.Options{
+				Keys: web.ByNoKey,
+				Note: "What the change log has of you, also if somebody acted as you. pageSize is at most " +
+					"1000; next is the value of before for the next page.",
+			}),
 	}
 }
 
@@ -93,8 +99,24 @@ func auditList(path, access, title string, options ...web.Options) web.Route {
 	info := &web.ListInfo{
 		Keywords: []string{"names of people and records: finds what they did and what was done to them"}, Order: "newest first",
 		Columns: []web.ColumnInfo{
-			{Name: "at", Uses: web.Ranged, Number: true}, {Name: "before", Uses: web.Param, Number: true}, {Name: "actor", Uses: web.FieldUse, Number: false}, {Name: "collection", Uses: web.FieldUse, Number: false}, {Name: "record", Uses: web.Param, Number: true},
-			{Name: "change", Uses: web.FieldUse, Number: false}, {Name: "operation", Uses: web.FieldUse, Number: false}, {Name: "action", Uses: web.FieldUse, Number: false}, {Name: "job", Uses: web.Param, Number: true}, {Name: "address", Uses: web.Param, Number: false},
+			{Name: "at", Uses: web.Ranged, Number: true}, {
+				Name:   "before",
+				Uses:   web.Param,
+				Number: true,
+			}, {Name: "actor", Uses: web.FieldUse, Number: false}, {
+				Name:   "collection",
+				Uses:   web.FieldUse,
+				Number: false,
+			}, {Name: "record", Uses: web.Param, Number: true},
+			{Name: "change", Uses: web.FieldUse, Number: false}, {
+				Name:   "operation",
+				Uses:   web.FieldUse,
+				Number: false,
+			}, {Name: "action", Uses: web.FieldUse, Number: false}, {
+				Name:   "job",
+				Uses:   web.Param,
+				Number: true,
+			}, {Name: "address", Uses: web.Param, Number: false},
 		},
 	}
 	rt := web.Route{
@@ -191,7 +213,9 @@ func (q *logQuery) subjects(texts map[string][]string) {
 	}
 	if records != nil {
 		id, _ := strconv.ParseUint(records[0], 10, 64) // a number, as checked by the caller
-		q.any(collections, func(collection string) []string { return []string{audit.ByRecord(collection, id)} })
+		q.any(collections, func(collection string) []string {
+			return []string{audit.ByRecord(collection, id)}
+		})
 	}
 	if kinds == nil && records != nil {
 		return
@@ -252,8 +276,8 @@ func (q *logQuery) page(req *web.Request) (*LogPage, error) {
 	return page, err
 }
 
-// noteDamage turns damage of a part of the log into the mark of a page: everything else is readable, and the
-// health report names the damage.
+// noteDamage turns damage of a part of the log into the mark of a page: everything else is
+// readable, and the health report names the damage.
 func noteDamage(damaged *store.Flag, err *error) {
 	if store.IsDamage(*err) {
 		*damaged, *err = true, nil
@@ -304,9 +328,10 @@ func (q *logQuery) read(req *web.Request, page *LogPage) (countable bool, err er
 	}
 }
 
-// search returns the newest entries that match, at most limit and about logBytes. more is true if there
-// may be others.
-func search(req *web.Request, q audit.Query, before uint64, limit int) (rows []audit.Row, more bool, err error) {
+// search returns the newest entries that match, at most limit and about logBytes. more is true if
+// there may be others.
+func search(req *web.Request, q audit.Query, before uint64,
+	limit int) (rows []audit.Row, more bool, err error) {
 	bytes := 0
 	err = req.DB.DB.SearchLog(q, before, func(row audit.Row) bool {
 		rows = append(rows, row)
@@ -391,7 +416,8 @@ type entryIn struct {
 func readEntry(req *web.Request, seq uint64) (*audit.Entry, *LogEntry, error) {
 	row, err := req.DB.DB.LogEntry(seq)
 	if store.IsDamage(err) {
-		err = errs.New(errs.Busy, "entry %d of the change log is damaged; the system's health names the damage", seq).Coded("damaged").Because(err)
+		err = errs.New(errs.Busy,
+			"entry %d of the change log is damaged; the system's health names the damage", seq).Coded("damaged").Because(err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -404,7 +430,8 @@ func readEntry(req *web.Request, seq uint64) (*audit.Entry, *LogEntry, error) {
 	err = req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
 		out, err = NewView(tx, req.Actor).entry(&e, true)
 		if err == nil && out == nil {
-			err = errs.New(errs.NotFound, "audit entry %d not found; it may have been removed by retention", seq)
+			err = errs.New(errs.NotFound,
+				"audit entry %d not found; it may have been removed by retention", seq)
 		}
 		return err
 	})
@@ -433,7 +460,8 @@ func exportLog(req *web.Request, in *exportIn, w http.ResponseWriter) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", jsonLines)
-	h.Set("Content-Disposition", web.Disposition(false, "change-log-"+strconv.FormatUint(from, 10)+".jsonl"))
+	h.Set("Content-Disposition",
+		web.Disposition(false, "change-log-"+strconv.FormatUint(from, 10)+".jsonl"))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", req.ID)
 	out := web.NewLongAnswer(req, w)
@@ -453,8 +481,8 @@ func exportLog(req *web.Request, in *exportIn, w http.ResponseWriter) error {
 	return nil
 }
 
-// ExportRows reads the next entries of an export, and returns the number at which it continues. A damaged
-// entry is replaced by a line that names it.
+// ExportRows reads the next entries of an export, and returns the number at which it continues. A
+// damaged entry is replaced by a line that names it.
 func ExportRows(req *web.Request, from, last uint64) (rows []audit.Row, next uint64, err error) {
 	for ; ; from++ {
 		rows, err = req.DB.DB.ReadLog(from, logExport)

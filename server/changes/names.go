@@ -101,7 +101,9 @@ func recordsNamed(tx *store.Tx, req *web.Request, table kv.Table, text string) (
 	}
 	switch table {
 	case kv.Table(store.Permissions):
-		return scanNames(tx, store.Permissions, func(p *store.Permission) (store.ID, string) { return p.ID, p.Name + " " + p.Key }, text)
+		return scanNames(tx, store.Permissions, func(p *store.Permission) (store.ID, string) {
+			return p.ID, p.Name + " " + p.Key
+		}, text)
 	case kv.Table(store.Depts):
 		scope := req.Actor.Scope(tx)
 		return scanNames(tx, store.Depts, func(d *store.Dept) (store.ID, string) {
@@ -111,20 +113,29 @@ func recordsNamed(tx *store.Tx, req *web.Request, table kv.Table, text string) (
 			return d.ID, d.Name
 		}, text)
 	case kv.Table(store.SettingGroups):
-		return scanNames(tx, store.SettingGroups, func(g *store.SettingGroup) (store.ID, string) { return g.ID, g.Key + " " + g.Title }, text)
+		return scanNames(tx, store.SettingGroups, func(g *store.SettingGroup) (store.ID, string) {
+			return g.ID, g.Key + " " + g.Title
+		}, text)
 	case kv.Table(store.Settings):
-		return scanNames(tx, store.Settings, func(s *store.Setting) (store.ID, string) { return s.ID, s.Key + " " + s.Title }, text)
+		return scanNames(tx, store.Settings, func(s *store.Setting) (store.ID, string) {
+			return s.ID, s.Key + " " + s.Title
+		}, text)
 	case kv.Table(store.Dicts):
-		return scanNames(tx, store.Dicts, func(d *store.Dict) (store.ID, string) { return d.ID, d.Code + " " + d.Name }, text)
+		return scanNames(tx, store.Dicts, func(d *store.Dict) (store.ID, string) {
+			return d.ID, d.Code + " " + d.Name
+		}, text)
 	case kv.Table(store.FileGroups):
-		return scanNames(tx, store.FileGroups, func(g *store.FileGroup) (store.ID, string) { return g.ID, g.Name }, text)
+		return scanNames(tx, store.FileGroups, func(g *store.FileGroup) (store.ID, string) {
+			return g.ID, g.Name
+		}, text)
 	}
 	return nil, nil
 }
 
 // scanNames finds records of a small collection by looking at all of them. If some are damaged, it
 // returns the others and the damage of one.
-func scanNames[T any](tx *store.Tx, of *kv.Collection[T], name func(*T) (store.ID, string), text string) (ids []store.ID, damage error) {
+func scanNames[T any](tx *store.Tx, of *kv.Collection[T], name func(*T) (store.ID, string),
+	text string) (ids []store.ID, damage error) {
 	for v, err := range of.All(tx) {
 		if store.IsDamage(err) {
 			damage = err

@@ -9,8 +9,8 @@ import (
 	"reeve/store/errs"
 )
 
-// Opened is the data of the first event of a stream, open: a client would otherwise wait in vain for
-// events that never come.
+// Opened is the data of the first event of a stream, open: a client would otherwise wait in vain
+// for events that never come.
 type Opened struct {
 	ID      string     `json:"id"`
 	Types   []string   `json:"types"`   // types of the filter that can come
@@ -33,7 +33,13 @@ var streamTypes = sync.OnceValue(func() []eventType {
 
 // opened returns the events that a stream with a filter can send to the caller.
 func (v *View) opened(id string, filter EventFilter, l errs.Language) *Opened {
-	out := &Opened{ID: id, Types: []string{}, Limited: []string{}, Missing: []Unsent{}, Scope: store.Flag(v.Scope.All)}
+	out := &Opened{
+		ID:      id,
+		Types:   []string{},
+		Limited: []string{},
+		Missing: []Unsent{},
+		Scope:   store.Flag(v.Scope.All),
+	}
 	for _, t := range streamTypes() {
 		if !filter.Wants(t.Type) {
 			continue
@@ -41,13 +47,16 @@ func (v *View) opened(id string, filter EventFilter, l errs.Language) *Opened {
 		comes, limited, missing := v.comes(t)
 		switch {
 		case !comes && missing != "":
-			out.Missing = append(out.Missing, Unsent{t.Type, missing, errs.Say("permission %s is required", missing).In(l)})
+			out.Missing = append(out.Missing,
+				Unsent{t.Type, missing, errs.Say("permission %s is required", missing).In(l)})
 			continue
 		case !comes && v.who.App:
-			out.Missing = append(out.Missing, Unsent{t.Type, "", errs.Say("app users do not get events of this type").In(l)})
+			out.Missing = append(out.Missing,
+				Unsent{t.Type, "", errs.Say("app users do not get events of this type").In(l)})
 			continue
 		case !comes:
-			out.Missing = append(out.Missing, Unsent{t.Type, "", errs.Say("only webhooks get events of this type").In(l)})
+			out.Missing = append(out.Missing,
+				Unsent{t.Type, "", errs.Say("only webhooks get events of this type").In(l)})
 			continue
 		}
 		out.Types = append(out.Types, t.Type)
@@ -66,9 +75,9 @@ var (
 	configTypes = []string{"setting.changed", "dict.changed"}
 )
 
-// comes reports whether the caller can get events of a type, and whether only about some records: those
-// in the data scope, the caller's own, or the configuration that the caller may read. missing is the permission
-// that the caller lacks; "" if no permission would do.
+// comes reports whether the caller can get events of a type, and whether only about some records:
+// those in the data scope, the caller's own, or the configuration that the caller may read. missing
+// is the permission that the caller lacks; "" if no permission would do.
 func (v *View) comes(t eventType) (comes, limited bool, missing string) {
 	config := slices.Contains(configTypes, t.Type)
 	switch {

@@ -79,7 +79,13 @@ func (all *Streams) serve(req *web.Request, in *streamIn, w http.ResponseWriter)
 	}
 	all.Enter()
 	defer all.Leave()
-	st := &stream{all: all, req: req, filter: filter, types: in.Types, control: http.NewResponseController(w)}
+	st := &stream{
+		all:     all,
+		req:     req,
+		filter:  filter,
+		types:   in.Types,
+		control: http.NewResponseController(w),
+	}
 	if err := st.begin(in.Since); err != nil {
 		return err
 	}
@@ -117,9 +123,11 @@ func (st *stream) begin(since string) error {
 	oldest := st.req.Server.DB.LogFirst()
 	switch {
 	case from.generation != "" && from.generation != head.Generation || from.seq > head.Seq:
-		return errs.New(errs.Gone, "a restore has replaced the data since; the oldest event is %d: read the data again, and continue without a position", oldest)
+		return errs.New(errs.Gone,
+			"a restore has replaced the data since; the oldest event is %d: read the data again, and continue without a position", oldest)
 	case from.seq+1 < oldest:
-		return errs.New(errs.Gone, "events up to this position are no longer available; the oldest is %d: read the data again, and continue without a position", oldest)
+		return errs.New(errs.Gone,
+			"events up to this position are no longer available; the oldest is %d: read the data again, and continue without a position", oldest)
 	}
 	st.at.seq = from.seq
 	return st.check(nil)
@@ -132,7 +140,8 @@ func (st *stream) open() error {
 		if err != nil {
 			return err
 		}
-		text, err := frame(st.id(), "open", NewView(tx, actor).opened(st.id(), st.filter, st.req.Language()))
+		text, err := frame(st.id(), "open",
+			NewView(tx, actor).opened(st.id(), st.filter, st.req.Language()))
 		st.out.WriteString("retry: 2000\n")
 		st.out.Write(text)
 		return err
@@ -141,7 +150,8 @@ func (st *stream) open() error {
 
 func (st *stream) id() string { return web.EventID(st.at.generation, st.at.seq) }
 
-// run sends events until the client is gone, too slow or no longer permitted, or until the server shuts down.
+// run sends events until the client is gone, too slow or no longer permitted, or until the server
+// shuts down.
 func (st *stream) run(w http.ResponseWriter) {
 	streams, beat := st.all, time.NewTimer(st.all.Beat)
 	defer beat.Stop()
@@ -236,7 +246,10 @@ func (st *stream) noteAccess(tx *store.Tx, actor *store.Actor) error {
 // same text, which is made once. The permissions of an API key depend on its owner, too.
 func (st *stream) entry(view *View, e *StreamEntry) error {
 	key := frameKey{st.policy, st.roles, st.types}
-	shared := view.Scope.All && view.who.Key == nil && e.SessionID != uint64(st.req.Session.ID) && !slices.ContainsFunc(e.Changes, func(c audit.Change) bool { return view.isOwn(&c) })
+	shared := view.Scope.All && view.who.Key == nil && e.SessionID != uint64(st.req.Session.ID) &&
+		!slices.ContainsFunc(e.Changes, func(c audit.Change) bool {
+			return view.isOwn(&c)
+		})
 	if shared {
 		if text, known := e.framed(key); known {
 			st.out.Write(text)
@@ -251,8 +264,8 @@ func (st *stream) entry(view *View, e *StreamEntry) error {
 	return err
 }
 
-// frames returns the events of an entry. Only the last one has the ID: a client that continues there
-// has received all of them.
+// frames returns the events of an entry. Only the last one has the ID: a client that continues
+// there has received all of them.
 func (st *stream) frames(view *View, e *audit.Entry) (text []byte, err error) {
 	var events []*Event
 	for part := range EventParts(e) {

@@ -88,8 +88,8 @@ func undoOf(req *web.Request, e *audit.Entry) (undoInfo, error) {
 	return info, nil
 }
 
-// validatePlan returns why a plan would be refused. Of several steps, which may depend on one another,
-// it finds only what the actor may not do.
+// validatePlan returns why a plan would be refused. Of several steps, which may depend on one
+// another, it finds only what the actor may not do.
 func validatePlan(tx *store.Tx, plan *store.UndoPlan) error {
 	for i := range plan.Steps {
 		err := plan.Steps[i].Validate(tx)
@@ -139,7 +139,8 @@ func addConflict(faults errs.Faults, c *store.UndoConflict) {
 	case c.Personal:
 		faults.Add(name+"."+c.Field, "has been changed since")
 	default:
-		faults.Add(name+"."+c.Field, "is now %s, and was changed to %s", web.Truncate(string(c.Current), 100), web.Truncate(string(c.Expected), 100))
+		faults.Add(name+"."+c.Field, "is now %s, and was changed to %s",
+			web.Truncate(string(c.Current), 100), web.Truncate(string(c.Expected), 100))
 	}
 }
 
@@ -177,7 +178,8 @@ func permitStep(tx *store.Tx, s *store.UndoStep) error {
 	switch s.Operation {
 	case "create":
 		keys = append(keys, subject.Create)
-		if key, grants := subject.OfField("rule_ids"); grants && string(s.Fields["rule_ids"]) != "[]" {
+		if key, grants := subject.OfField("rule_ids"); grants &&
+			string(s.Fields["rule_ids"]) != "[]" {
 			keys = append(keys, key)
 		}
 	case "delete":
@@ -202,8 +204,8 @@ func permitStep(tx *store.Tx, s *store.UndoStep) error {
 	return nil
 }
 
-// operationOf returns the entries of the operation that an entry belongs to, the newest first: those
-// of its job, or itself.
+// operationOf returns the entries of the operation that an entry belongs to, the newest first:
+// those of its job, or itself.
 func operationOf(req *web.Request, e *audit.Entry) (entries []*audit.Entry, err error) {
 	if e.JobID == 0 {
 		return []*audit.Entry{e}, nil
@@ -295,7 +297,8 @@ func partsOf(tx *store.Tx, seq uint64, plan *store.UndoPlan) (parts []jobs.Step,
 		if err != nil {
 			return nil, err
 		}
-		if len(part.Steps) > 0 && (len(part.Steps) == jobs.JobStepRecords || weight+heavy > web.StepWeight) {
+		if len(part.Steps) > 0 &&
+			(len(part.Steps) == jobs.JobStepRecords || weight+heavy > web.StepWeight) {
 			parts = append(parts, jobs.Step{Records: len(part.Steps), Input: part})
 			part, weight = &undoPart{Seq: seq}, 0
 		}
@@ -336,7 +339,8 @@ func (p *undoPart) apply(tx *store.Tx) (inverse []store.UndoStep, err error) {
 	return inverse, changedSince(faults)
 }
 
-func ApplyUndo(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
+func ApplyUndo(tx *store.Tx,
+	input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 	var part undoPart
 	if err := json.Unmarshal(input, &part); err != nil {
 		return nil, nil, err

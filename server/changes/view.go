@@ -21,7 +21,13 @@ type View struct {
 }
 
 func NewView(tx *store.Tx, who *store.Actor) *View {
-	return &View{tx: tx, who: who, Scope: who.Scope(tx), log: store.NewLogReader(tx), names: map[string]string{}}
+	return &View{
+		tx:    tx,
+		who:   who,
+		Scope: who.Scope(tx),
+		log:   store.NewLogReader(tx),
+		names: map[string]string{},
+	}
 }
 
 // seesActor reports whether the caller may know who did something.
@@ -59,8 +65,8 @@ func (v *View) seesChange(c *audit.Change) bool {
 	return v.Scope.All || v.inScope(c)
 }
 
-// seesLink reports whether the caller may read a change of a one-time link, which is for a user in the data
-// scope or for an app user.
+// seesLink reports whether the caller may read a change of a one-time link, which is for a user in
+// the data scope or for an app user.
 func (v *View) seesLink(c *audit.Change) bool {
 	who, known := v.personOf(c)
 	if !known {
@@ -94,7 +100,8 @@ func (v *View) personOf(c *audit.Change) (who store.Account, known bool) {
 
 // isOwn reports whether a change is of the caller's own record, which everybody may read.
 func (v *View) isOwn(c *audit.Change) bool {
-	return c.Collection == store.Users.Name() && store.ID(c.ID) == v.who.ID && (v.who.Key == nil || v.who.Key.Personal)
+	return c.Collection == store.Users.Name() && store.ID(c.ID) == v.who.ID &&
+		(v.who.Key == nil || v.who.Key.Personal)
 }
 
 // inScope reports whether a changed record is in the caller's data scope.
@@ -127,11 +134,12 @@ func (v *View) inScope(c *audit.Change) bool {
 	return known && v.seesUser(owner)
 }
 
-// wasIn reports whether a record that was deleted was in a department of the data scope, which a field
-// names.
+// wasIn reports whether a record that was deleted was in a department of the data scope, which a
+// field names.
 func (v *View) wasIn(c *audit.Change, field string) bool {
 	i := slices.IndexFunc(c.Fields, func(f audit.Field) bool { return f.Name == field })
-	if c.Operation != "delete" || i < 0 || store.AccessOf(c.Collection).Table.Exists(v.tx, store.ID(c.ID)) {
+	if c.Operation != "delete" || i < 0 ||
+		store.AccessOf(c.Collection).Table.Exists(v.tx, store.ID(c.ID)) {
 		return false
 	}
 	id, err := strconv.ParseUint(string(c.Fields[i].Old.Plain), 10, 64)

@@ -48,7 +48,8 @@ var Pickers = []Picker{
 	{"app_role", "user.role.query", "/user/", []string{"role_ids"}, appRoleChoices},
 	{"app_permission", "user.rule.query", "/user/", []string{"rule_ids"}, appPermissionChoices},
 	{"file_group", "file.group.query", "/file/", []string{"group_id"}, fileGroupChoices},
-	{"setting_group", "system.setting.group.query", "/system/setting", []string{"group_id", "values"}, settingGroupChoices},
+	{"setting_group", "system.setting.group.query", "/system/setting",
+		[]string{"group_id", "values"}, settingGroupChoices},
 	{"flag_role", "admin.role.query", "/system/setting", []string{"values"}, everyRole},
 	{"flag_dept", "admin.dept.query", "/system/setting", []string{"values"}, deptChoices},
 	{"flag_app_role", "user.role.query", "/system/setting", []string{"values"}, appRoleChoices},
@@ -63,15 +64,20 @@ func pickerNames() []string {
 	return names
 }
 
-// ChoosersOf returns, by the name of a picker, the permissions that let a caller list its choices: those of the operations
-// whose input has such a field, SignedIn if everyone may use one, and the permission to read the records.
+// ChoosersOf returns, by the name of a picker, the permissions that let a caller list its choices:
+// those of the operations whose input has such a field, SignedIn if everyone may use one, and the
+// permission to read the records.
 func ChoosersOf(all []web.Route) map[string][]string {
 	choosers := map[string][]string{}
 	for _, p := range Pickers {
 		keys := []string{p.query}
 		for _, rt := range all {
-			writes := rt.Method != "GET" && !rt.ReadOnly && (!rt.Open() || rt.Access == web.SignedIn)
-			if writes && strings.HasPrefix(rt.Path, p.Under) && slices.ContainsFunc(p.Field, func(name string) bool { return chooses(&rt, name) }) {
+			writes := rt.Method != "GET" && !rt.ReadOnly &&
+				(!rt.Open() || rt.Access == web.SignedIn)
+			if writes && strings.HasPrefix(rt.Path, p.Under) &&
+				slices.ContainsFunc(p.Field, func(name string) bool {
+					return chooses(&rt, name)
+				}) {
 				keys = append(keys, rt.Access)
 			}
 		}
@@ -105,26 +111,33 @@ type choice struct {
 	sort int64
 }
 
-// listChoices returns the records that the caller may choose: roles and permissions within what the caller can grant (all
-// roles in the rules of a flag), and departments in the data scope.
-func (c *Choices) listChoices(tx *store.Tx, req *web.Request, in *choiceIn) (web.Encoded[web.Tree[choice]], error) {
+// listChoices returns the records that the caller may choose: roles and permissions within what the
+// caller can grant (all roles in the rules of a flag), and departments in the data scope.
+func (c *Choices) listChoices(tx *store.Tx, req *web.Request,
+	in *choiceIn) (web.Encoded[web.Tree[choice]], error) {
 	keys := c.Choosers[in.Of]
-	if !slices.ContainsFunc(keys, func(key string) bool { return key == web.SignedIn || req.Actor.HasPermission(tx, key) }) {
-		return web.Encoded[web.Tree[choice]]{}, errs.New(errs.Denied, "one of these permissions is required: %s", keys)
+	if !slices.ContainsFunc(keys, func(key string) bool {
+		return key == web.SignedIn || req.Actor.HasPermission(tx, key)
+	}) {
+		return web.Encoded[web.Tree[choice]]{}, errs.New(errs.Denied,
+			"one of these permissions is required: %s", keys)
 	}
 	i := slices.IndexFunc(Pickers, func(p Picker) bool { return p.Name == in.Of })
 	all, err := Pickers[i].list(tx, req.Actor)
 	if err != nil {
 		return web.Encoded[web.Tree[choice]]{}, err
 	}
-	id, parent := func(c *choice) store.ID { return c.ID }, func(c *choice) store.ID { return c.ParentID }
+	id, parent := func(c *choice) store.ID {
+		return c.ID
+	}, func(c *choice) store.ID { return c.ParentID }
 	nodes := store.Tree(all, id, parent, func(c *choice) int64 { return c.sort })
 	b, err := store.TreeData(nodes, func(c *choice) any { return c })
 	return web.Encoded[web.Tree[choice]]{JSON: b}, err
 }
 
 // choicesOf returns the records of a collection that of does not leave out.
-func choicesOf[T any](tx *store.Tx, records *kv.Collection[T], of func(*T) *choice) (all []*choice, err error) {
+func choicesOf[T any](tx *store.Tx, records *kv.Collection[T],
+	of func(*T) *choice) (all []*choice, err error) {
 	for record, err := range records.All(tx) {
 		if err != nil {
 			return nil, err

@@ -28,18 +28,22 @@ func (p *program) verifyLog() error {
 		of, do = " of "+p.config.DataDir, "; if it is damaged: "+wayOut
 	}
 	if altered := (*audit.Altered)(nil); errors.As(err, &altered) || store.IsDamage(err) {
-		return exit{fmt.Errorf("the change log%s is not as it was written: %w", of, err), alteredCode}
+		return exit{fmt.Errorf("the change log%s is not as it was written: %w", of, err),
+			alteredCode}
 	}
 	if err != nil {
 		return fmt.Errorf("the change log%s could not be verified: %w%s", of, err, do)
 	}
 	if inUse {
-		fmt.Fprintln(p.out, "a server is using the data: only the segments were verified; stop it to verify the newest entries, too")
+		fmt.Fprintln(p.out,
+			"a server is using the data: only the segments were verified; stop it to verify the newest entries, too")
 	}
 	if result.Entries == 0 {
 		return errors.New("the change log has no entries, which proves nothing")
 	}
-	_, err = fmt.Fprintf(p.out, "%d entries from %d to %d are intact, head %s:%d:%s\n", result.Entries, result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq, result.Head.Hash)
+	_, err = fmt.Fprintf(p.out, "%d entries from %d to %d are intact, head %s:%d:%s\n",
+		result.Entries, result.First, result.Head.Seq, result.Head.Generation, result.Head.Seq,
+		result.Head.Hash)
 	return err
 }
 
@@ -59,7 +63,8 @@ func parseHead(text string) ([]audit.Head, error) {
 		}
 	}
 	if len(parts) != 3 || err != nil {
-		return nil, fmt.Errorf("--head must be GENERATION:NUMBER:HASH, as `reeve audit verify` prints it")
+		return nil,
+			fmt.Errorf("--head must be GENERATION:NUMBER:HASH, as `reeve audit verify` prints it")
 	}
 	return []audit.Head{head}, nil
 }

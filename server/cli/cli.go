@@ -46,16 +46,32 @@ type command struct {
 var commands = []command{
 	{"serve", "", "run the server until SIGTERM or SIGINT (default)", (*program).serve, false},
 	{"version", "", "print the version", (*program).printVersion, true},
-	{"verify", "", "check every record of the database; the server must be stopped", (*program).verify, false},
-	{"restore", "FILE", "replace the data with a backup, decrypted with --identity; the server must be stopped", (*program).restore, false},
-	{"key rotate", "", "replace secret.key and reencrypt every secret value; the server must be stopped", (*program).rotateKey, false},
-	{"key identity", "", "print a new identity and recipient for encrypted backups", (*program).newIdentity, true},
-	{"salvage", "NEWDIR", "copy the intact part of damaged data to a new directory; the server must be stopped", (*program).salvage, false},
-	{"audit verify", "[FILE…]", "check that no entry of the change log, or of exported files of it, was altered", (*program).verifyLog, false},
-	{"compact", "", "reclaim free space by rewriting both database files; the server must be stopped", (*program).compact, false},
-	{"admin recover", "", "reset the password and second factor of an owner; the server must be stopped", (*program).recover, false},
-	{"licenses", "", "print the licenses of the software in the program", (*program).printNotice, true},
-	{"help", "[TOPIC]", "print a topic of the manual, or the list of topics", (*program).help, true},
+	{"verify", "", "check every record of the database; the server must be stopped",
+		(*program).verify, false},
+	{"restore", "FILE",
+		"replace the data with a backup, decrypted with --identity; the server must be stopped",
+		(*program).restore, false},
+	{"key rotate", "",
+		"replace secret.key and reencrypt every secret value; the server must be stopped",
+		(*program).rotateKey, false},
+	{"key identity", "", "print a new identity and recipient for encrypted backups",
+		(*program).newIdentity, true},
+	{"salvage", "NEWDIR",
+		"copy the intact part of damaged data to a new directory; the server must be stopped",
+		(*program).salvage, false},
+	{"audit verify", "[FILE…]",
+		"check that no entry of the change log, or of exported files of it, was altered",
+		(*program).verifyLog, false},
+	{"compact", "",
+		"reclaim free space by rewriting both database files; the server must be stopped",
+		(*program).compact, false},
+	{"admin recover", "",
+		"reset the password and second factor of an owner; the server must be stopped",
+		(*program).recover, false},
+	{"licenses", "", "print the licenses of the software in the program", (*program).printNotice,
+		true},
+	{"help", "[TOPIC]", "print a topic of the manual, or the list of topics", (*program).help,
+		true},
 	{"config", "", "print config.example.toml", (*program).example, true},
 }
 
@@ -99,7 +115,13 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p := &program{version: release.Version, notice: release.Notice, command: cmd.name, out: out, err: errOut}
+	p := &program{
+		version: release.Version,
+		notice:  release.Notice,
+		command: cmd.name,
+		out:     out,
+		err:     errOut,
+	}
 	p.firstName = cmp.Or(strings.TrimSpace(auth.TakeVariable(usernameVariable)), firstUser)
 	p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
 	f := newFlags(cmd)
@@ -110,7 +132,8 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 		return err
 	}
 	if !cmd.takes(len(p.args)) {
-		return fmt.Errorf("usage: %s; the command comes first", strings.TrimSpace("reeve "+cmd.name+" [flags] "+cmd.args))
+		return fmt.Errorf("usage: %s; the command comes first",
+			strings.TrimSpace("reeve "+cmd.name+" [flags] "+cmd.args))
 	}
 	p.identity, p.head = f.identity, f.head
 	if !cmd.plain {
@@ -118,7 +141,8 @@ func Run(release Release, args []string, out, errOut io.Writer) error {
 			return err
 		}
 	}
-	if err = cmd.run(p); store.IsDamage(err) && cmd.name != "restore" && !strings.Contains(err.Error(), p.config.DataDir) {
+	if err = cmd.run(p); store.IsDamage(err) && cmd.name != "restore" &&
+		!strings.Contains(err.Error(), p.config.DataDir) {
 		err = fmt.Errorf("%s: %w", p.config.DataDir, err)
 	}
 	return errs.ForOperator(err)
@@ -154,11 +178,13 @@ func findCommand(args []string) (command, []string, error) {
 		return commands[0], args, nil
 	}
 	for _, c := range commands {
-		if words := strings.Fields(c.name); len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
+		if words := strings.Fields(c.name); len(args) >= len(words) &&
+			slices.Equal(args[:len(words)], words) {
 			return c, args[len(words):], nil
 		}
 	}
-	return command{}, nil, fmt.Errorf("unknown command %q; `reeve --help` lists them", strings.Join(args, " "))
+	return command{}, nil, fmt.Errorf("unknown command %q; `reeve --help` lists them",
+		strings.Join(args, " "))
 }
 
 // configure loads the configuration and opens the log.
@@ -180,7 +206,8 @@ func (p *program) warn(warnings []string) {
 }
 
 func (p *program) printVersion() error {
-	_, err := fmt.Fprintf(p.out, "reeve %s %s %s/%s\n", p.build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(p.out, "reeve %s %s %s/%s\n", p.build(), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
 	return err
 }
 

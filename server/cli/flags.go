@@ -24,8 +24,10 @@ func newFlags(cmd command) *flags {
 	f.StringVar(&f.config, "config", "", "read this `file` instead of config.toml")
 	f.String("data", "", "keep the data in this `directory` (data.dir)")
 	f.String("listen", "", "listen on this `address` (server.listen)")
-	f.StringVar(&f.identity, "identity", "", "restore: decrypt the backup with the age identities in this `file`")
-	f.StringVar(&f.head, "head", "", "audit verify: the log must contain this entry, a `GENERATION:NUMBER:HASH` from a backup or the server's log")
+	f.StringVar(&f.identity, "identity", "",
+		"restore: decrypt the backup with the age identities in this `file`")
+	f.StringVar(&f.head, "head", "",
+		"audit verify: the log must contain this entry, a `GENERATION:NUMBER:HASH` from a backup or the server's log")
 	return f
 }
 

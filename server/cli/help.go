@@ -24,12 +24,14 @@ func (p *program) help() error {
 		return err
 	}
 	if len(p.args) == 0 {
-		_, err := fmt.Fprintf(p.out, "Topics of the manual, for `reeve help TOPIC`:\n\n%s\nCommands and flags: `reeve --help`\n", listOf(topics))
+		_, err := fmt.Fprintf(p.out,
+			"Topics of the manual, for `reeve help TOPIC`:\n\n%s\nCommands and flags: `reeve --help`\n", listOf(topics))
 		return err
 	}
 	t := manual.Find(topics, p.args[0])
 	if t == nil {
-		return fmt.Errorf("unknown topic %q; the topics are:\n\n%s", p.args[0], strings.TrimRight(listOf(topics), "\n"))
+		return fmt.Errorf("unknown topic %q; the topics are:\n\n%s", p.args[0],
+			strings.TrimRight(listOf(topics), "\n"))
 	}
 	_, err = io.WriteString(p.out, t.Text(helpWidth))
 	return err

@@ -22,7 +22,8 @@ func (p *program) verify() error {
 		fmt.Fprintln(p.out, line)
 	}
 	if n := len(report.Faults) + report.More; n > 0 {
-		return fmt.Errorf("the database in %s has %d faults (%d records read); "+wayOut, p.config.DataDir, n, report.Records)
+		return fmt.Errorf("the database in %s has %d faults (%d records read); "+wayOut,
+			p.config.DataDir, n, report.Records)
 	}
 	_, err = fmt.Fprintf(p.out, "%d records, %d files, no faults\n", report.Records, report.Blobs)
 	return err
@@ -41,10 +42,12 @@ func (p *program) restore() error {
 		fmt.Fprintln(p.out, "the previous data is kept in", done.Kept)
 	}
 	if done.WrongKey {
-		fmt.Fprintln(p.out, "the secret.key of the backup is not the key of its data.db and was left out")
+		fmt.Fprintln(p.out,
+			"the secret.key of the backup is not the key of its data.db and was left out")
 	}
 	if len(done.Unopened) > 0 {
-		fmt.Fprintln(p.out, "these secret values must be entered again, because their key is missing:")
+		fmt.Fprintln(p.out,
+			"these secret values must be entered again, because their key is missing:")
 		for _, title := range done.Unopened {
 			fmt.Fprintln(p.out, " ", title)
 		}
@@ -65,7 +68,8 @@ func (p *program) identities() ([]age.Identity, error) {
 	defer f.Close() // opened for reading only, so Close loses nothing
 	all, err := age.ParseIdentities(io.LimitReader(f, 1<<20))
 	if err != nil { // its text may quote the file, which is secret
-		return nil, fmt.Errorf("%s must hold age identities, one AGE-SECRET-KEY-… per line", p.identity)
+		return nil, fmt.Errorf("%s must hold age identities, one AGE-SECRET-KEY-… per line",
+			p.identity)
 	}
 	return all, nil
 }
@@ -75,7 +79,8 @@ func (p *program) rotateKey() error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "secret.key has a new key; %d secret values are sealed with it\n", n)
+	_, err = fmt.Fprintf(p.out, "secret.key has a new key; %d secret values are sealed with it\n",
+		n)
 	return err
 }
 
@@ -85,7 +90,8 @@ func (p *program) newIdentity() error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "# Keep this file away from the server; only it decrypts the backups.\n# backup.recipients = [%q]\n%s\n", identity.Recipient(), identity)
+	_, err = fmt.Fprintf(p.out,
+		"# Keep this file away from the server; only it decrypts the backups.\n# backup.recipients = [%q]\n%s\n", identity.Recipient(), identity)
 	return err
 }
 
@@ -97,7 +103,9 @@ func (p *program) salvage() error {
 	for _, list := range []struct {
 		head  string
 		lines []string
-	}{{"lost", done.Lost}, {"found outside of the tree, perhaps an older version or deleted", done.Outside}, {"changed", done.Changed}} {
+	}{{"lost", done.Lost},
+		{"found outside of the tree, perhaps an older version or deleted", done.Outside},
+		{"changed", done.Changed}} {
 		for _, line := range list.lines {
 			fmt.Fprintf(p.out, "%s: %s\n", list.head, line)
 		}
@@ -105,7 +113,8 @@ func (p *program) salvage() error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "%d records and %d files are copied to %s, %d are lost, %d were found outside of the tree; start it with `reeve --data %[3]s`; all users must sign in again\n",
+	_, err = fmt.Fprintf(p.out,
+		"%d records and %d files are copied to %s, %d are lost, %d were found outside of the tree; start it with `reeve --data %[3]s`; all users must sign in again\n",
 		done.Records, done.Blobs, p.args[0], len(done.Lost), len(done.Outside))
 	return err
 }
@@ -113,7 +122,8 @@ func (p *program) salvage() error {
 func (p *program) compact() error {
 	done, err := store.Compact(p.config.DataDir, p.storeOptions())
 	for _, c := range done {
-		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", c.Name, float64(c.Before)/(1<<20), float64(c.After)/(1<<20))
+		fmt.Fprintf(p.out, "%s: %.1f MiB before, %.1f MiB after\n", c.Name,
+			float64(c.Before)/(1<<20), float64(c.After)/(1<<20))
 	}
 	return err
 }
@@ -132,6 +142,7 @@ func (p *program) recover() (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "username: %s\npassword: %s\nIt must be changed at the next sign-in.\n", username, password)
+	_, err = fmt.Fprintf(p.out,
+		"username: %s\npassword: %s\nIt must be changed at the next sign-in.\n", username, password)
 	return err
 }

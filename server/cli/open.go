@@ -74,9 +74,18 @@ func (p *program) open() (*store.DB, *auth.Auth, error) {
 }
 
 func (p *program) storeOptions() store.Options {
-	options := store.Options{Version: p.version, Keys: server.Keys(), Confirmed: server.ConfirmedKeys(), Reserve: reserveBytes, Log: p.config.ChangeLog}
+	options := store.Options{
+		Version:   p.version,
+		Keys:      server.Keys(),
+		Confirmed: server.ConfirmedKeys(),
+		Reserve:   reserveBytes,
+		Log:       p.config.ChangeLog,
+	}
 	if p.command != "serve" {
-		options.Origin = store.Origin{Kind: "cli", Operation: audit.Operation{Title: "reeve " + p.command}}
+		options.Origin = store.Origin{
+			Kind:      "cli",
+			Operation: audit.Operation{Title: "reeve " + p.command},
+		}
 	}
 	return options
 }
@@ -97,7 +106,8 @@ func (p *program) authOptions() auth.Options {
 // generated one, which must be changed.
 func (p *program) firstPassword(seed *server.Seed) (err error) {
 	if p.first != "" && p.firstFile != "" {
-		return fmt.Errorf("%s and %s are both set: set one of them", passwordVariable, passwordFileVariable)
+		return fmt.Errorf("%s and %s are both set: set one of them", passwordVariable,
+			passwordFileVariable)
 	}
 	from := passwordVariable
 	if seed.Password = p.first; seed.Password == "" && p.firstFile != "" {
@@ -135,7 +145,8 @@ func (p *program) announce(password string) error {
 		return err
 	}
 	if isTerminal(p.err) {
-		fmt.Fprintf(p.err, "\n  First sign-in: username %s, password %s\n  You must change it when you sign in. Until then it is also in %s\n\n", p.firstName, password, path)
+		fmt.Fprintf(p.err,
+			"\n  First sign-in: username %s, password %s\n  You must change it when you sign in. Until then it is also in %s\n\n", p.firstName, password, path)
 	} else {
 		p.log.Info().Str("file", path).Msg("the username and the password of the first user are in the file until the password is changed")
 	}

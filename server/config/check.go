@@ -21,7 +21,8 @@ func (c *Config) check() error {
 	if c.DataDir == "" {
 		return errors.New("data.dir must not be empty")
 	}
-	if token := c.values.String("metrics.token"); token != "" && (len(token) < 16 || strings.ContainsFunc(token, notPrintable)) {
+	if token := c.values.String("metrics.token"); token != "" &&
+		(len(token) < 16 || strings.ContainsFunc(token, notPrintable)) {
 		return errors.New("metrics.token must be at least 16 printable ASCII characters without spaces")
 	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {

@@ -34,7 +34,8 @@ func (c *Config) variable(variable, text string) (string, any, error) {
 	known, ok := find(name)
 	if !ok {
 		if !strings.HasPrefix(variable, testPrefix) {
-			c.Warnings = append(c.Warnings, "the environment variable "+variable+" is not known and is ignored")
+			c.Warnings = append(c.Warnings,
+				"the environment variable "+variable+" is not known and is ignored")
 		}
 		return "", nil, nil
 	}

@@ -55,7 +55,9 @@ func (c *Config) loadFile() error {
 
 // isTable reports whether name is a table in the file, like server or monitor.redis.
 func isTable(name string) bool {
-	return slices.ContainsFunc(keys, func(k key) bool { return strings.HasPrefix(k.name, name+".") })
+	return slices.ContainsFunc(keys, func(k key) bool {
+		return strings.HasPrefix(k.name, name+".")
+	})
 }
 
 // nearest returns the known key that was probably meant: one that ends with name, else
@@ -67,7 +69,9 @@ func nearest(name string) string {
 			return k.name
 		}
 	}
-	best := slices.MinFunc(keys, func(a, b key) int { return distance(name, a.name) - distance(name, b.name) }).name
+	best := slices.MinFunc(keys, func(a, b key) int {
+		return distance(name, a.name) - distance(name, b.name)
+	}).name
 	if distance(name, best) > len(name)/3 {
 		return ""
 	}

@@ -19,35 +19,61 @@ type key struct {
 }
 
 var keys = []key{
-	{"server.listen", "127.0.0.1:8080", "Address to listen on; 0.0.0.0:8080 or :8080 for every interface.", nil},
-	{"server.tls_cert", "", "Path of a PEM certificate; together with server.tls_key it turns on HTTPS.", nil},
+	{"server.listen", "127.0.0.1:8080",
+		"Address to listen on; 0.0.0.0:8080 or :8080 for every interface.", nil},
+	{"server.tls_cert", "",
+		"Path of a PEM certificate; together with server.tls_key it turns on HTTPS.", nil},
 	{"server.tls_key", "", "Path of the private key of server.tls_cert.", nil},
-	{"server.public_url", "", "URL at which people reach this server, like https://reeve.example.org; links in mails begin with it, and no mail is sent without it. Passkeys are for its host name.", nil},
-	{"server.base_path", "", "Path below which a proxy serves this server, like /admin-tool; empty for the root of its host.", nil},
-	{"server.trusted_proxies", []string{}, "Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted.", nil},
-	{"server.max_connections", int64(0), "Maximum number of connections, half of them from one address; 0 for as many as the limit of open files allows.", nil},
-	{"server.allowed_hosts", []string{}, "Host names that the server answers to besides that of server.public_url; without that URL, it answers to any.", nil},
-	{"server.cors_origins", []string{}, "Origins (https://app.example.org) whose pages may call the API from a browser.", nil},
-	{"server.ignored_fields", []string{"rePassword", "autoLogin"}, "Unknown fields that are ignored in a request body; any other unknown field is rejected.", nil},
+	{"server.public_url", "",
+		"URL at which people reach this server, like https://reeve.example.org; links in mails begin with it, and no mail is sent without it. Passkeys are for its host name.", nil},
+	{"server.base_path", "",
+		"Path below which a proxy serves this server, like /admin-tool; empty for the root of its host.", nil},
+	{"server.trusted_proxies", []string{},
+		"Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted.", nil},
+	{"server.max_connections", int64(0),
+		"Maximum number of connections, half of them from one address; 0 for as many as the limit of open files allows.", nil},
+	{"server.allowed_hosts", []string{},
+		"Host names that the server answers to besides that of server.public_url; without that URL, it answers to any.", nil},
+	{"server.cors_origins", []string{},
+		"Origins (https://app.example.org) whose pages may call the API from a browser.", nil},
+	{"server.ignored_fields", []string{"rePassword", "autoLogin"},
+		"Unknown fields that are ignored in a request body; any other unknown field is rejected.",
+		nil},
 	{"data.dir", "./data", "Directory of the database and its keys.", nil},
-	{"auth.bcrypt_cost", int64(12), "Bcrypt cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
-	{"auth.breached_passwords", "", "Path of a list of leaked passwords, which are refused: a sorted file, or a directory with a file per range, as the downloader of Have I Been Pwned writes them. Empty for none.", nil},
-	{"security.login_log_days", int64(0), "Retention of the sign-in log in days, 1 to 3650; overrides the setting, which can only be raised; 0 uses the setting.", nil},
-	{"security.login_log_rows", int64(0), "Maximum number of rows of the sign-in log, 1000 to 10000000; overrides the setting, which can only be raised; 0 uses the setting.", nil},
-	{"backup.recipients", []string{}, "Recipients that backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
-	{"monitor.max_bytes", int64(256 << 20), "Maximum disk space of monitoring in bytes, all its files together; 0 turns monitoring off.", nil},
-	{"monitor.min_free", int64(64 << 20), "Free disk space in bytes below which the oldest monitoring data is removed.", nil},
+	{"auth.bcrypt_cost", int64(12),
+		"Bcrypt cost of a password hash, 10 to 15; each step doubles the time of a sign-in.", nil},
+	{"auth.breached_passwords", "",
+		"Path of a list of leaked passwords, which are refused: a sorted file, or a directory with a file per range, as the downloader of Have I Been Pwned writes them. Empty for none.", nil},
+	{"security.login_log_days", int64(0),
+		"Retention of the sign-in log in days, 1 to 3650; overrides the setting, which can only be raised; 0 uses the setting.", nil},
+	{"security.login_log_rows", int64(0),
+		"Maximum number of rows of the sign-in log, 1000 to 10000000; overrides the setting, which can only be raised; 0 uses the setting.", nil},
+	{"backup.recipients", []string{},
+		"Recipients that backups are encrypted to, as age recipients (age1…); without any, backups lack secret.key.", nil},
+	{"monitor.max_bytes", int64(256 << 20),
+		"Maximum disk space of monitoring in bytes, all its files together; 0 turns monitoring off.", nil},
+	{"monitor.min_free", int64(64 << 20),
+		"Free disk space in bytes below which the oldest monitoring data is removed.", nil},
 	{"monitor.max_age", "168h", "Retention of monitoring events, like 168h or 30m.", nil},
-	{"monitor.redis.targets", []string{}, "Redis servers to monitor, like cache=redis://user:password@host:6379/0; rediss:// uses TLS.", maskTargets},
-	{"audit.max_age", "400d", "Retention of the change log, like 400d or 24h; 0 keeps everything.", nil},
-	{"audit.max_size", int64(1 << 30), "Maximum disk space of the stored segments of the change log in bytes; the oldest are dropped. 0 for no limit.", nil},
-	{"audit.min_age", "90d", "Age up to which entries of the change log are kept even above audit.max_size; health reports it then.", nil},
-	{"webhooks.allow", []string{}, "Addresses, networks (10.0.0.0/8) and host names that webhooks may reach although they are not on the Internet, and by plain http.", nil},
-	{"forward_auth.origins", []string{}, "Origins (https://app.example.org) of programs behind a proxy that asks GET /auth/verify who is signed in.", nil},
-	{"forward_auth.cross_origin", []string{}, "Those of forward_auth.origins whose programs accept changes from pages of other origins; for the others GET /auth/verify refuses such requests.", nil},
-	{"forward_auth.url", "", "Public URL of this server, like https://reeve.example.org, to which browsers are sent to sign in.", nil},
+	{"monitor.redis.targets", []string{},
+		"Redis servers to monitor, like cache=redis://user:password@host:6379/0; rediss:// uses TLS.", maskTargets},
+	{"audit.max_age", "400d", "Retention of the change log, like 400d or 24h; 0 keeps everything.",
+		nil},
+	{"audit.max_size", int64(1 << 30),
+		"Maximum disk space of the stored segments of the change log in bytes; the oldest are dropped. 0 for no limit.", nil},
+	{"audit.min_age", "90d",
+		"Age up to which entries of the change log are kept even above audit.max_size; health reports it then.", nil},
+	{"webhooks.allow", []string{},
+		"Addresses, networks (10.0.0.0/8) and host names that webhooks may reach although they are not on the Internet, and by plain http.", nil},
+	{"forward_auth.origins", []string{},
+		"Origins (https://app.example.org) of programs behind a proxy that asks GET /auth/verify who is signed in.", nil},
+	{"forward_auth.cross_origin", []string{},
+		"Those of forward_auth.origins whose programs accept changes from pages of other origins; for the others GET /auth/verify refuses such requests.", nil},
+	{"forward_auth.url", "",
+		"Public URL of this server, like https://reeve.example.org, to which browsers are sent to sign in.", nil},
 	{"log.level", "info", "Log level: debug (a line per request), info, warn or error.", nil},
-	{"metrics.token", "", "Bearer token of GET /metrics, 16 characters or more; without a token the endpoint does not exist.", maskAll},
+	{"metrics.token", "",
+		"Bearer token of GET /metrics, 16 characters or more; without a token the endpoint does not exist.", maskAll},
 }
 
 // find returns the key with the given name.
@@ -74,7 +100,9 @@ func (k key) parse(text string) any {
 		}
 	case []string:
 		items := []any{}
-		for _, item := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		for _, item := range strings.FieldsFunc(text, func(r rune) bool {
+			return r == ',' || r == ' '
+		}) {
 			items = append(items, item)
 		}
 		return items
@@ -94,7 +122,10 @@ func (k key) checkType(value any) error {
 		want = "a whole number"
 	case []string:
 		items, list := value.([]any)
-		ok = list && !slices.ContainsFunc(items, func(item any) bool { _, text := item.(string); return !text })
+		ok = list && !slices.ContainsFunc(items, func(item any) bool {
+			_, text := item.(string)
+			return !text
+		})
 		want = "a list of strings"
 	}
 	if !ok {
@@ -145,7 +176,11 @@ func (c *Config) effective() []web.ConfigValue {
 		if source == "" {
 			source = "default"
 		}
-		all = append(all, web.ConfigValue{Key: key.name, Value: strings.Join(values, ", "), Source: source})
+		all = append(all, web.ConfigValue{
+			Key:    key.name,
+			Value:  strings.Join(values, ", "),
+			Source: source,
+		})
 	}
 	return all
 }

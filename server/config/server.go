@@ -34,7 +34,9 @@ func (c *Config) Server() (web.Config, error) {
 		MaxConnections: k.Int("server.max_connections"),
 		Effective:      c.effective(),
 	}
-	for _, step := range []func(*web.Config) error{c.setRecipients, checkRedis, c.checkListener, c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL, c.setForward} {
+	for _, step := range []func(*web.Config) error{c.setRecipients, checkRedis, c.checkListener,
+		c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL,
+		c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
 		}
@@ -165,7 +167,8 @@ func canonicalURL(text string) string {
 	return text // checkPublic reports it
 }
 
-// splitURL returns the canonical origin of a URL, and its path. ok is false if it has something else.
+// splitURL returns the canonical origin of a URL, and its path. ok is false if it has something
+// else.
 func splitURL(text string) (origin, path string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -175,8 +178,8 @@ func splitURL(text string) (origin, path string, ok bool) {
 	return origin, u.Path, ok
 }
 
-// setForward sets the origins of forward authentication. The URL of this server is server.public_url
-// by default.
+// setForward sets the origins of forward authentication. The URL of this server is
+// server.public_url by default.
 func (c *Config) setForward(s *web.Config) error {
 	f := web.Forward{
 		URL:         canonicalURL(c.values.String("forward_auth.url")),
@@ -191,12 +194,14 @@ func (c *Config) setForward(s *web.Config) error {
 	if err := checkPublic("forward_auth.url", f.URL, s.BasePath); err != nil {
 		return err
 	}
-	if err := errors.Join(parseOrigins("forward_auth.origins", f.Origins), parseOrigins("forward_auth.cross_origin", f.CrossOrigin)); err != nil {
+	if err := errors.Join(parseOrigins("forward_auth.origins", f.Origins),
+		parseOrigins("forward_auth.cross_origin", f.CrossOrigin)); err != nil {
 		return err
 	}
 	for _, origin := range f.CrossOrigin {
 		if !slices.Contains(f.Origins, origin) {
-			return fmt.Errorf("forward_auth.cross_origin: %q is not in forward_auth.origins", origin)
+			return fmt.Errorf("forward_auth.cross_origin: %q is not in forward_auth.origins",
+				origin)
 		}
 	}
 	s.Forward = f
@@ -209,7 +214,8 @@ var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 func checkHosts(s *web.Config) error {
 	for _, name := range s.AllowedHosts {
 		if !hostName.MatchString(name) {
-			return fmt.Errorf("server.allowed_hosts: %q is not a host name like reeve.example.org", name)
+			return fmt.Errorf("server.allowed_hosts: %q is not a host name like reeve.example.org",
+				name)
 		}
 	}
 	return nil

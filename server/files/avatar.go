@@ -16,10 +16,11 @@ const (
 
 func AvatarRoutes(d *Downloads) []web.Route {
 	return []web.Route{
-		web.Upload("/admin/avatar", web.SignedIn, "Set your own picture", MaxAvatarBytes+web.FormOverhead, d.setAvatar, web.Options{
-			Keys: web.ByNoKey,
-			Note: "Stores an image as the avatar, scaled down and without metadata.",
-		}),
+		web.Upload("/admin/avatar", web.SignedIn, "Set your own picture",
+			MaxAvatarBytes+web.FormOverhead, d.setAvatar, web.Options{
+				Keys: web.ByNoKey,
+				Note: "Stores an image as the avatar, scaled down and without metadata.",
+			}),
 	}
 }
 
@@ -54,7 +55,11 @@ func (d *Downloads) setAvatar(req *web.Request, _ *web.None, data []byte) (*Avat
 	}
 	out := &AvatarOut{}
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
-		u, err := store.SetAvatar(tx, req.Actor.ID, &store.Avatar{Key: rand.Text(), MIME: media, Digest: digest})
+		u, err := store.SetAvatar(tx, req.Actor.ID, &store.Avatar{
+			Key:    rand.Text(),
+			MIME:   media,
+			Digest: digest,
+		})
 		if err == nil {
 			*out = AvatarOut{u.AvatarID, req.Server.URL(web.MediaPath + u.AvatarKey)}
 		}

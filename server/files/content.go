@@ -16,24 +16,28 @@ import (
 
 func ContentRoutes(d *Downloads) []web.Route {
 	return []web.Route{
-		web.Raw("/file/list/:id/content", "file.list.download", "Download a file", web.AnyMedia, d.downloadFile, web.Options{
-			Ranges: true,
-			Note:   "Images can be scaled down with thumb.",
-		}),
-		web.Write("POST", "/file/list/:id/link", "file.list.download", "Create a file link", d.linkFile, web.Options{
-			LoggedAs: web.LinkAction,
-			Note: "Returns a URL that downloads the file without a token, until it expires or the " +
-				"session ends.",
-		}),
-		web.Raw("/file/signed/:id", web.Public, "Download a file by a signed link", web.AnyMedia, d.downloadSigned, web.Options{
-			Ranges: true,
-			Note:   "Takes the query of a URL that createFileLink has returned.",
-		}),
-		web.Raw("/media/:key", web.Public, "Download a public file", web.AnyMedia, d.downloadPublic, web.Options{
-			Embeddable: true,
-			Ranges:     true,
-			Note:       "Takes the key in the URL of a public file or avatar.",
-		}),
+		web.Raw("/file/list/:id/content", "file.list.download", "Download a file", web.AnyMedia,
+			d.downloadFile, web.Options{
+				Ranges: true,
+				Note:   "Images can be scaled down with thumb.",
+			}),
+		web.Write("POST", "/file/list/:id/link", "file.list.download", "Create a file link",
+			d.linkFile, web.Options{
+				LoggedAs: web.LinkAction,
+				Note: "Returns a URL that downloads the file without a token, until it expires or the " +
+					"session ends.",
+			}),
+		web.Raw("/file/signed/:id", web.Public, "Download a file by a signed link", web.AnyMedia,
+			d.downloadSigned, web.Options{
+				Ranges: true,
+				Note:   "Takes the query of a URL that createFileLink has returned.",
+			}),
+		web.Raw("/media/:key", web.Public, "Download a public file", web.AnyMedia,
+			d.downloadPublic, web.Options{
+				Embeddable: true,
+				Ranges:     true,
+				Note:       "Takes the key in the URL of a public file or avatar.",
+			}),
 	}
 }
 
@@ -111,7 +115,8 @@ func (in *SignedLinkIn) Texts(user store.ID) []string {
 
 // downloadSigned sends a file to a client with a signed link, as long as the session
 // that created the link is open and its user may read the file.
-func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn, w http.ResponseWriter) error {
+func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn,
+	w http.ResponseWriter) error {
 	dead := errs.New(errs.NotFound, "invalid or expired link; request a new one").Coded("link_expired")
 	var f *store.File
 	err := req.DB.View(store.Anonymous, func(tx *store.Tx) error {
@@ -125,7 +130,8 @@ func (d *Downloads) downloadSigned(req *web.Request, in *SignedLinkIn, w http.Re
 		expires, err := strconv.ParseInt(in.Expires, 10, 64)
 		if err != nil || !d.Links.signed(in.Signature, in.Texts(session.Actor.ID)...) ||
 			tx.Now() > store.Time(expires) || tx.Now().Add(LinkTime) < store.Time(expires) ||
-			session.Actor.App || session.Actor.MustChange || session.Actor.MustAddFactor(tx) || !session.Actor.HasPermission(tx, "file.list.download") {
+			session.Actor.App || session.Actor.MustChange || session.Actor.MustAddFactor(tx) ||
+			!session.Actor.HasPermission(tx, "file.list.download") {
 			return dead
 		}
 		tx.ActAs(session.Actor)
@@ -173,17 +179,25 @@ func (d *Downloads) downloadPublic(req *web.Request, in *mediaIn, w http.Respons
 		return d.SendFile(req, w, f, in.Thumb, true)
 	}
 	if in.Thumb != "" {
-		return errs.Field(errs.Malformed, "thumb", "is not supported for avatars, which are small already")
+		return errs.Field(errs.Malformed, "thumb",
+			"is not supported for avatars, which are small already")
 	}
 	blob, err := req.DB.OpenBlob(a.Digest)
 	if err != nil {
 		return err
 	}
-	return send(req, w, &content{src: blob, etag: a.Digest.String(), media: a.MIME, inline: true, cache: avatarCache})
+	return send(req, w, &content{
+		src:    blob,
+		etag:   a.Digest.String(),
+		media:  a.MIME,
+		inline: true,
+		cache:  avatarCache,
+	})
 }
 
 // SendFile sends a file, or a thumbnail of it.
-func (d *Downloads) SendFile(req *web.Request, w http.ResponseWriter, f *store.File, thumb string, public bool) error {
+func (d *Downloads) SendFile(req *web.Request, w http.ResponseWriter, f *store.File, thumb string,
+	public bool) error {
 	c, err := d.contentOf(req, f, thumb, public)
 	if err != nil {
 		return err
@@ -194,7 +208,8 @@ func (d *Downloads) SendFile(req *web.Request, w http.ResponseWriter, f *store.F
 	return send(req, w, c)
 }
 
-func (d *Downloads) contentOf(req *web.Request, f *store.File, thumb string, public bool) (*content, error) {
+func (d *Downloads) contentOf(req *web.Request, f *store.File, thumb string,
+	public bool) (*content, error) {
 	if public && publishable(f) != nil { // an older version allowed it to be public
 		return nil, picture.ErrNotCleanable
 	}
@@ -243,7 +258,9 @@ func (c *content) failure() error {
 	return c.err
 }
 
-func (c *content) Seek(offset int64, whence int) (int64, error) { return c.src.Seek(offset, whence) }
+func (c *content) Seek(offset int64, whence int) (int64, error) {
+	return c.src.Seek(offset, whence)
+}
 
 // send sends content, or the requested range of it. Browsers must neither run nor show
 // uploaded content: the headers tell them not to sniff the type, to save instead of
@@ -305,4 +322,5 @@ func (w *contentWriter) Write(p []byte) (int, error) {
 }
 
 // errNoThumbnail is returned for a thumbnail of a file that is not a picture.
-var errNoThumbnail = errs.Field(errs.Invalid, "thumb", "thumbnails exist only for PNG, JPEG, GIF and WebP files")
+var errNoThumbnail = errs.Field(errs.Invalid, "thumb",
+	"thumbnails exist only for PNG, JPEG, GIF and WebP files")

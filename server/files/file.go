@@ -14,8 +14,9 @@ import (
 
 func init() {
 	web.Enums(map[string][]string{
-		"thumb":     {"64x64", "200x200", "400x400", "800x800"},
-		"file_kind": {store.ImageFile, store.AudioFile, store.VideoFile, store.ArchiveFile, store.DocumentFile, store.OtherFile},
+		"thumb": {"64x64", "200x200", "400x400", "800x800"},
+		"file_kind": {store.ImageFile, store.AudioFile, store.VideoFile, store.ArchiveFile,
+			store.DocumentFile, store.OtherFile},
 	})
 }
 
@@ -27,12 +28,14 @@ func Routes(js *jobs.Runner) []web.Route {
 			Several: true,
 			Note:    "All or nothing: if one file is rejected, none is stored.",
 		}),
-		web.Write("PUT", "/file/list/:id", "file.list.update", "Change a file's record", changeFile, web.Options{Record: web.RecordOf(store.Files)}),
+		web.Write("PUT", "/file/list/:id", "file.list.update", "Change a file's record",
+			changeFile, web.Options{Record: web.RecordOf(store.Files)}),
 		web.Write("PUT", "/file/list", "file.list.update", "Change file records", changeFiles),
-		web.Write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash", trashFile, web.Options{
-			Record: web.RecordOf(store.Files),
-			Note:   "It can be restored until it is deleted permanently.",
-		}),
+		web.Write("DELETE", "/file/list/:id", "file.list.delete", "Move a file to the trash",
+			trashFile, web.Options{
+				Record: web.RecordOf(store.Files),
+				Note:   "It can be restored until it is deleted permanently.",
+			}),
 		FileDeletions.Route(js, "/file/list", "Move files to the trash", web.Options{
 			Note: "They can be restored until they are deleted permanently.",
 		}),
@@ -96,7 +99,9 @@ var fileList = web.Resource[store.File, *File]{
 	Telling:    true,
 	Named:      true,
 	Only:       func() kv.Condition { return store.FileByState.AnyOf(store.FileLive) },
-	Output:     func(_ *store.Tx, req *web.Request, f *store.File) (*File, error) { return fileOf(req, f), nil },
+	Output: func(_ *store.Tx, req *web.Request, f *store.File) (*File, error) {
+		return fileOf(req, f), nil
+	},
 	Columns: append([]web.Column[store.File]{
 		{Name: "group_id", Uses: web.Filtered | web.Param, Numbers: folders},
 		{Name: "kind", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.FileByKind)},
@@ -240,7 +245,8 @@ func (r *received) take(head []byte, rest io.Reader, limit int64, kind string) e
 		return err
 	}
 	if r.upload.Size() > limit {
-		return errs.Field(errs.TooLarge, "file", "must be at most %d MiB for %s files", limit>>20, errs.Noun(kind))
+		return errs.Field(errs.TooLarge, "file", "must be at most %d MiB for %s files", limit>>20,
+			errs.Noun(kind))
 	}
 	return nil
 }

@@ -12,11 +12,14 @@ func GroupRoutes() []web.Route {
 	return []web.Route{
 		web.List("/file/group", "file.group.query", "List file groups", &fileGroups),
 		web.Get("/file/group/:id", "file.group.query", "Get a file group", &fileGroups),
-		web.Create[fileGroupIn]("/file/group", "file.group.create", "Create a file group", &fileGroups),
-		web.Change[fileGroupIn]("/file/group/:id", "file.group.update", "Change a file group", &fileGroups),
-		web.Remove("/file/group/:id", "file.group.delete", "Delete a file group", &fileGroups, web.Options{
-			Note: "409 while it has files.",
-		}),
+		web.Create[fileGroupIn]("/file/group", "file.group.create", "Create a file group",
+			&fileGroups),
+		web.Change[fileGroupIn]("/file/group/:id", "file.group.update", "Change a file group",
+			&fileGroups),
+		web.Remove("/file/group/:id", "file.group.delete", "Delete a file group", &fileGroups,
+			web.Options{
+				Note: "409 while it has files.",
+			}),
 		web.RemoveSeveral("/file/group", "file.group.delete", "Delete file groups", &fileGroups),
 	}
 }
@@ -41,14 +44,21 @@ var fileGroups = web.Resource[store.FileGroup, *fileGroup]{
 	Output:     fileGroupOf,
 	Columns: []web.Column[store.FileGroup]{
 		{Name: "id", Uses: web.Sorted},
-		{Name: "name", Uses: web.Filtered | web.Param | web.Sorted, Texts: foldersNamed, Order: store.FileGroupByName.Order()},
+		{
+			Name:  "name",
+			Uses:  web.Filtered | web.Param | web.Sorted,
+			Texts: foldersNamed,
+			Order: store.FileGroupByName.Order(),
+		},
 		{Name: "sort", Uses: web.Sorted, Order: store.FileGroupBySort.Order()},
 	},
 }
 
 // folderNamed returns the condition that a group's name contains a folded text.
 func folderNamed(tx *store.Tx, part string) kv.Condition {
-	return store.FileGroupByName.That(tx, "CONTAINS ?", func(name string) bool { return strings.Contains(name, part) })
+	return store.FileGroupByName.That(tx, "CONTAINS ?", func(name string) bool {
+		return strings.Contains(name, part)
+	})
 }
 
 // foldersNamed returns the condition that a group has one of some names, as people read them.

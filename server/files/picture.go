@@ -17,7 +17,8 @@ import (
 )
 
 // shrink scales a picture (see picture.Scaler), unless too many are being scaled already.
-func (d *Downloads) shrink(req *web.Request, src io.ReadSeeker, width, height int) (data []byte, mediaType string, err error) {
+func (d *Downloads) shrink(req *web.Request, src io.ReadSeeker,
+	width, height int) (data []byte, mediaType string, err error) {
 	if err := req.Server.Limits.Pictures.Acquire(1); err != nil {
 		return nil, "", err
 	}
@@ -43,7 +44,12 @@ func (d *Downloads) thumb(req *web.Request, f *store.File, size string) (*conten
 		return nil, err
 	}
 	media, data, _ := bytes.Cut(kept, []byte("\n"))
-	return &content{src: bytes.NewReader(data), etag: f.Digest.String() + "-" + size, media: string(media), inline: true}, nil
+	return &content{
+		src:    bytes.NewReader(data),
+		etag:   f.Digest.String() + "-" + size,
+		media:  string(media),
+		inline: true,
+	}, nil
 }
 
 // makeThumb returns the media type, a line break and the thumbnail, and stores them. The
@@ -70,7 +76,8 @@ func (d *Downloads) makeThumb(req *web.Request, f *store.File, size string) ([]b
 		return nil, err
 	}
 	kept := append([]byte(media+"\n"), small...)
-	if err := req.DB.SaveThumb(f.Digest, size, kept); err != nil && !errs.Is(err, errs.Full) && !errs.Is(err, errs.Busy) {
+	if err := req.DB.SaveThumb(f.Digest, size, kept); err != nil && !errs.Is(err, errs.Full) &&
+		!errs.Is(err, errs.Busy) {
 		return nil, err
 	}
 	return kept, nil
@@ -81,10 +88,12 @@ func (d *Downloads) makeThumb(req *web.Request, f *store.File, size string) ([]b
 func publishable(f *store.File) error {
 	media := bareMedia(f)
 	raw := f.Kind == store.VideoFile && f.Ext == "cr3" // an older version took it for a video
-	if !raw && f.Kind != store.ImageFile || picture.CanClean(media) || picture.IsPlain(media) || media == "image/svg+xml" {
+	if !raw && f.Kind != store.ImageFile || picture.CanClean(media) || picture.IsPlain(media) ||
+		media == "image/svg+xml" {
 		return nil
 	}
-	return errs.Field(errs.Invalid, "public", "images of the type %s can't be public, because their location data can't be removed; convert the file to JPEG, PNG, GIF or WebP", media)
+	return errs.Field(errs.Invalid, "public",
+		"images of the type %s can't be public, because their location data can't be removed; convert the file to JPEG, PNG, GIF or WebP", media)
 }
 
 // keepsMetadata reports whether the public URL of a file sends its content unchanged, with all
@@ -116,7 +125,8 @@ func cleaned(req *web.Request, f *store.File, blob *kv.Blob) (io.ReadSeeker, err
 		if err != nil {
 			return nil, err
 		}
-		if err := req.DB.SaveThumb(f.Digest, name, text); err != nil && !errs.Is(err, errs.Full) && !errs.Is(err, errs.Busy) {
+		if err := req.DB.SaveThumb(f.Digest, name, text); err != nil && !errs.Is(err, errs.Full) &&
+			!errs.Is(err, errs.Busy) {
 			return nil, err
 		}
 	} else if err := json.Unmarshal(kept, &pieces); err != nil {

@@ -13,14 +13,20 @@ import (
 func TrashRoutes() []web.Route {
 	return []web.Route{
 		web.List("/file/trash", "file.trash.query", "List the files in the trash", &fileTrash),
-		web.Write("PUT", "/file/trash/:id", "file.trash.restore", "Restore a file from the trash", restoreFile, web.Options{SentBack: reflect.TypeFor[trashedFile](), Record: web.RecordOf(store.Files)}),
-		web.Write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file permanently", removeFile, web.Options{
-			Record: web.RecordOf(store.Files),
-			Note:   "The file must be in the trash, and can't be restored afterwards.",
-		}),
-		web.DeleteSeveral("/file/trash", "file.trash.delete", "Delete files permanently", removeFile, web.Options{
-			Note: "The files must be in the trash, and can't be restored afterwards.",
-		}),
+		web.Write("PUT", "/file/trash/:id", "file.trash.restore", "Restore a file from the trash",
+			restoreFile, web.Options{
+				SentBack: reflect.TypeFor[trashedFile](),
+				Record:   web.RecordOf(store.Files),
+			}),
+		web.Write("DELETE", "/file/trash/:id", "file.trash.delete", "Delete a file permanently",
+			removeFile, web.Options{
+				Record: web.RecordOf(store.Files),
+				Note:   "The file must be in the trash, and can't be restored afterwards.",
+			}),
+		web.DeleteSeveral("/file/trash", "file.trash.delete", "Delete files permanently",
+			removeFile, web.Options{
+				Note: "The files must be in the trash, and can't be restored afterwards.",
+			}),
 	}
 }
 

@@ -32,16 +32,21 @@ func sniff(head []byte) (media, kind string) {
 // documents and archives are media types whose top-level type does not tell the kind.
 var (
 	documents = []string{
-		"application/pdf", "application/rtf", "application/json", "application/epub+zip", "application/msword", "application/postscript",
+		"application/pdf", "application/rtf", "application/json", "application/epub+zip",
+		"application/msword", "application/postscript",
 		"application/vnd.ms-excel", "application/vnd.ms-powerpoint", "application/vnd.ms-outlook",
-		"application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation",
+		"application/vnd.oasis.opendocument.text",
+		"application/vnd.oasis.opendocument.spreadsheet",
+		"application/vnd.oasis.opendocument.presentation",
 		"application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 		"application/vnd.openxmlformats-officedocument.presentationml.presentation",
 	}
 	archives = []string{
-		"application/zip", "application/x-tar", "application/gzip", "application/x-bzip2", "application/x-xz", "application/zstd",
-		"application/x-7z-compressed", "application/x-rar-compressed", "application/vnd.ms-cab-compressed", "application/x-lzip", "application/x-cpio",
+		"application/zip", "application/x-tar", "application/gzip", "application/x-bzip2",
+		"application/x-xz", "application/zstd",
+		"application/x-7z-compressed", "application/x-rar-compressed",
+		"application/vnd.ms-cab-compressed", "application/x-lzip", "application/x-cpio",
 	}
 )
 
@@ -71,14 +76,18 @@ func kindOf(t *mimetype.MIME) string {
 func fileLimit(req *web.Request, name, media, kind string) (limit int64, err error) {
 	err = req.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		if !allows(store.FileTypes.Get(tx), media) {
-			return errs.Field(errs.BadMedia, "file", "%s has the type %s, which is not allowed", name, media)
+			return errs.Field(errs.BadMedia, "file", "%s has the type %s, which is not allowed",
+				name, media)
 		}
 		limit = int64(map[string]*store.NumberSetting{
-			store.ImageFile: store.FileImageMB, store.AudioFile: store.FileAudioMB, store.VideoFile: store.FileVideoMB,
-			store.ArchiveFile: store.FileArchiveMB, store.DocumentFile: store.FileDocumentMB, store.OtherFile: store.FileOtherMB,
+			store.ImageFile: store.FileImageMB, store.AudioFile: store.FileAudioMB,
+			store.VideoFile:   store.FileVideoMB,
+			store.ArchiveFile: store.FileArchiveMB, store.DocumentFile: store.FileDocumentMB,
+			store.OtherFile: store.FileOtherMB,
 		}[kind].Get(tx)) << 20
 		if limit == 0 {
-			return errs.Field(errs.BadMedia, "file", "%s is of the kind %s, which is not allowed", name, errs.Noun(kind))
+			return errs.Field(errs.BadMedia, "file", "%s is of the kind %s, which is not allowed",
+				name, errs.Noun(kind))
 		}
 		return nil
 	})
@@ -105,8 +114,8 @@ func allows(list, media string) bool {
 const MaxName = 255
 
 // cleanName returns a name that is safe to show and to save under: without path, control
-// characters, invisible characters and characters that change the writing direction, and at most MaxName bytes
-// long.
+// characters, invisible characters and characters that change the writing direction, and at most
+// MaxName bytes long.
 func cleanName(name string) string {
 	name = strings.ToValidUTF8(name, "")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
@@ -145,7 +154,9 @@ const maxExt = 16
 // like .txt has none.
 func ext(name string) string {
 	end := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
-	if len(end) > maxExt || len(end)+1 == len(name) || strings.ContainsFunc(end, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+	if len(end) > maxExt || len(end)+1 == len(name) || strings.ContainsFunc(end, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) {
 		return ""
 	}
 	return end

@@ -28,35 +28,38 @@ type Forwarder struct{ Pages *pages.Pages }
 // programs are requests to programs behind a proxy.
 var programs = http.NewCrossOriginProtection()
 
-// Forward authentication: a reverse proxy asks GET /auth/verify for each request to a program behind
-// it, and passes on who is signed in. See package auth for the tokens. The routes exist only if
-// origins are configured.
+// Forward authentication: a reverse proxy asks GET /auth/verify for each request to a program
+// behind it, and passes on who is signed in. See package auth for the tokens. The routes exist only
+// if origins are configured.
 func Routes(f *Forwarder) []web.Route {
 	return []web.Route{
-		web.Raw("/auth/verify", web.Public, "Verify a forwarded request", web.AnyMedia, f.verifyForwarded, web.Options{
-			AnyQuery: true,
-			Answers:  forwardAnswers,
-			Note: "For reverse proxies: they pass a request on to a program after 204, with the " +
-				"headers Remote-User, Remote-Name, Remote-Email, Remote-Groups and X-Reeve-Scope. " +
-				"The request is described by the headers X-Forwarded-Proto, -Host, -Uri and -Method, " +
-				"and by the cookies of the browser.",
-		}), // Caddy appends the query of the page
-		web.Action("POST", "/auth/forward", web.SignedIn, "Open a proxied program", openForwarded, web.Options{
-			Reveals: true,
-			Keys:    web.ByNoKey,
-			Note: "For the sign-in page: the browser of a signed-in user gets a URL at the program, " +
-				"which finishes the sign-in there.",
-		}),
-		web.Raw(callbackPath, web.Public, "Finish a proxied sign-in", web.AnyMedia, f.finishForwarded, web.Options{
-			Answers: callbackAnswers,
-			Note: "Proxies pass this path of a program's origin to the server. It exchanges the code " +
-				"for a cookie of the origin.",
-		}),
+		web.Raw("/auth/verify", web.Public, "Verify a forwarded request", web.AnyMedia,
+			f.verifyForwarded, web.Options{
+				AnyQuery: true,
+				Answers:  forwardAnswers,
+				Note: "For reverse proxies: they pass a request on to a program after 204, with the " +
+					"headers Remote-User, Remote-Name, Remote-Email, Remote-Groups and X-Reeve-Scope. " +
+					"The request is described by the headers X-Forwarded-Proto, -Host, -Uri and -Method, " +
+					"and by the cookies of the browser.",
+			}), // Caddy appends the query of the page
+		web.Action("POST", "/auth/forward", web.SignedIn, "Open a proxied program", openForwarded,
+			web.Options{
+				Reveals: true,
+				Keys:    web.ByNoKey,
+				Note: "For the sign-in page: the browser of a signed-in user gets a URL at the program, " +
+					"which finishes the sign-in there.",
+			}),
+		web.Raw(callbackPath, web.Public, "Finish a proxied sign-in", web.AnyMedia,
+			f.finishForwarded, web.Options{
+				Answers: callbackAnswers,
+				Note: "Proxies pass this path of a program's origin to the server. It exchanges the code " +
+					"for a cookie of the origin.",
+			}),
 	}
 }
 
-// Exposed returns the origins of programs that get the session cookie of this server, because browsers send cookies to
-// every port of a host name.
+// Exposed returns the origins of programs that get the session cookie of this server, because
+// browsers send cookies to every port of a host name.
 func Exposed(f *web.Forward) []string {
 	own, err := url.Parse(f.URL)
 	return slices.DeleteFunc(slices.Clone(f.Origins), func(origin string) bool {
@@ -65,7 +68,8 @@ func Exposed(f *web.Forward) []string {
 	})
 }
 
-// forwardAnswers and callbackAnswers are the responses of the routes by status, for the OpenAPI document.
+// forwardAnswers and callbackAnswers are the responses of the routes by status, for the OpenAPI
+// document.
 var (
 	forwardAnswers = web.Answers{
 		204: "The user is signed in and has the permissions. The headers Remote-User, Remote-Name, Remote-Email, Remote-Groups, X-Reeve-User and X-Reeve-Scope say who it is, percent-encoded",
@@ -84,7 +88,8 @@ type verifyIn struct {
 	Redirect string `query:"redirect" check:"enum=forward_redirect" doc:"How browsers without a token are sent to the sign-in page: 302 by default; 401 with the header Location for nginx"`
 }
 
-// verifyForwarded answers 204 with headers about the user, 401 or a redirect to the sign-in page, or 403.
+// verifyForwarded answers 204 with headers about the user, 401 or a redirect to the sign-in page,
+// or 403.
 func (f *Forwarder) verifyForwarded(req *web.Request, in *verifyIn, w http.ResponseWriter) error {
 	if err := in.checkNeed(req.HTTP.URL.Query()); err != nil {
 		return err
@@ -95,7 +100,8 @@ func (f *Forwarder) verifyForwarded(req *web.Request, in *verifyIn, w http.Respo
 	}
 	var who *forwardedUser
 	err = req.DB.View(store.Anonymous, func(tx *store.Tx) error {
-		session, err := req.Server.Auth.Forwarded(tx, readOriginCookie(req, origin, forwardCookie), origin)
+		session, err := req.Server.Auth.Forwarded(tx, readOriginCookie(req, origin, forwardCookie),
+			origin)
 		if err != nil {
 			return err
 		}
@@ -120,22 +126,25 @@ func (f *Forwarder) verifyForwarded(req *web.Request, in *verifyIn, w http.Respo
 	return nil
 }
 
-// checkNeed refuses what would let everyone in by mistake: other parameters are ignored, but not a mistyped need, and a
-// variable of the proxy may be empty.
+// checkNeed refuses what would let everyone in by mistake: other parameters are ignored, but not a
+// mistyped need, and a variable of the proxy may be empty.
 func (in *verifyIn) checkNeed(query url.Values) error {
 	for name, sent := range query {
 		switch meant := strings.TrimSuffix(strings.ToLower(name), "s") == "need"; {
 		case meant && name != "need":
-			return errs.Field(errs.Malformed, name, "unknown parameter; the one for permissions is need")
+			return errs.Field(errs.Malformed, name,
+				"unknown parameter; the one for permissions is need")
 		case meant && strings.Trim(strings.Join(sent, ""), ", ") == "":
-			return errs.Field(errs.Malformed, "need", "names no permission; leave it out if none is needed")
+			return errs.Field(errs.Malformed, "need",
+				"names no permission; leave it out if none is needed")
 		}
 	}
 	return nil
 }
 
-// forwardedSameOrigin returns an error for a change that a browser sends to a program for a page of another origin,
-// unless the program accepts them. A WebSocket is opened with GET, and can change something.
+// forwardedSameOrigin returns an error for a change that a browser sends to a program for a page of
+// another origin, unless the program accepts them. A WebSocket is opened with GET, and can change
+// something.
 func forwardedSameOrigin(req *web.Request, origin string) error {
 	if slices.Contains(req.Server.Config.Forward.CrossOrigin, origin) {
 		return nil
@@ -175,7 +184,13 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 	if err != nil {
 		return nil, err
 	}
-	who := &forwardedUser{id: a.ID, username: u.Username, name: u.Nickname, email: u.Email, scope: "all"}
+	who := &forwardedUser{
+		id:       a.ID,
+		username: u.Username,
+		name:     u.Nickname,
+		email:    u.Email,
+		scope:    "all",
+	}
 	rules := store.PolicyCache.Get(tx)
 	for _, id := range rules.EnabledRoles(a.RoleIDs) {
 		who.groups = append(who.groups, rules.RoleName(id))
@@ -199,8 +214,8 @@ func deniedFor(tx *store.Tx, key string) error {
 	return errs.New(errs.Denied, "permission %s is required", key)
 }
 
-// write sets the headers that proxies pass on. Values are percent-encoded UTF-8; groups are separated by
-// commas.
+// write sets the headers that proxies pass on. Values are percent-encoded UTF-8; groups are
+// separated by commas.
 func (u *forwardedUser) write(h http.Header) {
 	groups := make([]string, len(u.groups))
 	for i, name := range u.groups {

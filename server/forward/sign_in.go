@@ -13,11 +13,13 @@ import (
 	"reeve/store/errs"
 )
 
-// How a browser gets the token for the origin of a program: see package auth. People restore several tabs
-// at once, leave the sign-in page open over lunch, and go back, so a callback can come late, twice, or with the
-// state of another tab. Then a browser that has a token is sent on, and another one begins again, once.
+// How a browser gets the token for the origin of a program: see package auth. People restore
+// several tabs at once, leave the sign-in page open over lunch, and go back, so a callback can come
+// late, twice, or with the state of another tab. Then a browser that has a token is sent on, and
+// another one begins again, once.
 
-// Cookies on the origin of a program. Both last until the browser is closed: a state belongs to all tabs.
+// Cookies on the origin of a program. Both last until the browser is closed: a state belongs to all
+// tabs.
 const (
 	forwardCookie = "reeve-forward"
 	stateCookie   = "reeve-state"
@@ -32,8 +34,9 @@ const (
 	maxRedirect = 3000            // of the redirect to the sign-in page, for nginx, whose buffer is 4 KiB for all headers
 )
 
-// readOriginCookie returns the name of a cookie on an origin. Browsers accept the prefix only from the host
-// itself, over HTTPS. The port is in the name, since browsers share cookies between the ports of a host.
+// readOriginCookie returns the name of a cookie on an origin. Browsers accept the prefix only from
+// the host itself, over HTTPS. The port is in the name, since browsers share cookies between the
+// ports of a host.
 func originCookie(origin, name string) string {
 	scheme, host, _ := strings.Cut(origin, "://")
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
@@ -46,7 +49,9 @@ func originCookie(origin, name string) string {
 }
 
 func setOriginCookie(w http.ResponseWriter, origin, name, value string) {
-	http.SetCookie(w, web.HiddenCookie(originCookie(origin, name), value, 0, strings.HasPrefix(origin, "https://")))
+	http.SetCookie(w,
+		web.HiddenCookie(originCookie(origin, name), value, 0,
+			strings.HasPrefix(origin, "https://")))
 }
 
 func readOriginCookie(req *web.Request, origin, name string) string {
@@ -66,19 +71,24 @@ func forwardOrigin(req *web.Request) (string, error) {
 			return known, nil
 		}
 	}
-	return "", errs.New(errs.Denied, "the origin %s is not in forward_auth.origins of the configuration", web.Truncate(origin, 200)).Coded("unknown_origin")
+	return "", errs.New(errs.Denied,
+		"the origin %s is not in forward_auth.origins of the configuration",
+		web.Truncate(origin, 200)).Coded("unknown_origin")
 }
 
-// opensPage reports whether a browser opens a page: requests of scripts can accept HTML, too, and follow redirects.
+// opensPage reports whether a browser opens a page: requests of scripts can accept HTML, too, and
+// follow redirects.
 func opensPage(req *web.Request) bool {
 	h := req.HTTP.Header
 	method, page := web.FirstForwarded(h, "X-Forwarded-Method"), navigates(h)
-	return (method == "" || method == http.MethodGet) && strings.Contains(h.Get("Accept"), web.HTMLMedia) && h.Get("X-Requested-With") == "" &&
+	return (method == "" || method == http.MethodGet) &&
+		strings.Contains(h.Get("Accept"), web.HTMLMedia) && h.Get("X-Requested-With") == "" &&
 		(page || !saysHow(h))
 }
 
-// saysHow reports whether a browser says how it has made a request. Older browsers, and those over plain HTTP, don't.
-// A program behind which Node.js asks has Sec-Fetch-Mode alone, which is about its own request.
+// saysHow reports whether a browser says how it has made a request. Older browsers, and those over
+// plain HTTP, don't. A program behind which Node.js asks has Sec-Fetch-Mode alone, which is about
+// its own request.
 func saysHow(h http.Header) bool {
 	return h.Get("Sec-Fetch-Dest") != "" || h.Get("Sec-Fetch-Site") != ""
 }
@@ -106,8 +116,8 @@ func sendToSignIn(req *web.Request, origin string, in *verifyIn, w http.Response
 	return nil
 }
 
-// begin sets the URL of the sign-in page, which leads back to a path, and the state that what comes back is bound to. The
-// path is / if the URL is longer than limit, which is 0 for none.
+// begin sets the URL of the sign-in page, which leads back to a path, and the state that what comes
+// back is bound to. The path is / if the URL is longer than limit, which is 0 for none.
 func begin(req *web.Request, w http.ResponseWriter, origin, to string, limit int) {
 	state := readOriginCookie(req, origin, stateCookie)
 	if !auth.IsForwardState(state) {
@@ -125,7 +135,8 @@ func begin(req *web.Request, w http.ResponseWriter, origin, to string, limit int
 
 // localPath returns a path on the same origin: text, or / if it would lead elsewhere.
 func localPath(text string) string {
-	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsAny(text, "\\") {
+	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") ||
+		strings.ContainsAny(text, "\\") {
 		return "/"
 	}
 	for _, r := range text {
@@ -146,11 +157,13 @@ type OpenForwardedOut struct {
 	URL string `json:"url" doc:"Where to send the browser within a minute; it can be used once"`
 }
 
-// openForwarded returns the URL with which the browser of a signed-in user opens a program behind a proxy.
+// openForwarded returns the URL with which the browser of a signed-in user opens a program behind a
+// proxy.
 func openForwarded(req *web.Request, in *openForwardedIn) (*OpenForwardedOut, error) {
 	origin := web.CanonicalOrigin(in.Origin)
 	if !slices.Contains(req.Server.Config.Forward.Origins, origin) {
-		return nil, errs.Field(errs.Invalid, "origin", "the origin %s is not in forward_auth.origins of the configuration", in.Origin)
+		return nil, errs.Field(errs.Invalid, "origin",
+			"the origin %s is not in forward_auth.origins of the configuration", in.Origin)
 	}
 	code, err := req.Server.Auth.NewForwardCode(req.Session, origin, in.State)
 	if err != nil {
@@ -165,8 +178,8 @@ type finishIn struct {
 	To   string `query:"to" check:"max=24100" doc:"Path to open"`
 }
 
-// SecondTry begins the path of a page that a browser asks for again because its callback has failed. It is a path of its
-// own, so that a browser without cookies does not go round in circles.
+// SecondTry begins the path of a page that a browser asks for again because its callback has
+// failed. It is a path of its own, so that a browser without cookies does not go round in circles.
 const SecondTry = callbackPath + "?to="
 
 // page returns the path of the page to open, and whether this is the second try.
@@ -178,7 +191,8 @@ func (in *finishIn) page() (to string, again bool) {
 	return localPath(text), again
 }
 
-// finishForwarded exchanges a code for the cookie of an origin, and opens the page that was asked for.
+// finishForwarded exchanges a code for the cookie of an origin, and opens the page that was asked
+// for.
 func (f *Forwarder) finishForwarded(req *web.Request, in *finishIn, w http.ResponseWriter) error {
 	origin, err := forwardOrigin(req)
 	if err != nil {
@@ -187,7 +201,8 @@ func (f *Forwarder) finishForwarded(req *web.Request, in *finishIn, w http.Respo
 	to, again := in.page()
 	var token string
 	err = req.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
-		token, err = req.Auth().ExchangeForwardCode(tx, in.Code, origin, readOriginCookie(req, origin, stateCookie))
+		token, err = req.Auth().ExchangeForwardCode(tx, in.Code, origin,
+			readOriginCookie(req, origin, stateCookie))
 		return err
 	})
 	refused := errs.Is(err, errs.Denied) || errs.Is(err, errs.Unauthenticated)
@@ -213,14 +228,16 @@ func (f *Forwarder) finishForwarded(req *web.Request, in *finishIn, w http.Respo
 // hasToken reports whether the browser has a valid token for an origin, perhaps from another tab.
 func hasToken(req *web.Request, origin string) bool {
 	return req.DB.View(store.Anonymous, func(tx *store.Tx) error {
-		_, err := req.Server.Auth.Forwarded(tx, readOriginCookie(req, origin, forwardCookie), origin)
+		_, err := req.Server.Auth.Forwarded(tx, readOriginCookie(req, origin, forwardCookie),
+			origin)
 		return err
 	}) == nil
 }
 
-// showForwardFault sends a page for people that says why they can't open a page of a program. to is the path to try again
-// with; nil for none.
-func (f *Forwarder) showForwardFault(req *web.Request, w http.ResponseWriter, e *errs.Error, to *string) error {
+// showForwardFault sends a page for people that says why they can't open a page of a program. to is
+// the path to try again with; nil for none.
+func (f *Forwarder) showForwardFault(req *web.Request, w http.ResponseWriter, e *errs.Error,
+	to *string) error {
 	var p *pages.HTMLPage
 	err := req.DB.View(store.System, func(tx *store.Tx) error {
 		p = f.Pages.NewPage(tx, req)

@@ -30,7 +30,8 @@ type Deletions[T, Out any] struct {
 	List  *web.Resource[T, Out]
 	Query string // permission of the list
 	Job   string // kind of the jobs
-	// Access is the permission to delete; check returns the error that a deletion would have, and one deletes a record.
+	// Access is the permission to delete; check returns the error that a deletion would have, and
+	// one deletes a record.
 	Access     string
 	Check, One func(tx *store.Tx, id store.ID) error
 	// Weight returns how many records the deletion of one changes at most.
@@ -40,7 +41,8 @@ type Deletions[T, Out any] struct {
 	Restored func(tx *store.Tx, id store.ID) error
 }
 
-// WeightOf returns the weight of users of a realm: sessions, and the hash, factors, photo and links.
+// WeightOf returns the weight of users of a realm: sessions, and the hash, factors, photo and
+// links.
 func WeightOf(app bool) func(tx *store.Tx, id store.ID) (int, error) {
 	return func(tx *store.Tx, id store.ID) (int, error) {
 		open, err := store.CountSessions(tx, store.Account{App: app, ID: id})
@@ -49,13 +51,19 @@ func WeightOf(app bool) func(tx *store.Tx, id store.ID) (int, error) {
 }
 
 // Route returns the DELETE route of the list.
-func (d *Deletions[T, Out]) Route(js *Runner, path, title string, options ...web.Options) web.Route {
-	handler := func(req *web.Request, in *deletion) (*Deleted, error) { return d.delete(js, req, in) }
-	return web.Action("DELETE", path, d.Access, title, handler, web.Options{NamedByTitle: true, Selects: d.List.Info()}).With(options...)
+func (d *Deletions[T, Out]) Route(js *Runner, path, title string,
+	options ...web.Options) web.Route {
+	handler := func(req *web.Request, in *deletion) (*Deleted, error) {
+		return d.delete(js, req, in)
+	}
+	return web.Action("DELETE", path, d.Access, title, handler, web.Options{
+		NamedByTitle: true,
+		Selects:      d.List.Info(),
+	}).With(options...)
 }
 
-// delete deletes the selected records, all or none: at once if one transaction has room for them and
-// what belongs to them, otherwise by a job.
+// delete deletes the selected records, all or none: at once if one transaction has room for them
+// and what belongs to them, otherwise by a job.
 func (d *Deletions[T, Out]) delete(js *Runner, req *web.Request, in *deletion) (*Deleted, error) {
 	var ids []store.ID
 	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
@@ -137,7 +145,8 @@ type deletionStep struct {
 	Changes []kv.TrackedChange `json:"changes,omitempty"`
 }
 
-func (d *Deletions[T, Out]) apply(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
+func (d *Deletions[T, Out]) apply(tx *store.Tx,
+	input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 	var step deletionStep
 	if err := json.Unmarshal(input, &step); err != nil {
 		return nil, nil, err
@@ -157,8 +166,8 @@ func (d *Deletions[T, Out]) apply(tx *store.Tx, input json.RawMessage) (made []s
 	return step.IDs, undo, err
 }
 
-// revert restores what a step has deleted. It is called for each record of it, and finds nothing to do
-// after the first.
+// revert restores what a step has deleted. It is called for each record of it, and finds nothing to
+// do after the first.
 func (d *Deletions[T, Out]) revert(tx *store.Tx, input json.RawMessage, id store.ID) error {
 	var step deletionStep
 	err := json.Unmarshal(input, &step)

@@ -35,8 +35,9 @@ type Kind struct {
 	Access string // permission that the user needs at every step; "" if apply checks
 	// Apply makes the changes of one step and returns the records that it created or
 	// changed, and the data for undo: the input, or the input with the old values.
-	Apply func(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error)
-	Undo  func(tx *store.Tx, input json.RawMessage, id store.ID) error
+	Apply func(tx *store.Tx,
+		input json.RawMessage) (made []store.ID, undo json.RawMessage, err error)
+	Undo func(tx *store.Tx, input json.RawMessage, id store.ID) error
 }
 
 // Runner runs at most one job at a time.
@@ -52,7 +53,12 @@ type Runner struct {
 }
 
 func NewJobs(s *web.Server, kinds map[string]Kind) *Runner {
-	return &Runner{s: s, kinds: kinds, Turn: make(chan struct{}, 1), ended: map[store.ID]chan struct{}{}}
+	return &Runner{
+		s:     s,
+		kinds: kinds,
+		Turn:  make(chan struct{}, 1),
+		ended: map[store.ID]chan struct{}{},
+	}
 }
 
 // Step is one step of a new job.
@@ -63,8 +69,14 @@ type Step struct {
 
 // Begin stores a job with its steps and starts it. The channel is closed when the
 // job has ended or must be continued later.
-func (js *Runner) Begin(req *web.Request, kind string, steps []Step) (id store.ID, ended <-chan struct{}, err error) {
-	j := store.Job{Kind: kind, State: store.JobPreparing, UserID: req.Actor.ID, Username: req.Actor.Username}
+func (js *Runner) Begin(req *web.Request, kind string,
+	steps []Step) (id store.ID, ended <-chan struct{}, err error) {
+	j := store.Job{
+		Kind:     kind,
+		State:    store.JobPreparing,
+		UserID:   req.Actor.ID,
+		Username: req.Actor.Username,
+	}
 	if req.Actor.Key != nil {
 		j.KeyID = req.Actor.Key.ID
 	}
@@ -94,7 +106,10 @@ func (js *Runner) Begin(req *web.Request, kind string, steps []Step) (id store.I
 	}
 	if err == nil {
 		err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
-			_, err := store.Jobs.UpdateQuietly(tx, id, func(j *store.Job) error { j.State = store.JobRunning; return nil })
+			_, err := store.Jobs.UpdateQuietly(tx, id, func(j *store.Job) error {
+				j.State = store.JobRunning
+				return nil
+			})
 			return err
 		})
 	}
@@ -112,7 +127,8 @@ func roomForJob(tx *store.Tx, user store.ID) error {
 		return err
 	}
 	if len(unfinished) >= MaxJobs {
-		return errs.New(errs.Busy, "%d jobs are running or waiting; try again when one has finished", len(unfinished)).After(10 * time.Second)
+		return errs.New(errs.Busy,
+			"%d jobs are running or waiting; try again when one has finished", len(unfinished)).After(10 * time.Second)
 	}
 	theirs := 0
 	for _, id := range unfinished {
@@ -125,7 +141,8 @@ func roomForJob(tx *store.Tx, user store.ID) error {
 		}
 	}
 	if theirs >= MaxJobsPerUser {
-		return errs.New(errs.TooMany, "%d of your jobs are running or waiting; try again when one has finished", theirs).After(10 * time.Second)
+		return errs.New(errs.TooMany,
+			"%d of your jobs are running or waiting; try again when one has finished", theirs).After(10 * time.Second)
 	}
 	return nil
 }
@@ -140,7 +157,11 @@ func (js *Runner) storeSteps(req *web.Request, job store.ID, steps []Step) error
 	}
 	return req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		for i, input := range inputs {
-			if err := store.JobSteps.Create(tx, &store.JobStep{JobID: job, Input: input, Count: int64(steps[i].Records)}); err != nil {
+			if err := store.JobSteps.Create(tx, &store.JobStep{
+				JobID: job,
+				Input: input,
+				Count: int64(steps[i].Records),
+			}); err != nil {
 				return err
 			}
 		}
@@ -254,7 +275,8 @@ func (js *Runner) Run(id store.ID) error {
 	case !known:
 		return fmt.Errorf("job %d is of the unknown kind %q", id, j.Kind)
 	case j.State == store.JobPreparing: // the request that was storing its steps is gone
-		err = js.fail(j.Kind, id, errs.New(errs.Busy, "the job was interrupted before it started; start it again"))
+		err = js.fail(j.Kind, id,
+			errs.New(errs.Busy, "the job was interrupted before it started; start it again"))
 	case j.State == store.JobRunning:
 		err = js.apply(j, kind, steps)
 	}
@@ -278,8 +300,14 @@ func (js *Runner) apply(j *store.Job, kind Kind, steps []store.ID) error {
 		if js.stop.Load() {
 			return errStopped
 		}
-		origin := store.Origin{Operation: audit.Operation{Title: "job " + j.Kind}, JobID: j.ID, Part: i + 1}
-		err := db.From(&origin).Update(store.JobActor(j), func(tx *store.Tx) error { return applyStep(tx, j.ID, id, kind) })
+		origin := store.Origin{
+			Operation: audit.Operation{Title: "job " + j.Kind},
+			JobID:     j.ID,
+			Part:      i + 1,
+		}
+		err := db.From(&origin).Update(store.JobActor(j), func(tx *store.Tx) error {
+			return applyStep(tx, j.ID, id, kind)
+		})
 		switch errs.Of(err).Kind {
 		case errs.Internal, errs.Busy, errs.Full:
 			if err != nil {
@@ -308,7 +336,10 @@ func applyStep(tx *store.Tx, job, id store.ID, kind Kind) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.Jobs.UpdateQuietly(tx, job, func(j *store.Job) error { j.Done += step.Count; return nil })
+	_, err = store.Jobs.UpdateQuietly(tx, job, func(j *store.Job) error {
+		j.Done += step.Count
+		return nil
+	})
 	return err
 }
 
@@ -370,7 +401,8 @@ func (js *Runner) undo(j *store.Job, kind Kind, id store.ID) error {
 			}
 			few := step.Made[max(0, len(step.Made)-undoRecords):]
 			for _, made := range few {
-				if err := kind.Undo(tx, step.Input, made); err != nil && !errs.Is(err, errs.NotFound) {
+				if err := kind.Undo(tx, step.Input, made); err != nil &&
+					!errs.Is(err, errs.NotFound) {
 					return err
 				}
 			}
@@ -384,7 +416,10 @@ func (js *Runner) undo(j *store.Job, kind Kind, id store.ID) error {
 			if err != nil || left > 0 {
 				return err
 			}
-			_, err = store.Jobs.UpdateQuietly(tx, j.ID, func(j *store.Job) error { j.Done -= step.Count; return nil })
+			_, err = store.Jobs.UpdateQuietly(tx, j.ID, func(j *store.Job) error {
+				j.Done -= step.Count
+				return nil
+			})
 			return err
 		})
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 
 func Routes() []web.Route {
 	return []web.Route{
-		web.List("/admin/job", web.SignedIn, "List your own jobs", &ownJobs, web.Options{Keys: web.ByPersonalKey}),
+		web.List("/admin/job", web.SignedIn, "List your own jobs", &ownJobs,
+			web.Options{Keys: web.ByPersonalKey}),
 		web.Read("/admin/job/:id", web.SignedIn, "Get your own job", getOwnJob),
 		web.List("/system/job", "system.job.query", "List jobs", &allJobs),
 		web.Read("/system/job/:id", "system.job.query", "Get a job", getJob),

@@ -57,7 +57,9 @@ func path(address string) string { return "<" + address + ">" }
 func isID(text string) bool {
 	left, right, _ := strings.Cut(text, "@")
 	return left != "" && right != "" && len(text) <= maxID &&
-		!strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>()[]\,;:"`, r) })
+		!strings.ContainsFunc(text, func(r rune) bool {
+			return r <= ' ' || r > '~' || strings.ContainsRune(`<>()[]\,;:"`, r)
+		})
 }
 
 // compose returns the headers and the body.

@@ -161,7 +161,8 @@ func (c *Client) authenticate(ctx context.Context) *Fault {
 	case slices.Contains(mechanisms, "LOGIN"):
 		auth = smtp.LoginAuth(s.Username, s.Password, s.Host, clear)
 	default:
-		return unusable(StageAuth, s.conceal("the server offers neither AUTH PLAIN nor AUTH LOGIN: "+strconv.Quote(offered)))
+		return unusable(StageAuth,
+			s.conceal("the server offers neither AUTH PLAIN nor AUTH LOGIN: "+strconv.Quote(offered)))
 	}
 	c.link.next(c.limits.command)
 	if err := c.smtp.Auth(auth); err != nil {

@@ -49,7 +49,8 @@ var errTooLong = errors.New("the answer of the server is too long")
 
 // fault returns the Fault for an error at a stage.
 func (c *Client) fault(ctx context.Context, stage string, err error) *Fault {
-	f := &Fault{Stage: stage, Down: stage == StageConnect || stage == StageTLS || stage == StageAuth}
+	f := &Fault{Stage: stage,
+		Down: stage == StageConnect || stage == StageTLS || stage == StageAuth}
 	var answer *textproto.Error
 	if errors.As(err, &answer) {
 		f.Status = answer.Code
@@ -81,7 +82,8 @@ func describe(ctx context.Context, err error) string {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return "canceled"
-	case ctx.Err() != nil, errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case ctx.Err() != nil, errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) &&
+		timeout.Timeout():
 		return "the server did not answer in time"
 	case errors.Is(err, errTooLong):
 		return errTooLong.Error()

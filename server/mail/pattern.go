@@ -72,7 +72,9 @@ func (p pattern) html(v values) string {
 
 // mayBeIncomplete reports whether p contains a placeholder whose value may be empty.
 func (p pattern) mayBeIncomplete() bool {
-	return slices.ContainsFunc(p, func(piece piece) bool { return slices.Contains(mayEmpty, piece.name) })
+	return slices.ContainsFunc(p, func(piece piece) bool {
+		return slices.Contains(mayEmpty, piece.name)
+	})
 }
 
 // parseLine parses a line of a text, with placeholders and optional parts.
@@ -85,7 +87,8 @@ func parseLine(line string) (pattern, error) {
 			return nil, err
 		}
 		if pieces.mayBeIncomplete() {
-			return nil, fmt.Errorf("%q has a value that may be empty; put it into square brackets", before)
+			return nil, fmt.Errorf("%q has a value that may be empty; put it into square brackets",
+				before)
 		}
 		p = append(p, pieces...)
 		if !found {
@@ -138,7 +141,9 @@ func parsePlaceholders(source string, names []string) (pattern, error) {
 		switch {
 		case !found:
 			return append(p, piece{text: before}), nil
-		case !closed || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' }):
+		case !closed || name == "" || strings.ContainsFunc(name, func(r rune) bool {
+			return !unicode.IsLetter(r) && r != '_'
+		}):
 			p, source = append(p, piece{text: before + "{"}), rest
 		case !slices.Contains(names, name):
 			return nil, fmt.Errorf("unknown placeholder {%s}", name)

@@ -11,7 +11,9 @@ import (
 )
 
 // names are the messages, each of which has a text in every language.
-var names = []string{"invitation", "password_reset", "email_verification", "email_change", "email_changed", "factor_removed", "sign_in_unknown", "registration", "registration_known", "test"}
+var names = []string{"invitation", "password_reset", "email_verification", "email_change",
+	"email_changed", "factor_removed", "sign_in_unknown", "registration", "registration_known",
+	"test"}
 
 // languages are the languages of the messages.
 var languages = []string{"en", "zh"}
@@ -61,9 +63,9 @@ type Data struct {
 //   - footer.LANGUAGE.txt is the last paragraph of every message.
 //   - layout.html is the HTML of every message, see parseLayout.
 //
-// The values in a text are {site}, {username} and {email}, and those that may be empty:
-// {name}, {expires}, {by}, {contact}, {device}, {address} and {time}. The latter can only be in an optional part of a line,
-// in square brackets, which is left out if one of its values is empty:
+// The values in a text are {site}, {username} and {email}, and those that may be empty: {name},
+// {expires}, {by}, {contact}, {device}, {address} and {time}. The latter can only be in an optional
+// part of a line, in square brackets, which is left out if one of its values is empty:
 //
 //	Hello[ {name}],
 //	Ask [{contact}|the administrator of {site}].
@@ -217,7 +219,8 @@ func isLinkLike(text string) bool {
 	runes := []rune(text)
 	for i := 1; i+2 < len(runes); i++ {
 		before := isWord(runes[i-1]) || runes[i-1] == '-'
-		if before && strings.ContainsRune(".。．｡", runes[i]) && isWord(runes[i+1]) && isWord(runes[i+2]) {
+		if before && strings.ContainsRune(".。．｡", runes[i]) && isWord(runes[i+1]) &&
+			isWord(runes[i+2]) {
 			return true
 		}
 	}
@@ -229,5 +232,7 @@ func isLinkLike(text string) bool {
 func isLink(text string) bool {
 	scheme, rest, _ := strings.Cut(text, "://")
 	return (scheme == "http" || scheme == "https") && rest != "" &&
-		!strings.ContainsFunc(rest, func(r rune) bool { return isUnprintable(r) || strings.ContainsRune("<>\"'`(){}\\|^", r) })
+		!strings.ContainsFunc(rest, func(r rune) bool {
+			return isUnprintable(r) || strings.ContainsRune("<>\"'`(){}\\|^", r)
+		})
 }

@@ -39,7 +39,8 @@ func parseText(files fs.FS, file string) (*text, error) {
 		next++
 	}
 	if next == len(lines) || lines[next] != "" {
-		return nil, at(file, next+1, errors.New("must be an empty line; a line Button: is only for a text with a line {link}"))
+		return nil, at(file, next+1,
+			errors.New("must be an empty line; a line Button: is only for a text with a line {link}"))
 	}
 	t.paragraphs, err = parseParagraphs(file, lines, next)
 	return t, err
@@ -125,7 +126,8 @@ func parseLayout(files fs.FS) (*layout, error) {
 	parts := []struct {
 		to     *pattern
 		values []string // beside those of all parts
-	}{{&l.head, nil}, {&l.text, []string{"text"}}, {&l.link, []string{"link", "button"}}, {&l.foot, nil}}
+	}{{&l.head, nil}, {&l.text, []string{"text"}}, {&l.link, []string{"link", "button"}},
+		{&l.foot, nil}}
 	separators := []string{"<!-- text -->", "<!-- link -->", "<!-- foot -->"}
 	part := 0
 	for i, line := range lines {
@@ -133,7 +135,8 @@ func parseLayout(files fs.FS) (*layout, error) {
 			part++
 			continue
 		}
-		parsed, err := parsePlaceholders(line+"\n", append([]string{"language", "site", "subject", "footer"}, parts[part].values...))
+		parsed, err := parsePlaceholders(line+"\n",
+			append([]string{"language", "site", "subject", "footer"}, parts[part].values...))
 		if err != nil {
 			return nil, at(file, i+1, err)
 		}

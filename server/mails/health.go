@@ -10,7 +10,11 @@ import (
 
 // Health reports whether mails can be sent.
 func (o *Outbox) Health() web.Part {
-	p := web.Part{Name: "mail", State: web.Healthy, Figures: map[string]int64{"queued": 0, "failed": 0}}
+	p := web.Part{
+		Name:    "mail",
+		State:   web.Healthy,
+		Figures: map[string]int64{"queued": 0, "failed": 0},
+	}
 	on := false
 	err := o.s.DB.View(store.System, func(tx *store.Tx) error {
 		queued, err := store.MailByState.Count(tx, store.MailQueued)
@@ -23,7 +27,8 @@ func (o *Outbox) Health() web.Part {
 			p.State, p.Message = web.Degraded, errs.Say("mail can't be sent: %s", off)
 		default:
 			on = true
-			p.Message = errs.Say("mail is sent; %d waiting, %d failed within 30 days", queued, failed)
+			p.Message = errs.Say("mail is sent; %d waiting, %d failed within 30 days", queued,
+				failed)
 		}
 		return errors.Join(err, err2)
 	})
@@ -33,7 +38,8 @@ func (o *Outbox) Health() web.Part {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if fault := o.fault; fault != nil && p.State == web.Healthy && on {
-		p.State, p.Message = web.Degraded, errs.Say("the mail server can't be used: %s", responseOf(fault))
+		p.State, p.Message = web.Degraded, errs.Say("the mail server can't be used: %s",
+			responseOf(fault))
 	}
 	return p
 }

@@ -32,9 +32,13 @@ func (o *Outbox) prepare(db store.Handle, m *store.Mail) (job *mailJob, err erro
 			return err
 		}
 		job, err = o.job(tx, stored)
-		if errs.Is(err, errs.NotFound) || errs.Is(err, errs.Conflict) || err == nil && job.to == "" {
+		if errs.Is(err, errs.NotFound) || errs.Is(err, errs.Conflict) ||
+			err == nil && job.to == "" {
 			job = nil
-			_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error { m.State, m.NextAt = store.MailCancelled, 0; return nil })
+			_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error {
+				m.State, m.NextAt = store.MailCancelled, 0
+				return nil
+			})
 		}
 		return err
 	})
@@ -51,8 +55,18 @@ func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	if err != nil {
 		return nil, err
 	}
-	job := &mailJob{purpose: m.Purpose, language: m.Language, id: fmt.Sprintf("%d.%d@%s", m.ID, m.NextAt, o.host())}
-	job.data = mail.Data{Site: store.SiteTitle.Get(tx), Name: p.name(), Username: p.Username, Contact: store.SiteContact.Get(tx), Email: p.Email}
+	job := &mailJob{
+		purpose:  m.Purpose,
+		language: m.Language,
+		id:       fmt.Sprintf("%d.%d@%s", m.ID, m.NextAt, o.host()),
+	}
+	job.data = mail.Data{
+		Site:     store.SiteTitle.Get(tx),
+		Name:     p.name(),
+		Username: p.Username,
+		Contact:  store.SiteContact.Get(tx),
+		Email:    p.Email,
+	}
 	if m.Purpose == store.SignInUnknown {
 		if known, err := job.signIn(tx, m); err != nil || !known {
 			return &mailJob{}, err // the user has seen it in the console
@@ -85,7 +99,8 @@ func (o *Outbox) job(tx *store.Tx, m *store.Mail) (*mailJob, error) {
 	return job, err
 }
 
-// signIn adds the sign-in that a mail is about. It reports false if its user has dismissed the notice of it.
+// signIn adds the sign-in that a mail is about. It reports false if its user has dismissed the
+// notice of it.
 func (job *mailJob) signIn(tx *store.Tx, m *store.Mail) (bool, error) {
 	u, err := store.Users.Get(tx, m.UserID)
 	if err != nil {
@@ -139,9 +154,10 @@ func addressOf(tx *store.Tx, m *store.Mail) (string, error) {
 	return m.Account().Email(tx)
 }
 
-// NewLink adds a token to a link and returns its URL and the hash of the token. sentTo is the address that it
-// is sent to; "" for a copy.
-func NewLink(s *web.Server, tx *store.Tx, id store.ID, sentTo, base string) (url, hash string, expires store.Time, err error) {
+// NewLink adds a token to a link and returns its URL and the hash of the token. sentTo is the
+// address that it is sent to; "" for a copy.
+func NewLink(s *web.Server, tx *store.Tx, id store.ID,
+	sentTo, base string) (url, hash string, expires store.Time, err error) {
 	token, hash := auth.NewLink()
 	expires, err = store.AddLinkToken(tx, id, hash, sentTo)
 	return base + LinkPath + token, hash, expires, err

@@ -10,8 +10,8 @@ import (
 // LinkPath is the path of links, before the token.
 const LinkPath = "/link/"
 
-// PublicURL returns the start of links for the caller: that of the configuration, or else the one at
-// which the caller has reached this server.
+// PublicURL returns the start of links for the caller: that of the configuration, or else the one
+// at which the caller has reached this server.
 func PublicURL(req *web.Request) string {
 	if url := req.Server.Config.PublicURL; url != "" {
 		return url

@@ -13,9 +13,13 @@ import (
 
 func init() {
 	web.Enums(map[string][]string{
-		"mail_state":   {"", store.MailQueued, store.MailSent, store.MailFailed, store.MailCancelled},
-		"mail_purpose": {store.Invitation, store.PasswordReset, store.EmailVerification, store.EmailChange, store.EmailChanged, store.FactorRemoved, store.SignInUnknown, store.Registration},
-		"mail_stage":   {"", "settings", "connect", "tls", "auth", "sender", "recipient", "data", "restored"},
+		"mail_state": {"", store.MailQueued, store.MailSent, store.MailFailed,
+			store.MailCancelled},
+		"mail_purpose": {store.Invitation, store.PasswordReset, store.EmailVerification,
+			store.EmailChange, store.EmailChanged, store.FactorRemoved, store.SignInUnknown,
+			store.Registration},
+		"mail_stage": {"", "settings", "connect", "tls", "auth", "sender", "recipient", "data",
+			"restored"},
 	})
 }
 
@@ -26,25 +30,30 @@ func Routes(o *Outbox) []web.Route {
 				"each attempt makes a new link.",
 		}),
 		web.Get("/system/mail/:id", "system.mail.query", "Get a mail", &mails),
-		web.Write("POST", "/system/mail/:id/retry", "system.mail.retry", "Send a mail again", retryMail, web.Options{
-			Record: web.RecordOf(store.Mails),
-			Note: "Queues a mail at once that was sent, has failed, or waits for its next attempt, " +
-				"with a new link.",
-		}),
-		web.Write("DELETE", "/system/mail/:id", "system.mail.delete", "Delete a mail", deleteMail, web.Options{
-			Record: web.RecordOf(store.Mails),
-			Note:   "It is not sent any more. A link that was sent with it remains valid.",
-		}),
-		web.DeleteSeveral("/system/mail", "system.mail.delete", "Delete mails", deleteMail, web.Options{
-			Note: "They are not sent any more. Links that were sent with them remain valid.",
-		}),
-		web.Action("POST", "/system/mail-test", "system.mail.test", "Send a test mail", o.sendTestMail, web.Options{
-			Note: "Sends a mail at once, with the saved settings and also while mail is turned off, " +
-				"and returns what the mail server has said.",
-		}),
-		web.Read("/system/mail-template", "system.mail.query", "List mail templates", o.listMailTemplates, web.Options{
-			Note: "Returns all templates as examples with your own name.",
-		}),
+		web.Write("POST", "/system/mail/:id/retry", "system.mail.retry", "Send a mail again",
+			retryMail, web.Options{
+				Record: web.RecordOf(store.Mails),
+				Note: "Queues a mail at once that was sent, has failed, or waits for its next attempt, " +
+					"with a new link.",
+			}),
+		web.Write("DELETE", "/system/mail/:id", "system.mail.delete", "Delete a mail", deleteMail,
+			web.Options{
+				Record: web.RecordOf(store.Mails),
+				Note:   "It is not sent any more. A link that was sent with it remains valid.",
+			}),
+		web.DeleteSeveral("/system/mail", "system.mail.delete", "Delete mails", deleteMail,
+			web.Options{
+				Note: "They are not sent any more. Links that were sent with them remain valid.",
+			}),
+		web.Action("POST", "/system/mail-test", "system.mail.test", "Send a test mail",
+			o.sendTestMail, web.Options{
+				Note: "Sends a mail at once, with the saved settings and also while mail is turned off, " +
+					"and returns what the mail server has said.",
+			}),
+		web.Read("/system/mail-template", "system.mail.query", "List mail templates",
+			o.listMailTemplates, web.Options{
+				Note: "Returns all templates as examples with your own name.",
+			}),
 	}
 }
 
@@ -77,8 +86,14 @@ var mails = web.Resource[store.Mail, *MailOut]{
 		{Name: "state", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.MailByState)},
 		{Name: "purpose", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.MailByPurpose)},
 		{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.MailByUser)},
-		{Name: "app_user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.MailByAppUser)},
-		{Name: "created_at", Uses: web.Sorted | web.Ranged, Order: store.MailByCreated.Order(), Between: store.MailByCreated.Between},
+		{Name: "app_user_id", Uses: web.Filtered | web.Param,
+			Numbers: web.IDs(store.MailByAppUser)},
+		{
+			Name:    "created_at",
+			Uses:    web.Sorted | web.Ranged,
+			Order:   store.MailByCreated.Order(),
+			Between: store.MailByCreated.Between,
+		},
 	},
 	Always: store.AddressedMails,
 	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
@@ -147,10 +162,13 @@ type mailTest struct {
 	TookMS   int64      `json:"took_ms" doc:"Duration in milliseconds"`
 }
 
-// sendTestMail sends a mail with the saved settings, at once and also while sending is turned off, so
-// that the settings can be tried before.
+// sendTestMail sends a mail with the saved settings, at once and also while sending is turned off,
+// so that the settings can be tried before.
 func (o *Outbox) sendTestMail(req *web.Request, in *mailTestIn) (*mailTest, error) {
-	if err := req.Hold(req.Server.Limits.MailTests, 1, web.Share{Client: web.UserKey(req.Actor), Most: 1}); err != nil {
+	if err := req.Hold(req.Server.Limits.MailTests, 1, web.Share{
+		Client: web.UserKey(req.Actor),
+		Most:   1,
+	}); err != nil {
 		return nil, err
 	}
 	var server mail.Server
@@ -161,7 +179,12 @@ func (o *Outbox) sendTestMail(req *web.Request, in *mailTestIn) (*mailTest, erro
 			return nil
 		}
 		p, err := RecipientOf(tx, store.Account{ID: req.Actor.ID})
-		data = mail.Data{Site: store.SiteTitle.Get(tx), Name: p.name(), Username: p.Username, Contact: store.SiteContact.Get(tx)}
+		data = mail.Data{
+			Site:     store.SiteTitle.Get(tx),
+			Name:     p.name(),
+			Username: p.Username,
+			Contact:  store.SiteContact.Get(tx),
+		}
 		return err
 	})
 	if err != nil {
@@ -169,7 +192,12 @@ func (o *Outbox) sendTestMail(req *web.Request, in *mailTestIn) (*mailTest, erro
 	}
 	begun, reply, err := time.Now(), "", unset
 	if err == nil {
-		reply, err = o.sendOne(req.HTTP.Context(), server, mailJob{purpose: "test", to: in.Email, language: MailLanguage(req), data: data})
+		reply, err = o.sendOne(req.HTTP.Context(), server, mailJob{
+			purpose:  "test",
+			to:       in.Email,
+			language: MailLanguage(req),
+			data:     data,
+		})
 	}
 	out := &mailTest{TookMS: time.Since(begun).Milliseconds()}
 	if err == nil {
@@ -198,7 +226,8 @@ type mailTemplates struct {
 }
 
 // listMailTemplates returns all templates, as the caller would get them.
-func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request, _ *web.None) (*mailTemplates, error) {
+func (o *Outbox) listMailTemplates(tx *store.Tx, req *web.Request,
+	_ *web.None) (*mailTemplates, error) {
 	p, err := RecipientOf(tx, store.Account{ID: req.Actor.ID})
 	if err != nil {
 		return nil, err
@@ -265,7 +294,11 @@ func mailServer(tx *store.Tx) (mail.Server, error) {
 	}
 	for _, required := range []*store.TextSetting{store.MailHost, store.MailFrom} {
 		if required.Get(tx) == "" {
-			return server, &mail.Fault{Stage: "settings", Text: errs.Say("the setting %s is empty", required.Name()).Error(), Down: true}
+			return server, &mail.Fault{
+				Stage: "settings",
+				Text:  errs.Say("the setting %s is empty", required.Name()).Error(),
+				Down:  true,
+			}
 		}
 	}
 	var err error

@@ -31,8 +31,8 @@ const (
 	maxMailPause = time.Hour
 )
 
-// Outbox sends the queued mails, one after the other. Requests only queue them, so that a mail server
-// that is slow or down delays no request.
+// Outbox sends the queued mails, one after the other. Requests only queue them, so that a mail
+// server that is slow or down delays no request.
 type Outbox struct {
 	s         *web.Server
 	templates *mail.Templates
@@ -52,7 +52,13 @@ func NewOutbox(s *web.Server) (*Outbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse the templates of mails: %w", err)
 	}
-	o := &Outbox{s: s, templates: templates, changed: make(chan struct{}, 1), Backoff: mailBackoff, Turn: mailTurn}
+	o := &Outbox{
+		s:         s,
+		templates: templates,
+		changed:   make(chan struct{}, 1),
+		Backoff:   mailBackoff,
+		Turn:      mailTurn,
+	}
 	s.DB.OnCommit(func(c kv.Changes) {
 		if c.Of(store.Mails) == nil && c.Of(store.Settings) == nil {
 			return
@@ -62,8 +68,10 @@ func NewOutbox(s *web.Server) (*Outbox, error) {
 		default:
 		}
 	})
-	s.Metrics.Counter("reeve_mail_sent_total", "Mails that the mail server has accepted.", o.sent.Load)
-	s.Metrics.Counter("reeve_mail_failures_total", "Failed attempts to send a mail.", o.failures.Load)
+	s.Metrics.Counter("reeve_mail_sent_total", "Mails that the mail server has accepted.",
+		o.sent.Load)
+	s.Metrics.Counter("reeve_mail_failures_total", "Failed attempts to send a mail.",
+		o.failures.Load)
 	return o, nil
 }
 
@@ -77,7 +85,9 @@ func (o *Outbox) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait, err := o.Round(ctx)
 		if err != nil && ctx.Err() == nil {
-			o.s.Failures.Log(o.s.Log, "mail", err, func(line *zerolog.Event) { line.Msg("mails can't be sent") })
+			o.s.Failures.Log(o.s.Log, "mail", err, func(line *zerolog.Event) {
+				line.Msg("mails can't be sent")
+			})
 			wait = mailBackoff(0)
 		}
 		timer := time.NewTimer(wait)
@@ -127,9 +137,10 @@ func (o *Outbox) handle() store.Handle {
 	return o.s.DB.WithRecorder(nil).For("mail", nil).From(&store.Origin{Operation: audit.Operation{Title: "send mail"}})
 }
 
-// drop finds the recipients of requests, which are mails of their own then, and gives up mails whose time
-// is over. It returns the mails that can be sent now: none if sending is off.
-func (o *Outbox) drop(db store.Handle, due []*store.Mail, ready bool) (left []*store.Mail, err error) {
+// drop finds the recipients of requests, which are mails of their own then, and gives up mails
+// whose time is over. It returns the mails that can be sent now: none if sending is off.
+func (o *Outbox) drop(db store.Handle, due []*store.Mail,
+	ready bool) (left []*store.Mail, err error) {
 	var drop []*store.Mail
 	for _, m := range due {
 		switch {
@@ -148,7 +159,10 @@ func (o *Outbox) drop(db store.Handle, due []*store.Mail, ready bool) (left []*s
 			if m.Account().ID == 0 {
 				err = store.ResolveReset(tx, m.ID)
 			} else {
-				_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error { m.State, m.NextAt = store.MailFailed, 0; return nil })
+				_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error {
+					m.State, m.NextAt = store.MailFailed, 0
+					return nil
+				})
 			}
 			if err != nil && !errs.Is(err, errs.NotFound) {
 				return err
@@ -159,7 +173,8 @@ func (o *Outbox) drop(db store.Handle, due []*store.Mail, ready bool) (left []*s
 }
 
 // sendAll sends mails over one connection.
-func (o *Outbox) sendAll(ctx context.Context, db store.Handle, server mail.Server, due []*store.Mail) error {
+func (o *Outbox) sendAll(ctx context.Context, db store.Handle, server mail.Server,
+	due []*store.Mail) error {
 	server.Roots = o.roots
 	dialing, cancel := context.WithTimeout(ctx, mailTimeout)
 	client, err := mail.Dial(dialing, server)
@@ -192,7 +207,8 @@ func (o *Outbox) sendAll(ctx context.Context, db store.Handle, server mail.Serve
 		if err != nil && ctx.Err() != nil {
 			return nil // it is sent again after the restart
 		}
-		if fault, _ := mailFault(err); fault != nil && (fault.Down || fault.Stage == mail.StageSender) {
+		if fault, _ := mailFault(err); fault != nil &&
+			(fault.Down || fault.Stage == mail.StageSender) {
 			if err := o.withdraw(db, job); err != nil {
 				return err
 			}
@@ -210,11 +226,13 @@ func (o *Outbox) withdraw(db store.Handle, job *mailJob) error {
 	if job.link == 0 {
 		return nil
 	}
-	return db.Update(store.System, func(tx *store.Tx) error { return store.SentLinkToken(tx, job.link, job.token, false) })
+	return db.Update(store.System, func(tx *store.Tx) error {
+		return store.SentLinkToken(tx, job.link, job.token, false)
+	})
 }
 
-// serverDown records that the mail server could not be used for any mail that is due, with few commits and
-// without connecting again for each.
+// serverDown records that the mail server could not be used for any mail that is due, with few
+// commits and without connecting again for each.
 func (o *Outbox) serverDown(db store.Handle, due []*store.Mail, err error) error {
 	fault, err := mailFault(err)
 	if err != nil {
@@ -250,8 +268,8 @@ func (o *Outbox) serverDown(db store.Handle, due []*store.Mail, err error) error
 	return nil
 }
 
-// serverUp records that the mail server works. If it did not before, the mails that wait because of that are
-// due now.
+// serverUp records that the mail server works. If it did not before, the mails that wait because of
+// that are due now.
 func (o *Outbox) serverUp(db store.Handle) error {
 	o.mu.Lock()
 	was := o.fault
@@ -291,7 +309,8 @@ func mailFault(err error) (*mail.Fault, error) {
 }
 
 // deliver renders and sends a mail.
-func (o *Outbox) deliver(ctx context.Context, client *mail.Client, job *mailJob) (reply string, err error) {
+func (o *Outbox) deliver(ctx context.Context, client *mail.Client,
+	job *mailJob) (reply string, err error) {
 	m := &mail.Message{To: job.to, ToName: job.data.Name, ID: job.id}
 	if m.Subject, m.Text, m.HTML, err = o.templates.Render(job.purpose, job.language, job.data); err != nil {
 		return "", err
@@ -306,8 +325,8 @@ func (o *Outbox) deliver(ctx context.Context, client *mail.Client, job *mailJob)
 	return Conceal(r.Text), nil
 }
 
-// Conceal removes the link from a text of the mail server, which is stored: everything from where it begins,
-// since the server can quote the lines of the message, in which the link is broken.
+// Conceal removes the link from a text of the mail server, which is stored: everything from where
+// it begins, since the server can quote the lines of the message, in which the link is broken.
 func Conceal(text string) string {
 	for _, sign := range []string{LinkPath, "rv_l_"} {
 		if i := strings.Index(text, sign); i >= 0 {
@@ -326,7 +345,8 @@ func responseOf(fault *mail.Fault) string {
 }
 
 // sendOne sends one mail over a connection of its own.
-func (o *Outbox) sendOne(ctx context.Context, server mail.Server, job mailJob) (reply string, err error) {
+func (o *Outbox) sendOne(ctx context.Context, server mail.Server,
+	job mailJob) (reply string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	server.Roots = o.roots
@@ -340,7 +360,8 @@ func (o *Outbox) sendOne(ctx context.Context, server mail.Server, job mailJob) (
 }
 
 // record stores the result of an attempt.
-func (o *Outbox) record(db store.Handle, id store.ID, job *mailJob, reply string, failure error) error {
+func (o *Outbox) record(db store.Handle, id store.ID, job *mailJob, reply string,
+	failure error) error {
 	var fault *mail.Fault
 	if failure == nil {
 		o.sent.Add(1)
@@ -355,7 +376,8 @@ func (o *Outbox) record(db store.Handle, id store.ID, job *mailJob, reply string
 	return db.Update(store.System, func(tx *store.Tx) error {
 		if job.link != 0 {
 			unknown := fault != nil && fault.Stage == mail.StageData && fault.Status == 0 // it may have been accepted
-			if err := store.SentLinkToken(tx, job.link, job.token, fault == nil || unknown); err != nil {
+			if err := store.SentLinkToken(tx, job.link, job.token, fault == nil ||
+				unknown); err != nil {
 				return err
 			}
 		}

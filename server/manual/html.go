@@ -28,9 +28,10 @@ func (t *Topic) HTML(base string) (string, error) {
 	return scrollable.Replace(out.String()), nil
 }
 
-// scrollable makes what can be wider than a page reachable with the keyboard, by which it is then scrolled.
-// Text of the source has no tags, so these are those of the renderer.
-var scrollable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<table tabindex="0">`)
+// scrollable makes what can be wider than a page reachable with the keyboard, by which it is then
+// scrolled. Text of the source has no tags, so these are those of the renderer.
+var scrollable = strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>",
+	`<table tabindex="0">`)
 
 // pageOf returns the page of a link's destination: concepts.md#roles is base + concepts#roles.
 // Other destinations stay.

@@ -28,12 +28,15 @@ import (
 
 // order is the reading order. Topics that are not in it follow by key.
 var order = []string{
-	"getting-started", "concepts", "administration", "custom-fields", "invitations", "app-users", "build-on-it", "api", "operations", "security", "personal-data", "monitoring", "change-log", "webhooks", "api-keys", "configuration", "feature-flags", "forward-auth", "performance",
+	"getting-started", "concepts", "administration", "custom-fields", "invitations", "app-users",
+	"build-on-it", "api", "operations", "security", "personal-data", "monitoring", "change-log",
+	"webhooks", "api-keys", "configuration", "feature-flags", "forward-auth", "performance",
 	"architecture", "contributing", "adding-a-resource", "changelog",
 }
 
 // markdown is CommonMark with tables. Headings get IDs, so that links can lead to them.
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
+	goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
 // Topic is one file of the manual.
 type Topic struct {
@@ -56,7 +59,11 @@ func Load(files fs.FS) ([]*Topic, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := &Topic{Key: strings.TrimSuffix(path.Base(name), ".md"), source: source, tree: markdown.Parser().Parse(text.NewReader(source))}
+		t := &Topic{
+			Key:    strings.TrimSuffix(path.Base(name), ".md"),
+			source: source,
+			tree:   markdown.Parser().Parse(text.NewReader(source)),
+		}
 		heading, ok := t.tree.FirstChild().(*ast.Heading)
 		if !ok || heading.Level != 1 {
 			return nil, fmt.Errorf("%s does not begin with a heading of level 1", name)

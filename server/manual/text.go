@@ -89,7 +89,8 @@ func (w *writer) code(n ast.Node, indent string) {
 	lines := n.Lines()
 	for i := range lines.Len() {
 		line := lines.At(i)
-		w.out.WriteString(strings.TrimRight(indent+"    "+string(line.Value(w.topic.source)), " \n") + "\n")
+		w.out.WriteString(strings.TrimRight(indent+"    "+string(line.Value(w.topic.source)),
+			" \n") + "\n")
 	}
 }
 

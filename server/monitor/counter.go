@@ -231,5 +231,6 @@ func (c *counter) expire(j *journal.Journal) error {
 			delete(c.hours, hour)
 		}
 	}
-	return errors.Join(j.DeleteRows(minuteTable, now.Add(-minutesKept).Format(rowTime)), j.DeleteRows(hourTable, now.Add(-hoursKept).Format(rowTime)))
+	return errors.Join(j.DeleteRows(minuteTable, now.Add(-minutesKept).Format(rowTime)),
+		j.DeleteRows(hourTable, now.Add(-hoursKept).Format(rowTime)))
 }

@@ -60,7 +60,11 @@ type routeCounts struct {
 }
 
 func newCounts() *counts {
-	return &counts{Durations: map[int]int64{}, Routes: map[string]*routeCounts{}, Users: map[string]int64{}}
+	return &counts{
+		Durations: map[int]int64{},
+		Routes:    map[string]*routeCounts{},
+		Users:     map[string]int64{},
+	}
 }
 
 func (c *counts) add(other *counts) {

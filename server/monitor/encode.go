@@ -172,7 +172,9 @@ func (e *CacheEvent) appendJSON(b []byte) []byte {
 	return append(appendText(b, `,"route":`, e.Route), '}')
 }
 
-func appendText(b []byte, name, text string) []byte { return appendString(append(b, name...), text) }
+func appendText(b []byte, name, text string) []byte {
+	return appendString(append(b, name...), text)
+}
 
 func appendInt(b []byte, name string, n int64) []byte {
 	return strconv.AppendInt(append(b, name...), n, 10)
@@ -203,7 +205,8 @@ func appendFloat(b []byte, name string, f float64) []byte {
 // appendString appends a quoted text. encoding/json handles texts that need escaping.
 func appendString(b []byte, text string) []byte {
 	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x7f {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' ||
+			c == '>' || c == '&' || c == 0x7f {
 			quoted, _ := json.Marshal(text) // a string cannot fail
 			return append(b, quoted...)
 		}

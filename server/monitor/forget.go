@@ -81,7 +81,8 @@ func (p *Person) matches(e journal.Event) bool {
 	case AuthKind:
 		return p.isIn(e.Body) && p.matchesAuth(e.Body)
 	case RequestKind:
-		return (bytes.Contains(e.Body, []byte(p.path())) || p.isIn(e.Body)) && p.matchesRequest(e.Body)
+		return (bytes.Contains(e.Body, []byte(p.path())) || p.isIn(e.Body)) &&
+			p.matchesRequest(e.Body)
 	}
 	return false
 }
@@ -92,14 +93,16 @@ func (p *Person) isActedAs(body []byte) bool {
 	return !p.App && bytes.HasSuffix(head, []byte(`,"as_id":`+p.ID.String()+`}`))
 }
 
-// isIn reports whether a text of the person may occur anywhere in an event: whether one reads the same, or the event
-// has escapes, which matchesRequest decodes.
+// isIn reports whether a text of the person may occur anywhere in an event: whether one reads the
+// same, or the event has escapes, which matchesRequest decodes.
 func (p *Person) isIn(body []byte) bool {
 	if bytes.ContainsAny(body, `%\`) {
 		return true
 	}
 	key := fold.Key(string(body))
-	return slices.ContainsFunc(p.Texts, func(text string) bool { return strings.Contains(key, fold.Key(text)) })
+	return slices.ContainsFunc(p.Texts, func(text string) bool {
+		return strings.Contains(key, fold.Key(text))
+	})
 }
 
 // path is the path of the user in the API.
@@ -131,7 +134,8 @@ func (p *Person) matchesRequest(body []byte) bool {
 		return true
 	}
 	path, query, _ := strings.Cut(e.URI, "?")
-	if (path == p.path() || strings.HasPrefix(path, p.path()+"/")) && e.Payload != "" && !strings.HasSuffix(e.Route, "/erase") {
+	if (path == p.path() || strings.HasPrefix(path, p.path()+"/")) && e.Payload != "" &&
+		!strings.HasSuffix(e.Route, "/erase") {
 		return true
 	}
 	if plain, err := url.QueryUnescape(query); err == nil {
@@ -140,7 +144,8 @@ func (p *Person) matchesRequest(body []byte) bool {
 	query, payload, words := fold.Key(query), fold.Key(e.Payload), strings.FieldsFunc(fold.Key(e.Message), isSeparator)
 	return slices.ContainsFunc(p.Texts, func(text string) bool {
 		text = fold.Key(text)
-		return strings.Contains(query, text) || strings.Contains(payload, `"`+text+`"`) || slices.Contains(words, text)
+		return strings.Contains(query, text) || strings.Contains(payload, `"`+text+`"`) ||
+			slices.Contains(words, text)
 	})
 }
 

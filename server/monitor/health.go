@@ -30,8 +30,14 @@ func (m *Monitor) Dropped() uint64 { return m.dropped.Load() }
 
 // Gauges calls register for each gauge of monitoring.
 func (m *Monitor) Gauges(register func(name, help string, value func() float64)) {
-	register("reeve_monitor_queue_length", "Requests whose events are waiting to be written.", func() float64 { return float64(len(m.queue)) })
-	register("reeve_monitor_sampling", "Number of ordinary reads that a recorded one represents.", func() float64 { return float64(max(1, m.reads.every.Load())) })
+	register("reeve_monitor_queue_length", "Requests whose events are waiting to be written.",
+		func() float64 {
+			return float64(len(m.queue))
+		})
+	register("reeve_monitor_sampling", "Number of ordinary reads that a recorded one represents.",
+		func() float64 {
+			return float64(max(1, m.reads.every.Load()))
+		})
 	register("reeve_monitor_bytes", "Disk space used by monitoring in bytes.", func() float64 {
 		if j := m.journal.Load(); j != nil {
 			return float64(j.Stats().Bytes)
@@ -49,7 +55,13 @@ type Health struct {
 
 // Health returns the state of monitoring.
 func (m *Monitor) Health() Health {
-	h := Health{Text: errs.Say("records events"), Figures: map[string]int64{"dropped_requests": int64(m.dropped.Load()), "queued_requests": int64(len(m.queue))}}
+	h := Health{
+		Text: errs.Say("records events"),
+		Figures: map[string]int64{
+			"dropped_requests": int64(m.dropped.Load()),
+			"queued_requests":  int64(len(m.queue)),
+		},
+	}
 	j := m.journal.Load()
 	switch {
 	case m.config.Off:
@@ -62,7 +74,8 @@ func (m *Monitor) Health() Health {
 	stats := j.Stats()
 	h.Figures["bytes"], h.Figures["max_bytes"], h.Figures["dropped_events"] = stats.Bytes, stats.MaxBytes, int64(stats.Dropped)
 	if n := len(stats.Warnings); n > 0 {
-		h.Degraded, h.Text = true, errs.Say("files were set aside or events were lost: %s", stats.Warnings[n-1])
+		h.Degraded, h.Text = true, errs.Say("files were set aside or events were lost: %s",
+			stats.Warnings[n-1])
 	}
 	if err := m.countOutage.Load(); err != nil {
 		h.Degraded, h.Text = true, errs.Say("request counts are being lost: %s", (*err).Error())

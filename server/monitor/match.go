@@ -72,7 +72,9 @@ func (s *search) matches(h indexHeader, body []byte) bool {
 		return false
 	case s.slow != nil && !slices.Contains(s.slow, map[bool]string{true: "1", false: "0"}[h.slow]):
 		return false
-	case s.statuses != nil && !slices.ContainsFunc(s.statuses, func(want string) bool { return hasStatus(int(h.status), want) }):
+	case s.statuses != nil && !slices.ContainsFunc(s.statuses, func(want string) bool {
+		return hasStatus(int(h.status), want)
+	}):
 		return false
 	case !s.audience.sees(h):
 		return false
@@ -91,14 +93,17 @@ func (s *search) matchesBody(body []byte) bool {
 		if bytes.HasPrefix(any[0], []byte(`"request_id":`)) {
 			in = body
 		}
-		if !slices.ContainsFunc(any, func(needle []byte) bool { return bytes.Contains(in, needle) }) {
+		if !slices.ContainsFunc(any, func(needle []byte) bool {
+			return bytes.Contains(in, needle)
+		}) {
 			return false
 		}
 	}
 	return s.text == "" || containsText(body, s.text)
 }
 
-// maxExpansion is the number of bytes that fold.Search makes of a byte at most: a ligature of Arabic is a sentence.
+// maxExpansion is the number of bytes that fold.Search makes of a byte at most: a ligature of
+// Arabic is a sentence.
 const maxExpansion = 11
 
 // containsText reports whether a folded text occurs in one of the texts of a JSON object;

@@ -168,7 +168,11 @@ func (m *Monitor) Open() {
 }
 
 func (m *Monitor) openJournal() *journal.Journal {
-	return journal.Open(m.dir(), journal.Options{MaxBytes: m.config.MaxBytes, MinFree: m.config.MinFree, MaxAge: m.config.MaxAge})
+	return journal.Open(m.dir(), journal.Options{
+		MaxBytes: m.config.MaxBytes,
+		MinFree:  m.config.MinFree,
+		MaxAge:   m.config.MaxAge,
+	})
 }
 
 func (m *Monitor) dir() string { return m.db.Dir() + "/monitor" }

@@ -77,7 +77,12 @@ func (m *Monitor) takeHits() (group journal.Group) {
 		if count == 0 {
 			continue
 		}
-		e := CacheEvent{EventHead: EventHead{RecordedAt: now, HostName: m.host, Sampled: 1}, Cache: name, Type: "hit", Count: int64(count)}
+		e := CacheEvent{
+			EventHead: EventHead{RecordedAt: now, HostName: m.host, Sampled: 1},
+			Cache:     name,
+			Type:      "hit",
+			Count:     int64(count),
+		}
 		group.Events = append(group.Events, m.encoder.encode(CacheKind, indexHeader{at: now}, &e))
 	}
 	return group

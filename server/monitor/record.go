@@ -51,7 +51,12 @@ type (
 func (m *Monitor) record(f *Facts, w weights) *record {
 	r := &record{weights: w}
 	e := &r.request
-	e.EventHead = EventHead{RecordedAt: kv.TimeOf(f.Begun), RequestID: f.RequestID, HostName: m.host, Sampled: w.request}
+	e.EventHead = EventHead{
+		RecordedAt: kv.TimeOf(f.Begun),
+		RequestID:  f.RequestID,
+		HostName:   m.host,
+		Sampled:    w.request,
+	}
 	if a := f.Caller; a.ID != 0 {
 		e.User = &EventUser{ID: a.Person().ID, Username: a.Label(), Realm: "admin"}
 		if a.App {
@@ -162,7 +167,13 @@ func (m *Monitor) decision(r *record, f *Facts) *AuthEvent {
 	if f.Route == nil || f.Route.Access == "" || !f.Authorized && !f.denied() {
 		return nil
 	}
-	e := &AuthEvent{Type: "permission", Username: f.Caller.Label(), Ability: f.Route.Access, Result: "allowed", MatchedBy: []string{}}
+	e := &AuthEvent{
+		Type:      "permission",
+		Username:  f.Caller.Label(),
+		Ability:   f.Route.Access,
+		Result:    "allowed",
+		MatchedBy: []string{},
+	}
 	e.RecordedAt = f.AuthAt
 	if !f.Authorized {
 		e.Result, e.Reason = "denied", r.request.Error
@@ -200,11 +211,18 @@ func (m *Monitor) isSecretSetting(name string) (secret bool) {
 
 // encode returns the events of a record.
 func (m *Monitor) encode(r *record) journal.Group {
-	group := journal.Group{Name: r.request.RequestID, Events: make([]journal.Event, 0, 1+len(r.parts))}
+	group := journal.Group{
+		Name:   r.request.RequestID,
+		Events: make([]journal.Event, 0, 1+len(r.parts)),
+	}
 	if !r.standalone {
 		group.Events = append(group.Events, m.encoder.encode(RequestKind, r.index, &r.request))
 	}
-	e := &encoding{record: r, slow: time.Duration(m.slowStore.Load()), repeated: make(map[string]int, len(r.parts))}
+	e := &encoding{
+		record:   r,
+		slow:     time.Duration(m.slowStore.Load()),
+		repeated: make(map[string]int, len(r.parts)),
+	}
 	for _, p := range r.parts {
 		if o, ok := p.(*queryPart); ok {
 			e.repeated[o.Statement]++

@@ -19,7 +19,12 @@ func (m *Monitor) pollRedis(ctx context.Context) {
 
 // redisRecord returns a record with one event that belongs to no request.
 func (m *Monitor) redisRecord(e redis.Event) *record {
-	r := &record{parts: []part{(*redisPart)(&e)}, standalone: true, size: 1024, index: indexHeader{at: e.At, failed: e.State == "down"}}
+	r := &record{
+		parts:      []part{(*redisPart)(&e)},
+		standalone: true,
+		size:       1024,
+		index:      indexHeader{at: e.At, failed: e.State == "down"},
+	}
 	r.request.EventHead = EventHead{RecordedAt: e.At, HostName: m.host, Sampled: 1}
 	return r
 }

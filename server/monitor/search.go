@@ -107,8 +107,10 @@ func (s *search) require(c Condition) error {
 		}
 	case "status":
 		for _, text := range c.Texts {
-			if len(text) != 3 || text[0] < '1' || text[0] > '5' || text[1:] != "xx" && strings.Trim(text, "0123456789") != "" {
-				return errs.Field(errs.Malformed, "status", "must be a status code, such as 404 or 4xx")
+			if len(text) != 3 || text[0] < '1' || text[0] > '5' ||
+				text[1:] != "xx" && strings.Trim(text, "0123456789") != "" {
+				return errs.Field(errs.Malformed, "status",
+					"must be a status code, such as 404 or 4xx")
 			}
 		}
 		s.statuses = c.Texts

@@ -91,19 +91,23 @@ func (m *Monitor) Stats(from, to time.Time, step time.Duration, caller *Audience
 	out.Total = &total
 	for _, name := range top(all.Routes, statsTop, func(r *routeCounts) int64 { return r.Micros }) {
 		r := all.Routes[name]
-		out.Routes = append(out.Routes, StatsRoute{name, r.Requests, r.Failed, float64(r.Micros/max(1, r.Requests)) / 1000, float64(r.Slowest) / 1000})
+		out.Routes = append(out.Routes,
+			StatsRoute{name, r.Requests, r.Failed, float64(r.Micros/max(1, r.Requests)) / 1000,
+				float64(r.Slowest) / 1000})
 	}
 	return out, nil
 }
 
 // countsBetween returns the stored counts of a period, by step and in total.
-func (m *Monitor) countsBetween(table string, from, to time.Time, step time.Duration) (steps map[time.Time]*counts, all *counts) {
+func (m *Monitor) countsBetween(table string, from, to time.Time,
+	step time.Duration) (steps map[time.Time]*counts, all *counts) {
 	steps, all = map[time.Time]*counts{}, newCounts()
 	j := m.journal.Load()
 	if j == nil {
 		return steps, all
 	}
-	for key, row := range j.Rows(table, from.UTC().Truncate(step).Format(rowTime), to.UTC().Format(rowTime)) {
+	for key, row := range j.Rows(table, from.UTC().Truncate(step).Format(rowTime),
+		to.UTC().Format(rowTime)) {
 		at, err := time.Parse(rowTime, key)
 		c := newCounts()
 		if err != nil || json.Unmarshal(row, c) != nil {

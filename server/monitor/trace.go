@@ -54,7 +54,9 @@ func (t *traces) running() []*liveTrace {
 		return nil
 	}
 	now := kv.TimeOf(time.Now())
-	return slices.DeleteFunc(slices.Clone(*live), func(l *liveTrace) bool { return l.EndsAt <= now })
+	return slices.DeleteFunc(slices.Clone(*live), func(l *liveTrace) bool {
+		return l.EndsAt <= now
+	})
 }
 
 // match reports whether a request is traced, and counts it for each trace. Without running
@@ -78,14 +80,18 @@ func (m *Monitor) Widen(w *kv.Recorder, route *Route, caller *store.Actor, addr 
 	if live := m.traces.live.Load(); live == nil || len(*live) == 0 {
 		return
 	}
-	if slices.ContainsFunc(m.traces.running(), func(l *liveTrace) bool { return l.matches(route, caller, addr) }) {
+	if slices.ContainsFunc(m.traces.running(), func(l *liveTrace) bool {
+		return l.matches(route, caller, addr)
+	}) {
 		w.MaxOps = tracedOps
 	}
 }
 
 // matches reports whether a request is traced. One of a user who acts as another one is of both.
 func (l *liveTrace) matches(route *Route, caller *store.Actor, addr netip.Addr) bool {
-	return (l.UserID == 0 || !caller.App && (l.UserID == caller.ID || l.UserID == caller.Person().ID)) && (l.IP == "" || l.IP == addr.String()) &&
+	return (l.UserID == 0 ||
+		!caller.App && (l.UserID == caller.ID || l.UserID == caller.Person().ID)) &&
+		(l.IP == "" || l.IP == addr.String()) &&
 		(l.Route == "" || route.IsCalled(l.Route))
 }
 

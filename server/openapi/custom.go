@@ -9,7 +9,8 @@ import (
 	"reeve/store"
 )
 
-// The schemas of custom fields are those of the installation, so the document is made with a mark in their place.
+// The schemas of custom fields are those of the installation, so the document is made with a mark
+// in their place.
 
 // customSchemas are the names of these schemas, by the type of the values.
 var customSchemas = map[reflect.Type]string{
@@ -46,7 +47,8 @@ func customParts(tx *store.Tx, who store.FieldAudience) ([]replacement, error) {
 	return parts, nil
 }
 
-// customSchema describes the values of custom fields. Other members are possible: fields may be added later.
+// customSchema describes the values of custom fields. Other members are possible: fields may be
+// added later.
 func customSchema(fields []*store.CustomField, who store.FieldAudience, input bool) Object {
 	properties := Object{}
 	for _, f := range fields {

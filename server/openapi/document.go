@@ -61,16 +61,35 @@ func NewDocument(s *web.Server, all []web.Route) (Document, error) {
 			"contact":     Object{"name": "Reeve"},
 			"license":     Object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
-		"servers": []any{Object{"url": cmp.Or(s.Config.BasePath, "/"), "description": "This server"}},
-		"paths":   paths,
-		"tags":    tags(all),
+		"servers": []any{Object{"url": cmp.Or(s.Config.BasePath, "/"),
+			"description": "This server"}},
+		"paths": paths,
+		"tags":  tags(all),
 		"components": Object{
-			"schemas": types.Named, "responses": failures(), "parameters": Object{"ActAsHeader": actAsParameter},
+			"schemas": types.Named, "responses": failures(),
+			"parameters": Object{"ActAsHeader": actAsParameter},
 			"securitySchemes": Object{
-				"bearer":  Object{"type": "http", "scheme": "bearer", "description": "Token of POST /admin/login"},
-				"cookie":  Object{"type": "apiKey", "in": "cookie", "name": s.SessionCookie(false, true), "description": "Set by a sign-in with cookie=1. App users have " + s.SessionCookie(true, true) + "; over plain HTTP the names have no prefix. The end of the names is of this installation. Requests that change something are accepted only from pages of this server"},
-				"basic":   Object{"type": "http", "scheme": "basic", "description": "An API key as the password, with any username, for clients of OAuth 2.0"},
-				"metrics": Object{"type": "http", "scheme": "bearer", "description": "metrics.token of the configuration; without one the endpoint does not exist"},
+				"bearer": Object{
+					"type":        "http",
+					"scheme":      "bearer",
+					"description": "Token of POST /admin/login",
+				},
+				"cookie": Object{
+					"type":        "apiKey",
+					"in":          "cookie",
+					"name":        s.SessionCookie(false, true),
+					"description": "Set by a sign-in with cookie=1. App users have " + s.SessionCookie(true, true) + "; over plain HTTP the names have no prefix. The end of the names is of this installation. Requests that change something are accepted only from pages of this server",
+				},
+				"basic": Object{
+					"type":        "http",
+					"scheme":      "basic",
+					"description": "An API key as the password, with any username, for clients of OAuth 2.0",
+				},
+				"metrics": Object{
+					"type":        "http",
+					"scheme":      "bearer",
+					"description": "metrics.token of the configuration; without one the endpoint does not exist",
+				},
 			},
 		},
 	})
@@ -154,20 +173,31 @@ func operation(rt *web.Route, types *Schemas) Object {
 		}
 		schema = types.body(rt, schema)
 		op["requestBody"] = Object{
-			"required":    slices.ContainsFunc(rt.Input.Fields, func(f *web.Field) bool { return f.From == "json" && f.Required }),
+			"required": slices.ContainsFunc(rt.Input.Fields, func(f *web.Field) bool {
+				return f.From == "json" && f.Required
+			}),
 			"description": fmt.Sprintf("At most %d bytes and %d values", rt.MaxBody, web.MaxValues),
 			"x-max-bytes": rt.MaxBody,
 			"content":     Object{"application/json": Object{"schema": schema}},
 		}
 	}
 	if rt.Protocol != nil && rt.Protocol.Form {
-		op["requestBody"] = Object{"required": true, "x-max-bytes": rt.MaxBody, "content": Object{web.FormMedia: Object{"schema": types.body(rt, protocolForm(rt.Input))}}}
+		op["requestBody"] = Object{
+			"required":    true,
+			"x-max-bytes": rt.MaxBody,
+			"content": Object{web.FormMedia: Object{"schema": types.body(rt,
+				protocolForm(rt.Input))}},
+		}
 	}
 	if rt.Protocol != nil {
 		op["x-protocol"] = rt.Protocol.Name
 	}
 	if rt.Input != nil && rt.Input.Upload {
-		op["requestBody"] = Object{"required": true, "content": Object{"multipart/form-data": Object{"schema": types.body(rt, formSchema(rt.Input))}}}
+		op["requestBody"] = Object{
+			"required": true,
+			"content": Object{"multipart/form-data": Object{"schema": types.body(rt,
+				formSchema(rt.Input))}},
+		}
 	}
 	return op
 }
@@ -175,7 +205,11 @@ func operation(rt *web.Route, types *Schemas) Object {
 // bytesSchema describes a file. Generators know format, which is only a convention in
 // 3.1; JSON Schema defines contentMediaType.
 func bytesSchema() Object {
-	return Object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
+	return Object{
+		"type":             "string",
+		"format":           "binary",
+		"contentMediaType": "application/octet-stream",
+	}
 }
 
 // rawSchema describes a response of a media type without an envelope.
@@ -201,7 +235,12 @@ func formSchema(in *web.Input) Object {
 			properties[f.Name] = FieldSchema(f)
 		}
 	}
-	return Object{"type": "object", "required": []any{"file"}, "properties": properties, "additionalProperties": false}
+	return Object{
+		"type":                 "object",
+		"required":             []any{"file"},
+		"properties":           properties,
+		"additionalProperties": false,
+	}
 }
 
 // protocolForm describes the form of a protocol, which may have more fields.
@@ -213,7 +252,10 @@ func protocolForm(in *web.Input) Object {
 			continue
 		}
 		if f.Typ.Kind() == reflect.Map {
-			schema["patternProperties"] = Object{"^fields\\.": Object{"type": "string", "description": "Value of a custom field as text; fields.KEY[], repeated, for several options"}}
+			schema["patternProperties"] = Object{"^fields\\.": Object{
+				"type":        "string",
+				"description": "Value of a custom field as text; fields.KEY[], repeated, for several options",
+			}}
 			continue
 		}
 		of := *f
@@ -236,7 +278,12 @@ func parameters(rt *web.Route) []any {
 		if f.From == "json" || f.From == "form" {
 			continue
 		}
-		param := Object{"name": f.Name, "in": f.From, "required": f.Required, "schema": FieldSchema(f)}
+		param := Object{
+			"name":     f.Name,
+			"in":       f.From,
+			"required": f.Required,
+			"schema":   FieldSchema(f),
+		}
 		if f.Doc != "" {
 			param["description"] = f.Doc
 		} else if f.From == "path" {
@@ -250,14 +297,28 @@ func parameters(rt *web.Route) []any {
 	if rt.Conditional {
 		for _, name := range rt.Input.State {
 			if schema := web.StateSchemas[name]; rt.Input.StateInQuery {
-				params = append(params, Object{"name": name, "in": "query", "description": schema["description"], "schema": Object{"type": schema["type"], "format": schema["format"]}})
+				params = append(params, Object{
+					"name":        name,
+					"in":          "query",
+					"description": schema["description"],
+					"schema":      Object{"type": schema["type"], "format": schema["format"]},
+				})
 			}
 		}
-		params = append(params, Object{"name": "If-Match", "in": "header", "description": "ETag of what was read; 409 stale if it has changed since", "schema": Object{"type": "string"}})
+		params = append(params, Object{
+			"name":        "If-Match",
+			"in":          "header",
+			"description": "ETag of what was read; 409 stale if it has changed since",
+			"schema":      Object{"type": "string"},
+		})
 	}
 	if rt.Idempotent() {
-		params = append(params, Object{"name": web.IdempotencyHeader, "in": "header", "schema": Object{"type": "string", "maxLength": web.MaxIdempotencyKey},
-			"description": "A random text of the client. Repeated with the same key and the same body within 24 hours, the request is not carried out again: the response is that of the first time"})
+		params = append(params,
+			Object{"name": web.IdempotencyHeader, "in": "header", "schema": Object{
+				"type":      "string",
+				"maxLength": web.MaxIdempotencyKey,
+			},
+				"description": "A random text of the client. Repeated with the same key and the same body within 24 hours, the request is not carried out again: the response is that of the first time"})
 	}
 	if rt.Input.List != nil {
 		for _, param := range ListParameters(rt.Input.List) {
@@ -270,7 +331,11 @@ func parameters(rt *web.Route) []any {
 }
 
 // actAsParameter describes the header of operations that can be used as another user.
-var actAsParameter = Object{"name": web.ActAsHeader, "in": "header", "schema": Object{"type": "integer", "format": "int64", "minimum": 1},
+var actAsParameter = Object{"name": web.ActAsHeader, "in": "header", "schema": Object{
+	"type":    "integer",
+	"format":  "int64",
+	"minimum": 1,
+},
 	"description": "ID of the user as whom the caller acts; absent for none. 403 acting_ended if the caller doesn't, or must not any more"}
 
 // actable reports whether the route can be used as another user.
@@ -289,22 +354,47 @@ func explode(param Object) { param["style"], param["explode"] = "form", true }
 func ListParameters(l *web.ListInfo) []any {
 	var params []any
 	add := func(name, description string, schema Object) {
-		params = append(params, Object{"name": name, "in": "query", "description": description, "schema": schema})
+		params = append(params, Object{
+			"name":        name,
+			"in":          "query",
+			"description": description,
+			"schema":      schema,
+		})
 	}
 	if l.Under {
-		params = append(params, Object{"name": "id", "in": "path", "required": true, "description": "ID of the parent record", "schema": least(1)})
+		params = append(params, Object{
+			"name":        "id",
+			"in":          "path",
+			"required":    true,
+			"description": "ID of the parent record",
+			"schema":      least(1),
+		})
 	}
-	add("page", "Number of the page, from 1", Object{"type": "integer", "format": "int64", "minimum": 1, "default": 1})
+	add("page", "Number of the page, from 1", Object{
+		"type":    "integer",
+		"format":  "int64",
+		"minimum": 1,
+		"default": 1,
+	})
 	add("current", "Alias of page", least(1))
-	add("pageSize", "Number of records per page; values above 1000 mean 1000", Object{"type": "integer", "format": "int64", "minimum": 1, "default": web.DefaultPageSize})
+	add("pageSize", "Number of records per page; values above 1000 mean 1000", Object{
+		"type":    "integer",
+		"format":  "int64",
+		"minimum": 1,
+		"default": web.DefaultPageSize,
+	})
 	if l.Keywords != nil {
-		add("keywordSearch", "Text to find in "+strings.Join(l.Keywords, ", ")+"; case, width and accents make no difference", Object{"type": "string"})
+		add("keywordSearch",
+			"Text to find in "+strings.Join(l.Keywords, ", ")+"; case, width and accents make no difference", Object{"type": "string"})
 	}
 	if sorts := l.Names(web.Sorted); sorts != nil {
-		add("sorter", `Order by one of `+strings.Join(sorts, ", ")+`, as {"field":"ascend"} or descend; default: `+l.Order, Object{"type": "string"})
+		add("sorter",
+			`Order by one of `+strings.Join(sorts, ", ")+`, as {"field":"ascend"} or descend; default: `+l.Order, Object{"type": "string"})
 	}
 	if filters := l.Names(web.Filtered); filters != nil {
-		add("filter", `Filter by `+strings.Join(filters, ", ")+`: any of the values, as {"field":["1","2"]}`, Object{"type": "string"})
+		add("filter",
+			`Filter by `+strings.Join(filters, ", ")+`: any of the values, as {"field":["1","2"]}`,
+			Object{"type": "string"})
 	}
 	for _, name := range l.Names(web.Param) {
 		schema := Object{"type": "string"}
@@ -314,13 +404,25 @@ func ListParameters(l *web.ListInfo) []any {
 		add(name, "Filter by "+name, schema)
 	}
 	if l.CSV {
-		add("separator", "What separates the cells: comma, semicolon or tab; spreadsheets of countries with a decimal comma expect semicolon", Object{"type": "string", "enum": []any{"comma", "semicolon", "tab"}, "default": "comma"})
+		add("separator",
+			"What separates the cells: comma, semicolon or tab; spreadsheets of countries with a decimal comma expect semicolon", Object{
+				"type":    "string",
+				"enum":    []any{"comma", "semicolon", "tab"},
+				"default": "comma",
+			})
 	}
 	if l.Names(web.Ranged) != nil {
-		add("tz", "Time zone, like Asia/Shanghai or +08:00, of dates and of times without one; default: UTC", Object{"type": "string"})
+		add("tz",
+			"Time zone, like Asia/Shanghai or +08:00, of dates and of times without one; default: UTC", Object{"type": "string"})
 	}
 	for _, name := range l.Names(web.Ranged) {
-		add(name+"[]", "Range of times or dates, from and to inclusive, in UTC or in the zone tz. The brackets may be omitted, or the two values joined by a comma", Object{"type": "array", "items": Object{"type": "string"}, "minItems": 2, "maxItems": 2})
+		add(name+"[]",
+			"Range of times or dates, from and to inclusive, in UTC or in the zone tz. The brackets may be omitted, or the two values joined by a comma", Object{
+				"type":     "array",
+				"items":    Object{"type": "string"},
+				"minItems": 2,
+				"maxItems": 2,
+			})
 		explode(params[len(params)-1].(Object))
 	}
 	return params
@@ -332,7 +434,8 @@ func responses(rt *web.Route, types *Schemas) Object {
 		code := fmt.Sprint(rt.StatusOf(kind))
 		if rt.Page {
 			all[code] = Object{"description": failureTexts[kind], "content": Object{
-				"application/json": Object{"schema": types.Of(reflect.TypeFor[web.Failure]())}, web.HTMLMedia: Object{"schema": rawSchema(web.HTMLMedia)},
+				"application/json": Object{"schema": types.Of(reflect.TypeFor[web.Failure]())},
+				web.HTMLMedia:      Object{"schema": rawSchema(web.HTMLMedia)},
 			}}
 		} else if rt.Protocol == nil {
 			all[code] = Object{"$ref": "#/components/responses/" + failureName(kind)}
@@ -345,7 +448,10 @@ func responses(rt *web.Route, types *Schemas) Object {
 	}
 	ok := Object{"description": "Success"}
 	if rt.Output != nil && rt.Output.Implements(reflect.TypeFor[web.Revised]()) {
-		ok["headers"] = Object{"ETag": Object{"description": "State of the record, for If-Match", "schema": Object{"type": "string"}}}
+		ok["headers"] = Object{"ETag": Object{
+			"description": "State of the record, for If-Match",
+			"schema":      Object{"type": "string"},
+		}}
 	}
 	if rt.Binary != "" {
 		ok["content"] = Object{rt.Binary: Object{"schema": rawSchema(rt.Binary)}}
@@ -355,10 +461,14 @@ func responses(rt *web.Route, types *Schemas) Object {
 		ok["content"] = Object{"application/json": Object{"schema": Object{
 			"type": "object", "required": []any{"data", "success", "msg", "showType"},
 			"properties": Object{ // without const, which some generators turn into types that do not compile
-				"data":     types.Of(rt.Output),
-				"success":  Object{"type": "boolean", "description": "true"},
-				"msg":      Object{"type": "string", "description": "ok"},
-				"showType": Object{"type": "integer", "format": "int64", "description": fmt.Sprint(web.ShowSilently, ", show nothing")},
+				"data":    types.Of(rt.Output),
+				"success": Object{"type": "boolean", "description": "true"},
+				"msg":     Object{"type": "string", "description": "ok"},
+				"showType": Object{
+					"type":        "integer",
+					"format":      "int64",
+					"description": fmt.Sprint(web.ShowSilently, ", show nothing"),
+				},
 			},
 		}}}
 	}
@@ -392,7 +502,11 @@ func failuresOf(rt *web.Route) []errs.Kind {
 	if rt.Access != web.Public && rt.Access != web.MetricsToken || rt.Closable {
 		kinds = append(kinds, errs.Denied)
 	}
-	if strings.Contains(rt.Path, ":") || rt.MayBeMissing || rt.Access == web.MetricsToken || rt.Input != nil && rt.Input.List != nil || rt.Input != nil && slices.ContainsFunc(rt.Input.Fields, func(f *web.Field) bool { return f.From == "query" && f.Required }) {
+	if strings.Contains(rt.Path, ":") || rt.MayBeMissing || rt.Access == web.MetricsToken ||
+		rt.Input != nil && rt.Input.List != nil ||
+		rt.Input != nil && slices.ContainsFunc(rt.Input.Fields, func(f *web.Field) bool {
+			return f.From == "query" && f.Required
+		}) {
 		kinds = append(kinds, errs.NotFound)
 	}
 	if rt.Method != "GET" {

@@ -18,7 +18,8 @@ func description(rt *web.Route) string {
 	say(true, rt.Note)
 	switch {
 	case rt.Binary != "":
-		say(rt.Binary != "application/json", "The answer is the content itself, without an envelope.")
+		say(rt.Binary != "application/json",
+			"The answer is the content itself, without an envelope.")
 	case rt.List != nil:
 		order := "ordered by " + rt.List.Order
 		if strings.Contains(rt.List.Order, "first") {
@@ -36,7 +37,8 @@ func description(rt *web.Route) string {
 		say(rt.Method == "POST" && !acts, "Returns the record that was created.")
 		say(rt.Method == "POST" && acts, "Returns the whole record.")
 		several := len(jsonFields(rt.Input)) > 1
-		say(rt.Method == "PUT" && several, "Changes only the fields that are sent, and returns the whole record.")
+		say(rt.Method == "PUT" && several,
+			"Changes only the fields that are sent, and returns the whole record.")
 		say(rt.Method == "PUT" && !several, "Returns the whole record.")
 	}
 	say(rt.ETag, "304 if If-None-Match names the current ETag.")
@@ -50,7 +52,9 @@ func description(rt *web.Route) string {
 }
 
 func jsonFields(in *web.Input) []*web.Field {
-	return slices.DeleteFunc(slices.Clone(in.Fields), func(f *web.Field) bool { return f.From != "json" })
+	return slices.DeleteFunc(slices.Clone(in.Fields), func(f *web.Field) bool {
+		return f.From != "json"
+	})
 }
 
 func AccessText(access string) string {

@@ -40,7 +40,11 @@ func (s *Schemas) Of(t reflect.Type) Object {
 	}
 	switch t {
 	case reflect.TypeFor[store.Time]():
-		return Object{"type": "string", "format": "date-time", "examples": []any{"2025-05-08T03:04:05.000000Z"}}
+		return Object{
+			"type":     "string",
+			"format":   "date-time",
+			"examples": []any{"2025-05-08T03:04:05.000000Z"},
+		}
 	case reflect.TypeFor[store.Flag]():
 		return Object{"type": "integer", "enum": []any{0, 1}}
 	case reflect.TypeFor[kv.Digest]():
@@ -155,17 +159,39 @@ func schemaName(t reflect.Type) string {
 
 func (s *Schemas) failure() Object {
 	return Object{
-		"type": "object", "required": []any{"data", "success", "msg", "showType", "errorCode", "requestId"},
+		"type":     "object",
+		"required": []any{"data", "success", "msg", "showType", "errorCode", "requestId"},
 		"properties": Object{
-			"data":      Object{"type": "object", "maxProperties": 0},
-			"success":   Object{"type": "boolean", "description": "false"},
-			"msg":       Object{"type": "string", "description": "Message for the user: what is wrong and what to do, in Chinese if Accept-Language prefers zh, otherwise in English"},
-			"showType":  Object{"type": "integer", "enum": []any{0, 1, 2, 3, 4, 5, 99}, "description": "How to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all"},
-			"errorCode": Object{"type": "string", "description": "Stable code of the error, in snake_case"},
-			"requestId": Object{"type": "string", "description": "ID of the request, also in X-Request-Id and in the log"},
-			"errors":    Object{"type": "object", "additionalProperties": Object{"type": "string"}, "description": "Messages by field, in the language of msg"},
-			"reason":    s.Of(reflect.TypeFor[web.Reason]()),
-			"details":   Object{"type": "object", "additionalProperties": s.Of(reflect.TypeFor[web.Reason]()), "description": "Codes and parameters of errors, by field; a failure has either these or a reason"},
+			"data":    Object{"type": "object", "maxProperties": 0},
+			"success": Object{"type": "boolean", "description": "false"},
+			"msg": Object{
+				"type":        "string",
+				"description": "Message for the user: what is wrong and what to do, in Chinese if Accept-Language prefers zh, otherwise in English",
+			},
+			"showType": Object{
+				"type":        "integer",
+				"enum":        []any{0, 1, 2, 3, 4, 5, 99},
+				"description": "How to show msg: 0 silent success, 1 warning, 2 error, 3 to 5 the same as notifications, 99 not at all",
+			},
+			"errorCode": Object{
+				"type":        "string",
+				"description": "Stable code of the error, in snake_case",
+			},
+			"requestId": Object{
+				"type":        "string",
+				"description": "ID of the request, also in X-Request-Id and in the log",
+			},
+			"errors": Object{
+				"type":                 "object",
+				"additionalProperties": Object{"type": "string"},
+				"description":          "Messages by field, in the language of msg",
+			},
+			"reason": s.Of(reflect.TypeFor[web.Reason]()),
+			"details": Object{
+				"type":                 "object",
+				"additionalProperties": s.Of(reflect.TypeFor[web.Reason]()),
+				"description":          "Codes and parameters of errors, by field; a failure has either these or a reason",
+			},
 		},
 	}
 }
@@ -176,7 +202,8 @@ func (s *Schemas) body(rt *web.Route, schema Object) Object {
 	id := web.OperationID(rt)
 	name := strings.ToUpper(id[:1]) + id[1:]
 	if had, ok := s.Seen[name]; ok {
-		panic(fmt.Sprintf("server: %s and the body of %s are both called %s in the document", had, rt.Name(), name))
+		panic(fmt.Sprintf("server: %s and the body of %s are both called %s in the document", had,
+			rt.Name(), name))
 	}
 	s.Seen[name], s.Named[name] = rt.Name(), schema
 	return Object{"$ref": "#/components/schemas/" + name}

@@ -13,10 +13,11 @@ import (
 
 func Routes(d *Documents) []web.Route {
 	return []web.Route{
-		web.Raw("/openapi.json", web.AnyRealm, "Get the OpenAPI document", "application/json", d.send, web.Options{
-			ETag: true,
-			Note: "Returns this document.",
-		}),
+		web.Raw("/openapi.json", web.AnyRealm, "Get the OpenAPI document", "application/json",
+			d.send, web.Options{
+				ETag: true,
+				Note: "Returns this document.",
+			}),
 	}
 }
 

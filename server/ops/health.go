@@ -22,12 +22,14 @@ func HealthRoutes(o *Ops) []web.Route {
 		web.Action("GET", "/health", web.Public, "Check the server's health", o.health, web.Options{
 			Note: "Returns 200 while the server can serve requests; for load balancers and supervisors.",
 		}),
-		web.Action("GET", "/system/health", "system.info", "Get the system's health", o.systemHealth, web.Options{
-			Note: "Returns the state of each part of the server and the worst of them.",
-		}),
-		web.Action("POST", "/system/health/acknowledge", "system.info.acknowledge", "Acknowledge lost commits", o.acknowledgeLost, web.Options{
-			Note: "Ends the warning that commits were lost, and returns the state of each part.",
-		}),
+		web.Action("GET", "/system/health", "system.info", "Get the system's health",
+			o.systemHealth, web.Options{
+				Note: "Returns the state of each part of the server and the worst of them.",
+			}),
+		web.Action("POST", "/system/health/acknowledge", "system.info.acknowledge",
+			"Acknowledge lost commits", o.acknowledgeLost, web.Options{
+				Note: "Ends the warning that commits were lost, and returns the state of each part.",
+			}),
 	}
 }
 
@@ -41,8 +43,12 @@ type Ops struct {
 
 func NewOps(s *web.Server) *Ops {
 	return &Ops{
-		clients: sync.OnceValues(func() (*sdk.Files, error) { return packClients(s.Config.Clients, s.Config.Version) }),
-		manual:  sync.OnceValues(func() (web.Encoded[manualAnswer], error) { return NewManual(s.Config.Manual, s.URL(ManualPages)) }),
+		clients: sync.OnceValues(func() (*sdk.Files, error) {
+			return packClients(s.Config.Clients, s.Config.Version)
+		}),
+		manual: sync.OnceValues(func() (web.Encoded[manualAnswer], error) {
+			return NewManual(s.Config.Manual, s.URL(ManualPages))
+		}),
 	}
 }
 
@@ -108,7 +114,12 @@ func (o *Ops) systemHealth(req *web.Request, _ *web.None) (*SystemHealthOut, err
 
 func DatabaseHealth(s *web.Server) web.Part {
 	lost, lostAt := s.DB.LostCommits()
-	p := web.Part{Name: "database", State: web.Healthy, Message: errs.Say("accepts writes"), Figures: map[string]int64{"writable": 1, "lost_commits": int64(lost)}}
+	p := web.Part{
+		Name:    "database",
+		State:   web.Healthy,
+		Message: errs.Say("accepts writes"),
+		Figures: map[string]int64{"writable": 1, "lost_commits": int64(lost)},
+	}
 	if err := s.DB.Healthy(); err != nil {
 		p.State, p.Message, p.Figures["writable"] = web.Failed, errs.Of(err).Msg, 0
 		if since := s.DB.FailedSince(); !since.IsZero() {
@@ -140,7 +151,12 @@ func SecretsHealth(s *web.Server) web.Part {
 	if err != nil {
 		return s.UnknownPart("secrets", err)
 	}
-	p := web.Part{Name: "secrets", State: web.Healthy, Message: errs.Say("secret values can be decrypted"), Figures: map[string]int64{"unopened": int64(len(secrets.Unopened))}}
+	p := web.Part{
+		Name:    "secrets",
+		State:   web.Healthy,
+		Message: errs.Say("secret values can be decrypted"),
+		Figures: map[string]int64{"unopened": int64(len(secrets.Unopened))},
+	}
 	switch {
 	case secrets.WrongKey:
 		p.State, p.Message = web.Degraded, errs.Say("secret.key is not the key of this database: restore the right file and restart, or remove it, restart and enter the secret values again")
@@ -170,7 +186,12 @@ func DiskHealth(s *web.Server) web.Part {
 		return s.UnknownPart("disk", err)
 	}
 	if !known {
-		return web.Part{Name: "disk", State: web.Healthy, Message: errs.Say("free disk space is unknown on this system"), Figures: map[string]int64{}}
+		return web.Part{
+			Name:    "disk",
+			State:   web.Healthy,
+			Message: errs.Say("free disk space is unknown on this system"),
+			Figures: map[string]int64{},
+		}
 	}
 	floor := int64(0)
 	err = s.DB.View(store.Anonymous, func(tx *store.Tx) error {
@@ -188,7 +209,11 @@ func DiskHealth(s *web.Server) web.Part {
 }
 
 func DiskPart(free, floor int64) web.Part {
-	p := web.Part{Name: "disk", State: web.Healthy, Figures: map[string]int64{"free_bytes": free, "floor_bytes": floor}}
+	p := web.Part{
+		Name:    "disk",
+		State:   web.Healthy,
+		Figures: map[string]int64{"free_bytes": free, "floor_bytes": floor},
+	}
 	p.Message = errs.Say("%d MiB are free", free>>20)
 	switch {
 	case free < leastFree:
@@ -202,7 +227,12 @@ func DiskPart(free, floor int64) web.Part {
 func FilesHealth(s *web.Server) web.Part {
 	ready, err := s.DB.FilesReady()
 	stored, coming := s.DB.FileBytes()
-	p := web.Part{Name: "files", State: web.Healthy, Message: errs.Say("open"), Figures: map[string]int64{"stored_bytes": stored, "coming_bytes": coming}}
+	p := web.Part{
+		Name:    "files",
+		State:   web.Healthy,
+		Message: errs.Say("open"),
+		Figures: map[string]int64{"stored_bytes": stored, "coming_bytes": coming},
+	}
 	if err != nil {
 		text, _, _ := strings.Cut(errs.ForOperator(err).Error(), "\n")
 		p.State, p.Message = web.Failed, errs.Say("the files database could not be opened: %s; everything else works", text)
@@ -259,7 +289,12 @@ func CacheHealth(s *web.Server) web.Part {
 	if err != nil {
 		return s.UnknownPart("caches", err)
 	}
-	p := web.Part{Name: "caches", State: web.Healthy, Message: errs.Say("up to date"), Figures: map[string]int64{}}
+	p := web.Part{
+		Name:    "caches",
+		State:   web.Healthy,
+		Message: errs.Say("up to date"),
+		Figures: map[string]int64{},
+	}
 	for _, c := range caches {
 		p.Figures[c.Name+"_generation"] = int64(c.Generation)
 		p.Figures[c.Name+"_age_seconds"] = int64(time.Since(c.At).Seconds())
@@ -289,9 +324,11 @@ const clockSlack = 2 * time.Second
 // ClockPart reports a clock that was set since the start by moved, and records with
 // timestamps ahead of it.
 func ClockPart(moved, ahead time.Duration) web.Part {
-	p := web.Part{Name: "clock", State: web.Healthy, Message: errs.Say("consistent"), Figures: map[string]int64{
-		"moved_ms": moved.Milliseconds(), "newest_ahead_seconds": max(0, int64(ahead.Seconds())),
-	}}
+	p := web.Part{Name: "clock", State: web.Healthy, Message: errs.Say("consistent"),
+		Figures: map[string]int64{
+			"moved_ms":             moved.Milliseconds(),
+			"newest_ahead_seconds": max(0, int64(ahead.Seconds())),
+		}}
 	switch {
 	case moved < -clockSlack:
 		p.State, p.Message = web.Degraded, errs.Say("the clock was set back by %s since the start: sessions last longer, and timestamps may be out of order", (-moved).Round(time.Second))

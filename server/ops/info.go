@@ -15,10 +15,11 @@ import (
 
 func InfoRoutes() []web.Route {
 	return []web.Route{
-		web.Action("GET", "/system/info", "system.info", "Get system information", readSystemInfo, web.Options{
-			Note: "Returns the version, memory, database files, caches and the configuration in " +
-				"effect, with secrets masked.",
-		}),
+		web.Action("GET", "/system/info", "system.info", "Get system information", readSystemInfo,
+			web.Options{
+				Note: "Returns the version, memory, database files, caches and the configuration in " +
+					"effect, with secrets masked.",
+			}),
 	}
 }
 
@@ -142,7 +143,11 @@ func (out *SystemInfo) count(tx *store.Tx) error {
 }
 
 func readBuild() buildInfo {
-	out := buildInfo{Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU()}
+	out := buildInfo{
+		Go:       runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		CPUs:     runtime.NumCPU(),
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return out
@@ -161,7 +166,11 @@ func readBuild() buildInfo {
 func readMemory() memoryInfo {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return memoryInfo{Anonymous: anonymousMemory(), Heap: int64(m.HeapAlloc), Goroutines: runtime.NumGoroutine()}
+	return memoryInfo{
+		Anonymous:  anonymousMemory(),
+		Heap:       int64(m.HeapAlloc),
+		Goroutines: runtime.NumGoroutine(),
+	}
 }
 
 // anonymousMemory returns the anonymous resident memory of the process on Linux; 0 on

@@ -40,11 +40,13 @@ func DetectContainer(root string, env func(string) string) bool {
 func InstallationWarnings(c *web.Config, dataDir string) []string {
 	var warnings []string
 	if c.Root {
-		warnings = append(warnings, "running as root: create a dedicated user that owns the data directory, and run Reeve as that user")
+		warnings = append(warnings,
+			"running as root: create a dedicated user that owns the data directory, and run Reeve as that user")
 	}
 	exposed, err := exposedFiles(c, dataDir)
 	if err != nil {
-		warnings = append(warnings, "the permissions of the data and the configuration could not be checked: "+err.Error())
+		warnings = append(warnings,
+			"the permissions of the data and the configuration could not be checked: "+err.Error())
 	}
 	if len(exposed) > 0 {
 		warnings = append(warnings, exposedText(exposed).String())
@@ -65,7 +67,8 @@ func exposedText(exposed []string) errs.Message {
 	if more := len(exposed) - shown; more > 0 {
 		list = errs.Say("%s and %d more", list, more)
 	}
-	return errs.Say("other users of this machine may read or change %s: run `chmod go=` on them", list)
+	return errs.Say("other users of this machine may read or change %s: run `chmod go=` on them",
+		list)
 }
 
 // PermissionsHealth reports whether other users of the machine can read the data. It
@@ -76,7 +79,12 @@ func PermissionsHealth(s *web.Server) web.Part {
 	if err != nil {
 		return s.UnknownPart("permissions", err)
 	}
-	p := web.Part{Name: "permissions", State: web.Healthy, Message: errs.Say("data and configuration are private"), Figures: map[string]int64{"exposed": int64(len(exposed)), "root": 0}}
+	p := web.Part{
+		Name:    "permissions",
+		State:   web.Healthy,
+		Message: errs.Say("data and configuration are private"),
+		Figures: map[string]int64{"exposed": int64(len(exposed)), "root": 0},
+	}
 	if s.Config.Root {
 		p.Message = errs.Say("data and configuration are private; running as root: a dedicated user is safer")
 		p.Figures["root"] = 1

@@ -13,7 +13,12 @@ const recentRejection = time.Minute
 
 // LimitHealth reports the limits that have rejected requests recently.
 func LimitHealth(s *web.Server) web.Part {
-	p := web.Part{Name: "limits", State: web.Healthy, Message: errs.Say("no limit was reached within the last minute"), Figures: map[string]int64{}}
+	p := web.Part{
+		Name:    "limits",
+		State:   web.Healthy,
+		Message: errs.Say("no limit was reached within the last minute"),
+		Figures: map[string]int64{},
+	}
 	var met errs.Message
 	var since time.Time
 	for _, l := range s.Limits.All() {

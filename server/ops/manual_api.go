@@ -32,7 +32,8 @@ type manualAnswer struct {
 	Data []manualTopic `json:"data" doc:"Topics in reading order"`
 }
 
-// NewManual renders the manual in files; without files it is empty. pages is the URL of a topic, before its key.
+// NewManual renders the manual in files; without files it is empty. pages is the URL of a topic,
+// before its key.
 func NewManual(files fs.FS, pages string) (answer web.Encoded[manualAnswer], err error) {
 	whole := manualAnswer{Data: []manualTopic{}}
 	var topics []*manual.Topic
@@ -53,6 +54,7 @@ func NewManual(files fs.FS, pages string) (answer web.Encoded[manualAnswer], err
 	return answer, err
 }
 
-func (o *Ops) readManual(_ *store.Tx, req *web.Request, _ *web.None) (web.Encoded[manualAnswer], error) {
+func (o *Ops) readManual(_ *store.Tx, req *web.Request,
+	_ *web.None) (web.Encoded[manualAnswer], error) {
 	return o.manual()
 }

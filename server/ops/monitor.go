@@ -11,32 +11,43 @@ import (
 
 func MonitorRoutes() []web.Route {
 	return []web.Route{
-		monitorList[monitor.RequestEvent](monitor.RequestKind, "List requests", "method", "route", "address"),
-		web.Action("GET", "/system/monitor/request/:id", "system.monitor.request", "Get a request with its events", getRequestDetail, web.Options{
-			Unmonitored: true,
-			Note:        "404 if the request was not recorded or has expired.",
-		}),
-		monitorList[monitor.AuthEvent](monitor.AuthKind, "List auth events", "type", "result", "ability", "username", "address", "route"),
-		monitorList[monitor.QueryEvent](monitor.QueryKind, "List database operations", "connection", "statement", "mode", "plan", "n_plus_one", "route"),
-		monitorList[monitor.CacheEvent](monitor.CacheKind, "List cache events", "cache", "type", "route"),
-		monitorList[monitor.RedisRecord](monitor.RedisKind, "List Redis events", "connection", "type", "command"),
-		web.Action("GET", "/system/monitor/stats", "system.monitor.stats", "Get request statistics", monitorStats, web.Options{
-			Unmonitored: true,
-			Note:        "Returns counts and durations of requests over time, by route and by user.",
-		}),
-		web.Read("/system/monitor/trace", "system.monitor.trace", "List traces", listTraces, web.Options{
-			Unmonitored: true,
-			Note:        "Returns the traces in memory; a restart ends them.",
-		}),
-		web.Action("POST", "/system/monitor/trace", "system.monitor.trace", "Start a trace", startTrace, web.Options{
-			Unmonitored: true,
-			Note:        "Records every matching request in full, for a limited time.",
-		}),
-		web.Action("DELETE", "/system/monitor/trace/:id", "system.monitor.trace", "Stop a trace", stopTrace, web.Options{
-			Unmonitored: true,
-			Note:        "Matching requests are no longer recorded in full.",
-		}),
-		web.Action("DELETE", "/system/monitor/trace", "system.monitor.trace", "Stop traces", stopTraces, web.Options{Unmonitored: true}),
+		monitorList[monitor.RequestEvent](monitor.RequestKind, "List requests", "method", "route",
+			"address"),
+		web.Action("GET", "/system/monitor/request/:id", "system.monitor.request",
+			"Get a request with its events", getRequestDetail, web.Options{
+				Unmonitored: true,
+				Note:        "404 if the request was not recorded or has expired.",
+			}),
+		monitorList[monitor.AuthEvent](monitor.AuthKind, "List auth events", "type", "result",
+			"ability", "username", "address", "route"),
+		monitorList[monitor.QueryEvent](monitor.QueryKind, "List database operations",
+			"connection", "statement", "mode", "plan", "n_plus_one", "route"),
+		monitorList[monitor.CacheEvent](monitor.CacheKind, "List cache events", "cache", "type",
+			"route"),
+		monitorList[monitor.RedisRecord](monitor.RedisKind, "List Redis events", "connection",
+			"type", "command"),
+		web.Action("GET", "/system/monitor/stats", "system.monitor.stats",
+			"Get request statistics", monitorStats, web.Options{
+				Unmonitored: true,
+				Note:        "Returns counts and durations of requests over time, by route and by user.",
+			}),
+		web.Read("/system/monitor/trace", "system.monitor.trace", "List traces", listTraces,
+			web.Options{
+				Unmonitored: true,
+				Note:        "Returns the traces in memory; a restart ends them.",
+			}),
+		web.Action("POST", "/system/monitor/trace", "system.monitor.trace", "Start a trace",
+			startTrace, web.Options{
+				Unmonitored: true,
+				Note:        "Records every matching request in full, for a limited time.",
+			}),
+		web.Action("DELETE", "/system/monitor/trace/:id", "system.monitor.trace", "Stop a trace",
+			stopTrace, web.Options{
+				Unmonitored: true,
+				Note:        "Matching requests are no longer recorded in full.",
+			}),
+		web.Action("DELETE", "/system/monitor/trace", "system.monitor.trace", "Stop traces",
+			stopTraces, web.Options{Unmonitored: true}),
 	}
 }
 
@@ -58,7 +69,8 @@ func (in *statsIn) read() (from, to time.Time, step time.Duration, err error) {
 		}
 		t, err := web.Bound(text, end, time.UTC)
 		if err != nil {
-			faults.Add(name, "must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")
+			faults.Add(name,
+				"must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")
 		}
 		return t.Std()
 	}

@@ -19,12 +19,29 @@ type MonitorPage[T any] struct {
 
 // monitorList returns a GET route that lists the events of one kind, newest first.
 func monitorList[T any](kind, title string, columns ...string) web.Route {
-	info := &web.ListInfo{Keywords: []string{"every text of the event"}, Order: "newest first", Columns: []web.ColumnInfo{
-		{Name: "recorded_at", Uses: web.Ranged, Number: true}, {Name: "user_id", Uses: web.FieldUse, Number: true}, {Name: "app_user_id", Uses: web.FieldUse, Number: true}, {Name: "min_duration_ms", Uses: web.Param, Number: true},
-		{Name: "status", Uses: web.FieldUse, Number: false}, {Name: "slow", Uses: web.FieldUse, Number: false}, {Name: "request_id", Uses: web.FieldUse, Number: false},
-	}}
+	info := &web.ListInfo{Keywords: []string{"every text of the event"}, Order: "newest first",
+		Columns: []web.ColumnInfo{
+			{Name: "recorded_at", Uses: web.Ranged, Number: true}, {
+				Name:   "user_id",
+				Uses:   web.FieldUse,
+				Number: true,
+			}, {Name: "app_user_id", Uses: web.FieldUse, Number: true}, {
+				Name:   "min_duration_ms",
+				Uses:   web.Param,
+				Number: true,
+			},
+			{Name: "status", Uses: web.FieldUse, Number: false}, {
+				Name:   "slow",
+				Uses:   web.FieldUse,
+				Number: false,
+			}, {Name: "request_id", Uses: web.FieldUse, Number: false},
+		}}
 	for _, name := range columns {
-		info.Columns = append(info.Columns, web.ColumnInfo{Name: name, Uses: web.FieldUse, Number: false})
+		info.Columns = append(info.Columns, web.ColumnInfo{
+			Name:   name,
+			Uses:   web.FieldUse,
+			Number: false,
+		})
 	}
 	rt := web.Route{
 		Method:  "GET",
@@ -66,7 +83,11 @@ func events(q *web.ListQuery, kind string) monitor.Query {
 	}
 	events.Offset, events.Limit, events.Text = q.Offset(), q.Size, q.Search
 	for _, of := range q.AnyOf {
-		events.Conditions = append(events.Conditions, monitor.Condition{Column: of.Column, Texts: of.Texts, Numbers: of.Numbers})
+		events.Conditions = append(events.Conditions, monitor.Condition{
+			Column:  of.Column,
+			Texts:   of.Texts,
+			Numbers: of.Numbers,
+		})
 	}
 	return events
 }
@@ -97,9 +118,13 @@ func getRequestDetail(req *web.Request, in *requestDetailIn) (*RequestStory, err
 		return nil, err
 	}
 	if detail == nil {
-		return nil, errs.New(errs.NotFound, "request %s not found; it may have expired", web.Truncate(in.ID, 64))
+		return nil, errs.New(errs.NotFound, "request %s not found; it may have expired",
+			web.Truncate(in.ID, 64))
 	}
-	out := &RequestStory{Request: web.Encoded[monitor.RequestEvent]{JSON: detail.Request}, Events: []requestPart{}}
+	out := &RequestStory{
+		Request: web.Encoded[monitor.RequestEvent]{JSON: detail.Request},
+		Events:  []requestPart{},
+	}
 	for _, e := range detail.Events {
 		out.Events = append(out.Events, requestPart{e.Kind, e.JSON})
 	}

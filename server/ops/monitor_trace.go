@@ -34,17 +34,22 @@ func startTrace(req *web.Request, in *traceIn) (*monitor.Trace, error) {
 		}
 		t.IP = addr.Unmap().String()
 	}
-	if err := req.DB.View(req.Actor, func(tx *store.Tx) error { return requireTraced(tx, &t, faults) }); err != nil {
+	if err := req.DB.View(req.Actor, func(tx *store.Tx) error {
+		return requireTraced(tx, &t, faults)
+	}); err != nil {
 		return nil, err
 	}
-	if t.Route != "" && !slices.ContainsFunc(req.Server.Routes, func(rt web.Route) bool { return !rt.Unmonitored && rt.Monitored().IsCalled(t.Route) }) {
+	if t.Route != "" && !slices.ContainsFunc(req.Server.Routes, func(rt web.Route) bool {
+		return !rt.Unmonitored && rt.Monitored().IsCalled(t.Route)
+	}) {
 		faults.Add("route", "unknown or unmonitored route; write it like /admin/list/:id")
 	}
 	if t.UserID == 0 && len(faults) == 0 {
 		if caller, err := req.Audience(); err != nil {
 			return nil, err
 		} else if !caller.SeesAll() {
-			faults.Add("user_id", "is required, because your data scope is limited; choose a user in it")
+			faults.Add("user_id",
+				"is required, because your data scope is limited; choose a user in it")
 		} else if t.IP == "" && t.Route == "" {
 			faults.Add("user_id", "a user, a client address or a route is required")
 		}

@@ -9,7 +9,12 @@ import (
 // PasswordHealth reports whether the list of leaked passwords can be read: otherwise no one can set
 // a password.
 func PasswordHealth(s *web.Server) web.Part {
-	p := web.Part{Name: "passwords", State: web.Healthy, Message: errs.Say("no list of leaked passwords is configured (auth.breached_passwords)"), Figures: map[string]int64{}}
+	p := web.Part{
+		Name:    "passwords",
+		State:   web.Healthy,
+		Message: errs.Say("no list of leaked passwords is configured (auth.breached_passwords)"),
+		Figures: map[string]int64{},
+	}
 	listed, since, err := s.Auth.BreachedFault()
 	switch {
 	case err != nil:

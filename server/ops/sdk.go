@@ -14,8 +14,8 @@ import (
 	"reeve/store/errs"
 )
 
-// The client libraries are compiled-in files, see package sdk. Like those of the console they are not
-// operations, so only their list is in the route table.
+// The client libraries are compiled-in files, see package sdk. Like those of the console they are
+// not operations, so only their list is in the route table.
 func ClientRoutes(o *Ops) []web.Route {
 	return []web.Route{
 		web.Read("/sdk", web.Public, "List the client libraries", o.listClients, web.Options{
@@ -51,7 +51,8 @@ func (o *Ops) listClients(_ *store.Tx, req *web.Request, _ *web.None) (*ClientsO
 	}
 	npm := files.ByPath[files.NPM]
 	return &ClientsOut{files.Version,
-		npmClient{sdk.Package, req.Server.URL(sdkPath + files.NPM), int64(len(npm.Content)), npm.SHA256},
+		npmClient{sdk.Package, req.Server.URL(sdkPath + files.NPM), int64(len(npm.Content)),
+			npm.SHA256},
 		goClient{sdk.Module, "v" + files.Version, req.Server.URL(sdkPath + "go")},
 	}, nil
 }

@@ -13,14 +13,15 @@ import (
 
 func SystemRoutes() []web.Route {
 	return []web.Route{
-		web.Raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream", backup, web.Options{
-			LoggedAs:         "backup",
-			RequiresScopeAll: true,
-			Confirmed:        true,
-			KeyAccess:        store.UnattendedBackup,
-			Note: "A consistent archive of the database and all files, made while the server runs; " +
-				"without the encryption key, unless the archive is encrypted itself.",
-		}),
+		web.Raw("/system/backup", "system.backup", "Download a backup", "application/octet-stream",
+			backup, web.Options{
+				LoggedAs:         "backup",
+				RequiresScopeAll: true,
+				Confirmed:        true,
+				KeyAccess:        store.UnattendedBackup,
+				Note: "A consistent archive of the database and all files, made while the server runs; " +
+					"without the encryption key, unless the archive is encrypted itself.",
+			}),
 	}
 }
 
@@ -32,12 +33,16 @@ func SystemRoutes() []web.Route {
 // room for a copy does a transaction stay open, at most for the time that data.db takes
 // at the minimum rate.
 func backup(req *web.Request, _ *web.None, w http.ResponseWriter) (err error) {
-	if err := req.Hold(req.Server.Limits.Backups, 1, web.Share{Client: web.UserKey(req.Actor), Most: web.MaxBackupsPerUser}); err != nil {
+	if err := req.Hold(req.Server.Limits.Backups, 1, web.Share{
+		Client: web.UserKey(req.Actor),
+		Most:   web.MaxBackupsPerUser,
+	}); err != nil {
 		return errs.Of(err).After(backupRetry)
 	}
 	recipients := req.Server.Config.BackupRecipients
 	if req.Actor.Key != nil && len(recipients) == 0 {
-		return errs.New(errs.Denied, "backups for API keys must be encrypted; name the recipients in backup.recipients").Coded("backup_recipients_required")
+		return errs.New(errs.Denied,
+			"backups for API keys must be encrypted; name the recipients in backup.recipients").Coded("backup_recipients_required")
 	}
 	b, err := req.DB.Backup(req.HTTP.Context(), len(recipients) > 0)
 	if err != nil {

@@ -26,14 +26,16 @@ func accountPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	} else if email != "" {
 		email += " " + words.Unconfirmed
 	}
-	facts := []pageFact{{words.Username, u.Username}, {words.DisplayName, u.Nickname}, {words.Email, email}, {words.Mobile, u.Mobile}}
+	facts := []pageFact{{words.Username, u.Username}, {words.DisplayName, u.Nickname},
+		{words.Email, email}, {words.Mobile, u.Mobile}}
 	for _, fact := range append(facts, p.customFacts(tx, u.Fields)...) {
 		if fact.Text == "" {
 			fact.Text = words.None
 		}
 		p.Facts = append(p.Facts, fact)
 	}
-	p.Menu = []PageLink{{ProfilePath, words.ProfileTitle}, {PasswordPath, words.PasswordTitle}, {SessionsPath, words.SessionsTitle}}
+	p.Menu = []PageLink{{ProfilePath, words.ProfileTitle}, {PasswordPath, words.PasswordTitle},
+		{SessionsPath, words.SessionsTitle}}
 	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
 	if err != nil {
 		return err
@@ -63,7 +65,12 @@ func profilePage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	password := presentPassword("password", words.CurrentPassword)
 	password.Required, password.Hint = false, words.EmailPassword
 	form := htmlForm{Submit: words.Save, Fields: []htmlField{
-		{Name: versionField, Type: "hidden", Value: strconv.FormatInt(u.Version, 10), Fault: words.Stale},
+		{
+			Name:  versionField,
+			Type:  "hidden",
+			Value: strconv.FormatInt(u.Version, 10),
+			Fault: words.Stale,
+		},
 		{
 			Name:         "nickname",
 			Type:         "text",
@@ -94,7 +101,8 @@ func profilePage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	return nil
 }
 
-// profileForm is the form of the profile page. It has all values, so the version is needed to keep newer ones.
+// profileForm is the form of the profile page. It has all values, so the version is needed to keep
+// newer ones.
 type profileForm struct {
 	account.OwnAppUserIn
 	Version *string `form:"version" check:"max=20" doc:"Version of the account as the page showed it; 409 if it has changed since"`
@@ -115,7 +123,10 @@ func changeProfileByForm(req *web.Request, in *profileForm) (next string, err er
 	}
 	if confirm {
 		next = AccountPath + "?done=email"
-		if _, err := account.VerifyAppEmail(req, &account.VerifyAppEmailIn{VerifyEmailIn: account.VerifyEmailIn{Email: in.Email}, Confirmation: in.Confirmation}); err != nil {
+		if _, err := account.VerifyAppEmail(req, &account.VerifyAppEmailIn{
+			VerifyEmailIn: account.VerifyEmailIn{Email: in.Email},
+			Confirmation:  in.Confirmation,
+		}); err != nil {
 			return next, err
 		}
 		in.Email = nil
@@ -130,7 +141,8 @@ func changeProfileByForm(req *web.Request, in *profileForm) (next string, err er
 func isCurrent(req *web.Request, version string) error {
 	n, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {
-		return errs.Field(errs.Invalid, versionField, "must be the version returned when the record was read")
+		return errs.Field(errs.Invalid, versionField,
+			"must be the version returned when the record was read")
 	}
 	req.Read.Version = &n
 	return req.DB.View(req.Actor, func(tx *store.Tx) error {
@@ -146,12 +158,20 @@ func isCurrent(req *web.Request, version string) error {
 func passwordPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	words := &p.Words.App
 	p.Title = words.PasswordTitle
-	form := htmlForm{Submit: words.PasswordTitle, Fields: []htmlField{forUsername(req.Actor.Username), presentPassword("old_password", words.CurrentPassword)}}
+	form := htmlForm{
+		Submit: words.PasswordTitle,
+		Fields: []htmlField{forUsername(req.Actor.Username),
+			presentPassword("old_password", words.CurrentPassword)},
+	}
 	form.Fields = append(form.Fields, p.otherPassword(tx, "new_password")...)
 	p.Forms = []htmlForm{form}
 	if req.Actor.MustChange {
 		p.Texts = []string{words.MustChange}
-		p.Forms = append(p.Forms, htmlForm{Action: SignOutPath, Submit: words.SignOut, Kind: "second"})
+		p.Forms = append(p.Forms, htmlForm{
+			Action: SignOutPath,
+			Submit: words.SignOut,
+			Kind:   "second",
+		})
 		return nil
 	}
 	p.back()
@@ -193,13 +213,15 @@ func sessionsPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	return nil
 }
 
-// sessionForm returns the form that ends a session; that of this browser ends with the account's button.
+// sessionForm returns the form that ends a session; that of this browser ends with the account's
+// button.
 func (words *appPageTexts) sessionForm(s *account.Session) htmlForm {
 	device := strings.Trim(s.Browser+", "+s.OS, ", ")
 	if device == "" {
 		device = words.UnknownDevice
 	}
-	form := htmlForm{Lines: []string{device, s.IP, words.LastActive + " " + s.LastUsed.Std().UTC().Format("2006-01-02 15:04 UTC")}}
+	form := htmlForm{Lines: []string{device, s.IP,
+		words.LastActive + " " + s.LastUsed.Std().UTC().Format("2006-01-02 15:04 UTC")}}
 	if s.Current {
 		form.Lines = append(form.Lines, words.ThisDevice)
 		return form
@@ -239,7 +261,12 @@ func deletionPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		return nil
 	}
 	p.Texts = []string{words.DeleteText}
-	p.Forms = []htmlForm{{Submit: words.DeleteSubmit, Kind: "danger", Fields: []htmlField{forUsername(req.Actor.Username), presentPassword("password", words.Password)}}}
+	p.Forms = []htmlForm{{
+		Submit: words.DeleteSubmit,
+		Kind:   "danger",
+		Fields: []htmlField{forUsername(req.Actor.Username),
+			presentPassword("password", words.Password)},
+	}}
 	return nil
 }
 

@@ -100,9 +100,14 @@ func registerPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		},
 	}}
 	form.Fields = append(form.Fields, p.customFields(tx, store.FieldValues{}, true)...)
-	form.Fields = append(form.Fields, p.newPassword(tx, "password", words.Password, words.Again, p.Words.Rules)...)
+	form.Fields = append(form.Fields,
+		p.newPassword(tx, "password", words.Password, words.Again, p.Words.Rules)...)
 	if store.AppRegistrationChallenge.Get(tx) {
-		form.Fields = append(form.Fields, htmlField{Name: "altcha", Type: "hidden", Fault: words.Unchecked})
+		form.Fields = append(form.Fields, htmlField{
+			Name:  "altcha",
+			Type:  "hidden",
+			Fault: words.Unchecked,
+		})
 		form.Scripts, form.Wait, form.Failed, p.script = words.NeedsScript, words.Checking, words.Unchecked, p.kit.script
 	}
 	p.Forms = []htmlForm{form}

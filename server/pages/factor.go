@@ -13,8 +13,8 @@ import (
 	"rsc.io/qr"
 )
 
-// Pages for the second factor of app users. The secret and the recovery codes are shown in the answer to a form, never at
-// an address.
+// Pages for the second factor of app users. The secret and the recovery codes are shown in the
+// answer to a form, never at an address.
 
 const (
 	CodePath             = "/app/sign-in/code"
@@ -28,15 +28,24 @@ const (
 func FactorRoutes(ps *Pages) []web.Route {
 	return []web.Route{
 		appPage(ps, CodePath, web.Public, "Open the page for the code of a sign-in", codePage),
-		appForm(ps, CodePath, web.Public, "Complete a sign-in on the page", codePage, signInCodeByForm, web.Options{MaxBody: web.SmallBody}),
-		appPage(ps, AuthenticatorPath, web.AppOnly, "Open your authenticator app's page", authenticatorPage),
-		appForm(ps, AuthenticatorPath, web.AppOnly, "Set up an authenticator app on the page", authenticatorPage, beginAppByForm, showsOnce()),
-		appPage(ps, ConfirmAppPath, web.AppOnly, "Open the page to confirm your authenticator app", confirmAppPage),
-		appForm(ps, ConfirmAppPath, web.AppOnly, "Confirm your authenticator app on the page", confirmAppPage, confirmAppByForm, showsOnce()),
-		appPage(ps, RenewCodesPath, web.AppOnly, "Open the page to replace your recovery codes", renewCodesPage),
-		appForm(ps, RenewCodesPath, web.AppOnly, "Replace your recovery codes on the page", renewCodesPage, renewCodesByForm, showsOnce()),
-		appPage(ps, RemoveAppPath, web.AppOnly, "Open the page to remove your authenticator app", removeAppPage),
-		appForm(ps, RemoveAppPath, web.AppOnly, "Remove your authenticator app on the page", removeAppPage, removeAppByForm, web.Options{MaxBody: web.SmallBody}),
+		appForm(ps, CodePath, web.Public, "Complete a sign-in on the page", codePage,
+			signInCodeByForm, web.Options{MaxBody: web.SmallBody}),
+		appPage(ps, AuthenticatorPath, web.AppOnly, "Open your authenticator app's page",
+			authenticatorPage),
+		appForm(ps, AuthenticatorPath, web.AppOnly, "Set up an authenticator app on the page",
+			authenticatorPage, beginAppByForm, showsOnce()),
+		appPage(ps, ConfirmAppPath, web.AppOnly, "Open the page to confirm your authenticator app",
+			confirmAppPage),
+		appForm(ps, ConfirmAppPath, web.AppOnly, "Confirm your authenticator app on the page",
+			confirmAppPage, confirmAppByForm, showsOnce()),
+		appPage(ps, RenewCodesPath, web.AppOnly, "Open the page to replace your recovery codes",
+			renewCodesPage),
+		appForm(ps, RenewCodesPath, web.AppOnly, "Replace your recovery codes on the page",
+			renewCodesPage, renewCodesByForm, showsOnce()),
+		appPage(ps, RemoveAppPath, web.AppOnly, "Open the page to remove your authenticator app",
+			removeAppPage),
+		appForm(ps, RemoveAppPath, web.AppOnly, "Remove your authenticator app on the page",
+			removeAppPage, removeAppByForm, web.Options{MaxBody: web.SmallBody}),
 	}
 }
 
@@ -93,7 +102,10 @@ func codeField(label string, recovery bool) htmlField {
 func codePage(_ *store.Tx, _ *web.Request, p *HTMLPage) error {
 	words := &p.Words.App.Factor
 	p.Title, p.Texts = p.Words.SignIn, []string{words.CodeText}
-	p.Forms = []htmlForm{{Submit: words.Continue, Fields: []htmlField{codeField(words.AnyCode, true)}}}
+	p.Forms = []htmlForm{{
+		Submit: words.Continue,
+		Fields: []htmlField{codeField(words.AnyCode, true)},
+	}}
 	p.Links = []PageLink{{SignInPath, p.Words.App.BackToSignIn}}
 	return nil
 }
@@ -119,15 +131,19 @@ func signInCodeByForm(req *web.Request, in *account.OwnProof) (string, error) {
 	return "", err
 }
 
-// authenticatorPage shows whether an authenticator app is set up, and begins to set one up. Once begun, it shows the
-// secret.
+// authenticatorPage shows whether an authenticator app is set up, and begins to set one up. Once
+// begun, it shows the secret.
 func authenticatorPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 	words := &p.Words.App.Factor
 	p.Title = words.Title
 	p.back()
 	if once, ok := req.Once.(*onceShown); ok {
 		p.Texts, p.Codes, p.CodesTitle = []string{words.Scan}, []string{spaced(once.app.Secret)}, words.Secret
-		p.Forms = []htmlForm{{Action: ConfirmAppPath, Submit: words.TurnOn, Fields: []htmlField{codeField(words.Then, false)}}}
+		p.Forms = []htmlForm{{
+			Action: ConfirmAppPath,
+			Submit: words.TurnOn,
+			Fields: []htmlField{codeField(words.Then, false)},
+		}}
 		var err error
 		p.Picture, err = qrSVG(once.app.URI, words.QR)
 		return err
@@ -146,7 +162,11 @@ func authenticatorPage(tx *store.Tx, req *web.Request, p *HTMLPage) error {
 		return nil
 	}
 	p.Texts = []string{words.About}
-	p.Forms = []htmlForm{{Submit: words.SetUp, Fields: []htmlField{forUsername(req.Actor.Username), presentPassword("password", p.Words.App.CurrentPassword)}}}
+	p.Forms = []htmlForm{{
+		Submit: words.SetUp,
+		Fields: []htmlField{forUsername(req.Actor.Username),
+			presentPassword("password", p.Words.App.CurrentPassword)},
+	}}
 	return nil
 }
 
@@ -158,7 +178,8 @@ func beginAppByForm(req *web.Request, in *account.OwnPassword) (string, error) {
 	return "", err
 }
 
-// confirmAppPage asks for a code of the authenticator app that is being set up, and then shows the recovery codes.
+// confirmAppPage asks for a code of the authenticator app that is being set up, and then shows the
+// recovery codes.
 func confirmAppPage(_ *store.Tx, req *web.Request, p *HTMLPage) error {
 	words := &p.Words.App.Factor
 	if p.showCodes(req) {
@@ -206,7 +227,10 @@ func renewCodesPage(_ *store.Tx, req *web.Request, p *HTMLPage) error {
 		return nil
 	}
 	p.Title, p.Texts = words.RenewTitle, []string{words.RenewText}
-	p.Forms = []htmlForm{{Submit: words.RenewTitle, Fields: []htmlField{codeField(words.AnyCode, true)}}}
+	p.Forms = []htmlForm{{
+		Submit: words.RenewTitle,
+		Fields: []htmlField{codeField(words.AnyCode, true)},
+	}}
 	p.Links = []PageLink{{AuthenticatorPath, words.Title}}
 	return nil
 }
@@ -220,7 +244,11 @@ func renewCodesByForm(req *web.Request, in *account.OwnProof) (string, error) {
 func removeAppPage(_ *store.Tx, _ *web.Request, p *HTMLPage) error {
 	words := &p.Words.App.Factor
 	p.Title, p.Texts = words.RemoveTitle, []string{words.RemoveText}
-	p.Forms = []htmlForm{{Submit: words.RemoveSubmit, Kind: "danger", Fields: []htmlField{codeField(words.AnyCode, true)}}}
+	p.Forms = []htmlForm{{
+		Submit: words.RemoveSubmit,
+		Kind:   "danger",
+		Fields: []htmlField{codeField(words.AnyCode, true)},
+	}}
 	p.Links = []PageLink{{AuthenticatorPath, words.Title}}
 	return nil
 }
@@ -239,8 +267,8 @@ func spaced(secret string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// qrSVG returns a QR code as an SVG element, black on white in every colour scheme, with the quiet zone of four modules
-// that ISO 18004 requires. Pages need no script for it.
+// qrSVG returns a QR code as an SVG element, black on white in every colour scheme, with the quiet
+// zone of four modules that ISO 18004 requires. Pages need no script for it.
 func qrSVG(text, label string) (string, error) {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {
@@ -249,7 +277,8 @@ func qrSVG(text, label string) (string, error) {
 	const quiet = 4
 	var b strings.Builder
 	size := code.Size + 2*quiet
-	fmt.Fprintf(&b, `<svg class="qr" role="img"%s viewBox="0 0 %d %d" shape-rendering="crispEdges"><rect width="%[2]d" height="%[3]d" fill="#fff"/><path d="`, attribute("aria-label", label), size, size)
+	fmt.Fprintf(&b,
+		`<svg class="qr" role="img"%s viewBox="0 0 %d %d" shape-rendering="crispEdges"><rect width="%[2]d" height="%[3]d" fill="#fff"/><path d="`, attribute("aria-label", label), size, size)
 	for y := range code.Size {
 		for x := range code.Size {
 			if code.Black(x, y) {

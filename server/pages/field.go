@@ -10,9 +10,10 @@ import (
 	"reeve/store"
 )
 
-// customFields returns the form fields of the custom fields that app users can change. With creating, those that
-// are not required are marked as optional. Images can't be uploaded on a page.
-func (p *HTMLPage) customFields(tx *store.Tx, values store.FieldValues, creating bool) (fields []htmlField) {
+// customFields returns the form fields of the custom fields that app users can change. With
+// creating, those that are not required are marked as optional. Images can't be uploaded on a page.
+func (p *HTMLPage) customFields(tx *store.Tx, values store.FieldValues,
+	creating bool) (fields []htmlField) {
 	for _, f := range store.CustomFieldsOf(tx, store.AppRealm, store.FieldSelf) {
 		if f.Type != "image" && f.WritableBy(store.FieldSelf) {
 			fields = append(fields, p.customField(f, values.Get(f.ID), creating))
@@ -43,7 +44,10 @@ func (p *HTMLPage) customField(f *store.CustomField, value string, creating bool
 	case "number":
 		h.Mode = "decimal"
 	case "switch":
-		h.Type, h.Options = "select", []store.Option{{Label: words.Yes, Value: "1"}, {Label: words.No, Value: "0"}}
+		h.Type, h.Options = "select", []store.Option{{Label: words.Yes, Value: "1"}, {
+			Label: words.No,
+			Value: "0",
+		}}
 	case "radio", "select":
 		h.Type, h.Options = "select", f.Options
 	case "checkbox":
@@ -53,7 +57,10 @@ func (p *HTMLPage) customField(f *store.CustomField, value string, creating bool
 		h.Max = 0 // elements of other types have no maxlength
 	}
 	for _, stored := range append(slices.Clone(h.Chosen), h.Value) { // one that is no option any more remains until it is changed
-		if h.Options != nil && stored != "" && !slices.ContainsFunc(h.Options, func(o store.Option) bool { return o.Value == stored }) {
+		if h.Options != nil && stored != "" &&
+			!slices.ContainsFunc(h.Options, func(o store.Option) bool {
+				return o.Value == stored
+			}) {
 			h.Options = append(slices.Clone(h.Options), store.Option{Label: stored, Value: stored})
 		}
 	}

@@ -32,8 +32,8 @@ type Pages struct {
 	Texts  map[string]*pageTexts // texts by language: en or zh
 }
 
-// pageTexts are the texts of pages in one language. Those of Intro and Done have the username or the
-// address at %s.
+// pageTexts are the texts of pages in one language. Those of Intro and Done have the username or
+// the address at %s.
 type pageTexts struct {
 	Password, Again, SignIn, Contact, Differ, Rules, RulesUsed, DoneTitle, Invalid, Busy, Registered string
 
@@ -104,9 +104,9 @@ type htmlForm struct {
 	Failed  string // text if the script can't do it
 }
 
-// htmlField is a field of a form, with the type of an input element, or select, textarea, or checkbox for a
-// choice of several options. The value of a password is never sent to a browser. A field without a label is
-// not shown.
+// htmlField is a field of a form, with the type of an input element, or select, textarea, or
+// checkbox for a choice of several options. The value of a password is never sent to a browser. A
+// field without a label is not shown.
 type htmlField struct {
 	Name, Type, Label, Value string
 	Options                  []store.Option

@@ -12,21 +12,23 @@ import (
 	"reeve/store/errs"
 )
 
-// The page of a one-time link has a form. Opening it changes nothing, because mail scanners open links,
-// too; sending the form does.
+// The page of a one-time link has a form. Opening it changes nothing, because mail scanners open
+// links, too; sending the form does.
 
 func LinkRoutes(ps *Pages) []web.Route {
 	return []web.Route{
-		web.Raw(mails.LinkPath+":token", web.Public, "Open a one-time link", web.HTMLMedia, ps.openLinkPage, web.Options{
-			AnyQuery: true,
-			Answers:  linkPageAnswers,
-			Note: "The page that a link opens, in the language of the browser, without scripts. " +
-				"Opening it changes nothing.",
-		}),
-		web.PageForm(mails.LinkPath+":token", web.Public, "Use a one-time link", ps.useLinkPage, web.Options{
-			Answers: linkFormAnswers,
-			Note:    "The form of that page. It works once.",
-		}),
+		web.Raw(mails.LinkPath+":token", web.Public, "Open a one-time link", web.HTMLMedia,
+			ps.openLinkPage, web.Options{
+				AnyQuery: true,
+				Answers:  linkPageAnswers,
+				Note: "The page that a link opens, in the language of the browser, without scripts. " +
+					"Opening it changes nothing.",
+			}),
+		web.PageForm(mails.LinkPath+":token", web.Public, "Use a one-time link", ps.useLinkPage,
+			web.Options{
+				Answers: linkFormAnswers,
+				Note:    "The form of that page. It works once.",
+			}),
 	}
 }
 
@@ -53,7 +55,8 @@ func (p *HTMLPage) askLink(tx *store.Tx, l *store.Link) error {
 	}
 	form, about := htmlForm{Submit: p.Words.Submit[l.Purpose]}, l.Email
 	if l.SetsPassword() {
-		form.Fields, about = append([]htmlField{forUsername(username)}, p.otherPassword(tx, "password")...), username
+		form.Fields, about = append([]htmlField{forUsername(username)},
+			p.otherPassword(tx, "password")...), username
 	}
 	p.Title, p.Forms = p.Words.Titles[l.Purpose], []htmlForm{form}
 	p.Texts = []string{fmt.Sprintf(p.Words.Intro[l.Purpose], about)}
@@ -98,7 +101,11 @@ func (ps *Pages) openLinkPage(req *web.Request, in *openLinkIn, w http.ResponseW
 	var page *HTMLPage
 	err := req.DB.View(store.System, func(tx *store.Tx) error {
 		page = ps.NewPage(tx, req)
-		l, err := req.Auth().Link(tx, auth.LinkUse{Token: in.Token, Addr: req.Addr, Observe: req.Counted})
+		l, err := req.Auth().Link(tx, auth.LinkUse{
+			Token:   in.Token,
+			Addr:    req.Addr,
+			Observe: req.Counted,
+		})
 		if err == nil {
 			return page.askLink(tx, l)
 		}
@@ -122,7 +129,8 @@ type linkForm struct {
 }
 
 // useLinkPage uses a link, and shows its effect.
-func (ps *Pages) useLinkPage(req *web.Request, in *linkForm, fault error, w http.ResponseWriter) error {
+func (ps *Pages) useLinkPage(req *web.Request, in *linkForm, fault error,
+	w http.ResponseWriter) error {
 	page, l, err := ps.pageOfLink(req, in, fault)
 	if err == nil && page.Fault == "" {
 		var used *account.LinkUsed
@@ -143,10 +151,15 @@ func (ps *Pages) useLinkPage(req *web.Request, in *linkForm, fault error, w http
 }
 
 // pageOfLink returns the page with the form that was sent, and its fault.
-func (ps *Pages) pageOfLink(req *web.Request, in *linkForm, fault error) (page *HTMLPage, l *store.Link, err error) {
+func (ps *Pages) pageOfLink(req *web.Request, in *linkForm,
+	fault error) (page *HTMLPage, l *store.Link, err error) {
 	err = req.DB.View(store.System, func(tx *store.Tx) (err error) {
 		page = ps.NewPage(tx, req)
-		if l, err = req.Auth().Link(tx, auth.LinkUse{Token: in.Token, Addr: req.Addr, Observe: req.Counted}); err != nil {
+		if l, err = req.Auth().Link(tx, auth.LinkUse{
+			Token:   in.Token,
+			Addr:    req.Addr,
+			Observe: req.Counted,
+		}); err != nil {
 			return err
 		}
 		if err := page.askLink(tx, l); err != nil {
@@ -154,7 +167,8 @@ func (ps *Pages) pageOfLink(req *web.Request, in *linkForm, fault error) (page *
 		}
 		if fault != nil {
 			page.setError(req, errs.Of(fault))
-		} else if l.SetsPassword() && (in.Password == nil || in.Again == nil || *in.Password != *in.Again) {
+		} else if l.SetsPassword() &&
+			(in.Password == nil || in.Again == nil || *in.Password != *in.Again) {
 			page.Status, page.FaultField, page.Fault = http.StatusUnprocessableEntity, againField, page.Words.Differ
 		}
 		return nil

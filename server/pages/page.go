@@ -12,9 +12,9 @@ import (
 	"reeve/store/errs"
 )
 
-// Pages with which app users register, sign in and look after their account, for products that have no
-// pages of their own for that. The setting app.pages turns them on. They do what the operations below /api
-// do, with the session in the cookie of the realm.
+// Pages with which app users register, sign in and look after their account, for products that have
+// no pages of their own for that. The setting app.pages turns them on. They do what the operations
+// below /api do, with the session in the cookie of the realm.
 
 const (
 	AppPagesPath = "/app/"
@@ -32,39 +32,50 @@ const (
 func Routes(ps *Pages) []web.Route {
 	return []web.Route{
 		appPage(ps, SignInPath, web.Public, "Open the sign-in page", signInPage),
-		appForm(ps, SignInPath, web.Public, "Sign in on the page", signInPage, signInByForm, web.Options{
-			Note: "Does what POST /api/login does, with the session in a cookie. A form that a page of " +
-				"another origin sends is rejected, here and on the other pages.",
-		}),
-		appPage(ps, RegisterPath, web.Public, "Open the registration page", registerPage, web.Options{
-			Note: "The page with the form, if the settings allow it. It has a script only if the " +
-				"setting app.registration_challenge is on.",
-		}),
-		appForm(ps, RegisterPath, web.Public, "Register on the page", registerPage, registerByForm, web.Options{
-			MaxBody: web.PercentEncoding * web.MaxForm,
-			Note:    "Does what POST /api/register does, with the session in a cookie.",
-		}), // what POST /api/register accepts
+		appForm(ps, SignInPath, web.Public, "Sign in on the page", signInPage, signInByForm,
+			web.Options{
+				Note: "Does what POST /api/login does, with the session in a cookie. A form that a page of " +
+					"another origin sends is rejected, here and on the other pages.",
+			}),
+		appPage(ps, RegisterPath, web.Public, "Open the registration page", registerPage,
+			web.Options{
+				Note: "The page with the form, if the settings allow it. It has a script only if the " +
+					"setting app.registration_challenge is on.",
+			}),
+		appForm(ps, RegisterPath, web.Public, "Register on the page", registerPage, registerByForm,
+			web.Options{
+				MaxBody: web.PercentEncoding * web.MaxForm,
+				Note:    "Does what POST /api/register does, with the session in a cookie.",
+			}), // what POST /api/register accepts
 		appPage(ps, ForgotPath, web.Public, "Open the page for a forgotten password", forgotPage),
-		appForm(ps, ForgotPath, web.Public, "Request a password reset on the page", forgotPage, forgotByForm, web.Options{
-			Note: "Does what POST /api/password/forgot does.",
-		}),
+		appForm(ps, ForgotPath, web.Public, "Request a password reset on the page", forgotPage,
+			forgotByForm, web.Options{
+				Note: "Does what POST /api/password/forgot does.",
+			}),
 		appPage(ps, AccountPath, web.AppOnly, "Open your account's page", accountPage, web.Options{
 			Note: "The account, with links to the pages that change it. A browser without a session is " +
 				"sent to the sign-in page. The pages are off unless the setting app.pages is on.",
 		}),
 		appPage(ps, ProfilePath, web.AppOnly, "Open your profile's page", profilePage),
-		appForm(ps, ProfilePath, web.AppOnly, "Change your profile on the page", profilePage, changeProfileByForm),
-		appPage(ps, PasswordPath, web.AppOnly, "Open your password's page", passwordPage, web.Options{
-			AllowedBeforePasswordChange: true,
-			Note: "The only page of the account while the password must be changed; the others lead " +
-				"there.",
-		}),
-		appForm(ps, PasswordPath, web.AppOnly, "Change your password on the page", passwordPage, changePasswordByForm, web.Options{AllowedBeforePasswordChange: true}),
+		appForm(ps, ProfilePath, web.AppOnly, "Change your profile on the page", profilePage,
+			changeProfileByForm),
+		appPage(ps, PasswordPath, web.AppOnly, "Open your password's page", passwordPage,
+			web.Options{
+				AllowedBeforePasswordChange: true,
+				Note: "The only page of the account while the password must be changed; the others lead " +
+					"there.",
+			}),
+		appForm(ps, PasswordPath, web.AppOnly, "Change your password on the page", passwordPage,
+			changePasswordByForm, web.Options{AllowedBeforePasswordChange: true}),
 		appPage(ps, SessionsPath, web.AppOnly, "Open your sessions' page", sessionsPage),
-		appForm(ps, SessionsPath, web.AppOnly, "End a session on the page", sessionsPage, endSessionByForm),
-		appPage(ps, DeletionPath, web.AppOnly, "Open the page to delete your account", deletionPage),
-		appForm(ps, DeletionPath, web.AppOnly, "Delete your account on the page", deletionPage, deleteByForm),
-		appForm(ps, SignOutPath, web.AppOnly, "Sign out on the page", signInPage, signOutByForm, web.Options{AllowedBeforePasswordChange: true}),
+		appForm(ps, SessionsPath, web.AppOnly, "End a session on the page", sessionsPage,
+			endSessionByForm),
+		appPage(ps, DeletionPath, web.AppOnly, "Open the page to delete your account",
+			deletionPage),
+		appForm(ps, DeletionPath, web.AppOnly, "Delete your account on the page", deletionPage,
+			deleteByForm),
+		appForm(ps, SignOutPath, web.AppOnly, "Sign out on the page", signInPage, signOutByForm,
+			web.Options{AllowedBeforePasswordChange: true}),
 	}
 }
 
@@ -106,7 +117,11 @@ var appPageAnswers = web.Answers{
 	404: "The setting app.pages is off",
 }
 
-var publicPageAnswers = web.Answers{200: appPageAnswers[200], 403: appPageAnswers[403], 404: appPageAnswers[404]}
+var publicPageAnswers = web.Answers{
+	200: appPageAnswers[200],
+	403: appPageAnswers[403],
+	404: appPageAnswers[404],
+}
 
 var appFormAnswers = web.Answers{
 	303: "To the next page, or to the sign-in page if the session has ended",
@@ -118,14 +133,16 @@ var appFormAnswers = web.Answers{
 }
 
 // appPage returns the route of a page for app users.
-func appPage(ps *Pages, path, access, title string, view appView, options ...web.Options) web.Route {
-	rt := web.Raw(path, access, title, web.HTMLMedia, func(req *web.Request, in *appPageIn, w http.ResponseWriter) error {
-		p, err := ps.view(req, view, in.Done)
-		if err != nil {
-			return err
-		}
-		return sendAppPage(req, w, p)
-	})
+func appPage(ps *Pages, path, access, title string, view appView,
+	options ...web.Options) web.Route {
+	rt := web.Raw(path, access, title, web.HTMLMedia,
+		func(req *web.Request, in *appPageIn, w http.ResponseWriter) error {
+			p, err := ps.view(req, view, in.Done)
+			if err != nil {
+				return err
+			}
+			return sendAppPage(req, w, p)
+		})
 	rt.Handler, rt.Page, rt.Visible = web.HandlerName(view), true, store.AppPages.Get
 	answers := appPageAnswers
 	if access == web.Public {
@@ -150,7 +167,8 @@ func (p *HTMLPage) setNotice(done ...string) {
 	}
 }
 
-// sendAppPage sends a page. Browsers send the origin with its forms, which no-referrer would forbid.
+// sendAppPage sends a page. Browsers send the origin with its forms, which no-referrer would
+// forbid.
 func sendAppPage(req *web.Request, w http.ResponseWriter, p *HTMLPage) error {
 	policy := PagePolicy
 	if p.script != "" {
@@ -168,10 +186,11 @@ func seeOther(req *web.Request, path string) {
 	req.Writer.WriteHeader(http.StatusSeeOther)
 }
 
-// Fail answers a browser that has asked for a page with a page, or sends it to the one where it can go
-// on. It reports false if the answer is for a program.
+// Fail answers a browser that has asked for a page with a page, or sends it to the one where it can
+// go on. It reports false if the answer is for a program.
 func (ps *Pages) Fail(req *web.Request, e *errs.Error, code int) bool {
-	if req.Route == nil || !req.Route.Page || e.Kind == errs.NotFound || !strings.Contains(req.HTTP.Header.Get("Accept"), web.HTMLMedia) {
+	if req.Route == nil || !req.Route.Page || e.Kind == errs.NotFound ||
+		!strings.Contains(req.HTTP.Header.Get("Accept"), web.HTMLMedia) {
 		return false
 	}
 	h := req.Writer.Header()
@@ -198,7 +217,8 @@ func (ps *Pages) Fail(req *web.Request, e *errs.Error, code int) bool {
 	return true
 }
 
-// HidesPages reports whether a setting hides a path, so that it answers every method like an unknown one.
+// HidesPages reports whether a setting hides a path, so that it answers every method like an
+// unknown one.
 func HidesPages(s *web.Server, path string) bool {
 	if !strings.HasPrefix(path, AppPagesPath) {
 		return false

@@ -30,8 +30,10 @@ func (p *HTMLPage) html(frame, nonce string) string {
 	if p.Logo != "" {
 		logo = `<img src="` + html.EscapeString(p.Base+p.Logo) + `" alt="">`
 	}
-	return strings.NewReplacer("{language}", html.EscapeString(p.Language), "{nonce}", nonce, "{logo}", logo,
-		"{site}", html.EscapeString(p.Site), "{title}", html.EscapeString(p.Title), "{content}", b.String()).Replace(frame)
+	return strings.NewReplacer("{language}", html.EscapeString(p.Language), "{nonce}", nonce,
+		"{logo}", logo,
+		"{site}", html.EscapeString(p.Site), "{title}", html.EscapeString(p.Title), "{content}",
+		b.String()).Replace(frame)
 }
 
 // writeTexts writes what is above the forms.
@@ -112,7 +114,8 @@ func (form *htmlForm) write(b *strings.Builder, base, id, fault string) {
 		f.write(b, f.Name != "" && f.Name == fault, f.Name != "" && f.Name == focused)
 	}
 	if form.Wait != "" {
-		b.WriteString(`<p class="soft" id="progress" role="status"` + attribute("data-wait", form.Wait) + attribute("data-failed", form.Failed) + "></p>\n")
+		b.WriteString(`<p class="soft" id="progress" role="status"` + attribute("data-wait",
+			form.Wait) + attribute("data-failed", form.Failed) + "></p>\n")
 	}
 	about := ""
 	if len(form.Lines) > 0 {
@@ -159,7 +162,8 @@ func (f *htmlField) write(b *strings.Builder, fault, focus bool) {
 
 // writeInput writes the element in which the value is given.
 func (f *htmlField) writeInput(b *strings.Builder, about string, fault, focus bool) {
-	attributes := attribute("id", f.Name) + attribute("name", f.Name) + attribute("autocomplete", f.Autocomplete) + attribute("inputmode", f.Mode) +
+	attributes := attribute("id", f.Name) + attribute("name", f.Name) + attribute("autocomplete",
+		f.Autocomplete) + attribute("inputmode", f.Mode) +
 		attribute("minlength", digits(f.Min)) + attribute("maxlength", digits(f.Max)) + attribute("aria-describedby", about)
 	if f.Autocomplete == "username" {
 		attributes += ` autocapitalize="none" spellcheck="false"`
@@ -177,7 +181,8 @@ func (f *htmlField) writeInput(b *strings.Builder, about string, fault, focus bo
 	case "password":
 		b.WriteString(`<input type="password"` + attributes + ">\n")
 	default:
-		b.WriteString("<input" + attribute("type", f.Type) + attributes + attribute("value", f.Value) + ">\n")
+		b.WriteString("<input" + attribute("type", f.Type) + attributes + attribute("value",
+			f.Value) + ">\n")
 	}
 }
 

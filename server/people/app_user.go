@@ -10,46 +10,54 @@ func AppUserRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		web.List("/user/list", "user.list.query", "List app users", &AppUsers),
 		web.Get("/user/list/:id", "user.list.query", "Get an app user", &AppUsers),
-		web.Action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser, web.Options{
-			Reveals: true,
-			Note:    "Without a password one is generated and returned once; the user must change it.",
-		}),
-		web.Write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser, web.Options{Record: web.RecordOf(store.AppUsers)}),
-		web.Remove("/user/list/:id", "user.list.delete", "Delete an app user", &AppUsers, web.Options{
-			Note: "The user's sessions end.",
-		}),
+		web.Action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser,
+			web.Options{
+				Reveals: true,
+				Note:    "Without a password one is generated and returned once; the user must change it.",
+			}),
+		web.Write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser,
+			web.Options{Record: web.RecordOf(store.AppUsers)}),
+		web.Remove("/user/list/:id", "user.list.delete", "Delete an app user", &AppUsers,
+			web.Options{
+				Note: "The user's sessions end.",
+			}),
 		AppUserDeletions.Route(js, "/user/list", "Delete app users"),
-		web.Action("PUT", "/user/list/:id/password", "user.list.password", "Reset an app user's password", resetAppPassword, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			MaxBody:   web.SmallBody,
-			Record:    web.RecordOf(store.AppUsers),
-			Note: "Ends the user's sessions. Without a password one is generated and returned once; " +
-				"the user must change it.",
-		}),
-		web.Write("PUT", "/user/list/:id/status", "user.list.status", "Enable or disable an app user", enableAppUser, web.Options{
-			Record: web.RecordOf(store.AppUsers),
-			Note:   "Disabling a user ends the user's sessions.",
-		}),
-		web.Write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles", setAppRoles, web.Options{Record: web.RecordOf(store.AppUsers)}),
+		web.Action("PUT", "/user/list/:id/password", "user.list.password",
+			"Reset an app user's password", resetAppPassword, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				MaxBody:   web.SmallBody,
+				Record:    web.RecordOf(store.AppUsers),
+				Note: "Ends the user's sessions. Without a password one is generated and returned once; " +
+					"the user must change it.",
+			}),
+		web.Write("PUT", "/user/list/:id/status", "user.list.status",
+			"Enable or disable an app user", enableAppUser, web.Options{
+				Record: web.RecordOf(store.AppUsers),
+				Note:   "Disabling a user ends the user's sessions.",
+			}),
+		web.Write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles",
+			setAppRoles, web.Options{Record: web.RecordOf(store.AppUsers)}),
 		AppUserCSV.export("/user/list-export", "user.list.export", "Export app users", web.Options{
 			LoggedAs: "export",
 			Note:     "Returns all matching app users as CSV, with the columns that importAppUsers accepts.",
 		}),
-		web.Upload("/user/list-import", AppUserCSV.access, "Import app users", MaxImportBytes, AppUserCSV.importWith(js), web.Options{
-			NamedByTitle: true,
-			Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
-				"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
-				"for each row. The column password_hash, for which you need the permission " +
-				"user.list.password, too, has hashes of bcrypt, argon2 or scrypt that another " +
-				"program has made; each is replaced when its user signs in.",
-		}),
-		web.Write("DELETE", "/user/list/:id/factor", "user.list.factor", "Remove an app user's second factor", removeAppFactor, web.Options{
-			Confirmed: true,
-			Record:    web.RecordOf(store.AppUsers),
-			Note: "For somebody who has lost the authenticator app and the recovery codes: the " +
-				"password is then enough to sign in. A mail tells the app user.",
-		}),
+		web.Upload("/user/list-import", AppUserCSV.access, "Import app users", MaxImportBytes,
+			AppUserCSV.importWith(js), web.Options{
+				NamedByTitle: true,
+				Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
+					"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
+					"for each row. The column password_hash, for which you need the permission " +
+					"user.list.password, too, has hashes of bcrypt, argon2 or scrypt that another " +
+					"program has made; each is replaced when its user signs in.",
+			}),
+		web.Write("DELETE", "/user/list/:id/factor", "user.list.factor",
+			"Remove an app user's second factor", removeAppFactor, web.Options{
+				Confirmed: true,
+				Record:    web.RecordOf(store.AppUsers),
+				Note: "For somebody who has lost the authenticator app and the recovery codes: the " +
+					"password is then enough to sign in. A mail tells the app user.",
+			}),
 	}
 }
 
@@ -123,12 +131,27 @@ var AppUsers = web.Resource[store.AppUser, *AppUser]{
 	Columns: []web.Column[store.AppUser]{
 		{Name: "id", Uses: web.Sorted},
 		{Name: "username", Uses: web.Sorted, Order: store.AppUserByName.Order()},
-		{Name: "created_at", Uses: web.Sorted | web.Ranged, Order: store.AppUserByCreated.Order(), Between: store.AppUserByCreated.Between},
-		{Name: "login_time", Uses: web.Sorted | web.Ranged, Order: store.AppUserByLogin.Order(), Between: store.AppUserByLogin.Between},
+		{
+			Name:    "created_at",
+			Uses:    web.Sorted | web.Ranged,
+			Order:   store.AppUserByCreated.Order(),
+			Between: store.AppUserByCreated.Between,
+		},
+		{
+			Name:    "login_time",
+			Uses:    web.Sorted | web.Ranged,
+			Order:   store.AppUserByLogin.Order(),
+			Between: store.AppUserByLogin.Between,
+		},
 		{Name: "status", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.AppUserByStatus)},
 		{Name: "role_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.AppUserByRole)},
-		{Name: "created_by_key", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.AppUserByKey)},
-		{Name: "pending", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.AppUserByPending)},
+		{
+			Name:    "created_by_key",
+			Uses:    web.Filtered | web.Param,
+			Numbers: web.IDs(store.AppUserByKey),
+		},
+		{Name: "pending", Uses: web.Filtered | web.Param,
+			Texts: web.AnyText(store.AppUserByPending)},
 	},
 }
 
@@ -163,7 +186,8 @@ type newAppUser struct {
 }
 
 func createAppUser(req *web.Request, in *appUserCreation) (*newAppUser, error) {
-	secret, err := firstSecret(req, web.ValueOf(in.Username), &in.firstPassword, "user.invite.create")
+	secret, err := firstSecret(req, web.ValueOf(in.Username), &in.firstPassword,
+		"user.invite.create")
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +201,8 @@ func createAppUser(req *web.Request, in *appUserCreation) (*newAppUser, error) {
 		if err := store.AppUsers.Create(tx, u); err != nil {
 			return err
 		}
-		if out.firstAccess, err = giveAccess(req, tx, store.Account{App: true, ID: u.ID}, secret, &in.firstPassword); err != nil {
+		if out.firstAccess, err = giveAccess(req, tx, store.Account{App: true, ID: u.ID}, secret,
+			&in.firstPassword); err != nil {
 			return err
 		}
 		created, err := AppUsers.Get(tx, req, u.ID)
@@ -215,7 +240,8 @@ func changeAppUser(tx *store.Tx, req *web.Request, in *appUserChange) (*AppUser,
 }
 
 // EditAppUser changes an app user. Disabling a user ends the user's sessions.
-func EditAppUser(tx *store.Tx, req *web.Request, id store.ID, apply func(*store.AppUser) error) (*AppUser, error) {
+func EditAppUser(tx *store.Tx, req *web.Request, id store.ID,
+	apply func(*store.AppUser) error) (*AppUser, error) {
 	u, err := store.AppUsers.Update(tx, id, apply)
 	if err == nil && !bool(u.Status) {
 		err = store.EndSessions(tx, store.Account{App: true, ID: id}, 0)
@@ -227,7 +253,10 @@ func EditAppUser(tx *store.Tx, req *web.Request, id store.ID, apply func(*store.
 }
 
 func enableAppUser(tx *store.Tx, req *web.Request, in *web.StatusIn) (*AppUser, error) {
-	return EditAppUser(tx, req, in.ID, func(u *store.AppUser) error { u.Status = in.Status; return nil })
+	return EditAppUser(tx, req, in.ID, func(u *store.AppUser) error {
+		u.Status = in.Status
+		return nil
+	})
 }
 
 func resetAppPassword(req *web.Request, in *resetIn) (*resetOut, error) {
@@ -261,7 +290,10 @@ func removeAppFactor(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing,
 }
 
 func setAppRoles(tx *store.Tx, req *web.Request, in *rolesIn) (*AppUser, error) {
-	return EditAppUser(tx, req, in.ID, func(u *store.AppUser) error { u.RoleIDs = in.RoleIDs; return nil })
+	return EditAppUser(tx, req, in.ID, func(u *store.AppUser) error {
+		u.RoleIDs = in.RoleIDs
+		return nil
+	})
 }
 
 // rolesIn are the roles of an app user.

@@ -9,8 +9,8 @@ import (
 	"reeve/store/errs"
 )
 
-// AppUserCSV describes the CSV files of app users. Whether an address is verified is not in them: only the
-// program verifies addresses.
+// AppUserCSV describes the CSV files of app users. Whether an address is verified is not in them:
+// only the program verifies addresses.
 var AppUserCSV = peopleCSV[store.AppUser, *AppUser]{
 	list:      &AppUsers,
 	name:      "app-users",
@@ -31,11 +31,13 @@ var AppUserCSV = peopleCSV[store.AppUser, *AppUser]{
 	},
 	write: func(tx *store.Tx, u *store.AppUser) []string {
 		roles := roleNames(store.AppPolicyCache.Get(tx), u.RoleIDs)
-		return []string{u.Username, u.Nickname, u.Email, u.Mobile, roles, strconv.FormatInt(web.FlagNumber(u.Status), 10)}
+		return []string{u.Username, u.Nickname, u.Email, u.Mobile, roles,
+			strconv.FormatInt(web.FlagNumber(u.Status), 10)}
 	},
 	sees: func(*store.Scope, *store.AppUser) bool { return true },
 	person: func(u *store.AppUser) importedPerson {
-		return importedPerson{store.Account{App: true, ID: u.ID}, u.Username, u.Email, bool(u.Status)}
+		return importedPerson{store.Account{App: true, ID: u.ID}, u.Username, u.Email,
+			bool(u.Status)}
 	},
 }
 

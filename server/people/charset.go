@@ -26,7 +26,8 @@ type charset struct {
 
 var Charsets = []charset{
 	{"utf-8", []string{"utf8"}, "\xef\xbb\xbf", nil},
-	{"utf-16le", []string{"utf-16"}, "\xff\xfe", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
+	{"utf-16le", []string{"utf-16"}, "\xff\xfe",
+		unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
 	{"utf-16be", nil, "\xfe\xff", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 	{"windows-1250", []string{"cp1250"}, "", charmap.Windows1250},
 	{"windows-1251", []string{"cp1251"}, "", charmap.Windows1251},
@@ -108,14 +109,16 @@ func decodeCSV(file []byte, declared string) (text, name string, err error) {
 		}
 		if at >= 0 {
 			line, column := lineColumn(string(file), at)
-			return "", "", errs.Field(errs.Invalid, "file", "line %d, column %d: not UTF-8; state the character encoding as charset: one of %s", line, column, charsetNames())
+			return "", "", errs.Field(errs.Invalid, "file",
+				"line %d, column %d: not UTF-8; state the character encoding as charset: one of %s", line, column, charsetNames())
 		}
 		is = charsetNamed("utf-8")
 	}
 	text, bad := is.decode(file)
 	if bad >= 0 {
 		line, column := lineColumn(text, bad)
-		return "", "", errs.Field(errs.Invalid, "file", "line %d, column %d: cannot be decoded as %s", line, column, is.Name)
+		return "", "", errs.Field(errs.Invalid, "file",
+			"line %d, column %d: cannot be decoded as %s", line, column, is.Name)
 	}
 	return text, is.Name, nil
 }
@@ -154,5 +157,6 @@ func invalidUTF8(b []byte) int {
 // from 1.
 func lineColumn(text string, at int) (line, column int) {
 	before := text[:at]
-	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
+	return 1 + strings.Count(before, "\n"),
+		1 + utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
 }

@@ -21,50 +21,77 @@ func init() {
 func CustomFieldRoutes() []web.Route {
 	return []web.Route{
 		web.CachedList("/system/field", "system.field.query", "List custom fields", &customFields),
-		web.Get("/system/field/:id", "system.field.query", "Get a custom field", &customFieldRecords),
-		web.Create[customFieldCreation]("/system/field", "system.field.create", "Create a custom field", &customFieldRecords),
-		web.Change[customFieldIn]("/system/field/:id", "system.field.update", "Change a custom field", &customFieldRecords),
-		web.Write("DELETE", "/system/field/:id", "system.field.delete", "Delete a custom field", deleteCustomField, web.Options{
-			Record: web.RecordOf(store.CustomFields),
-			Note: "The field can no longer be used, and its values are removed from the records in the " +
-				"background. A new field of the same key does not get them.",
-		}),
-		web.DeleteSeveral("/system/field", "system.field.delete", "Delete custom fields", deleteCustomField, web.Options{
-			Note: "The fields can no longer be used, and their values are removed from the records in " +
-				"the background.",
-		}),
-		web.Write("POST", "/system/field/:id/apply", "system.field.update", "Check the records of a custom field again", applyCustomField, web.Options{
-			Record: web.RecordOf(store.CustomFields),
-			Note: "Compares all records with the declaration once more, for example after duplicate " +
-				"values of a unique field were changed.",
-		}),
-		web.Read("/system/field-form", web.SignedIn, "List the custom fields that you can use", readFieldForms, web.Options{
-			Note: "Returns the fields that you can read, for forms and lists: those of users, of app " +
-				"users, and of your own account. What you can't read is left out.",
-		}),
-		web.Read("/api/field", web.Public, "List the custom fields of app users", appFieldForm, web.Options{
-			Note: "Returns the fields that app users can read of their own record, for the form of a " +
-				"registration.",
-		}),
+		web.Get("/system/field/:id", "system.field.query", "Get a custom field",
+			&customFieldRecords),
+		web.Create[customFieldCreation]("/system/field", "system.field.create",
+			"Create a custom field", &customFieldRecords),
+		web.Change[customFieldIn]("/system/field/:id", "system.field.update",
+			"Change a custom field", &customFieldRecords),
+		web.Write("DELETE", "/system/field/:id", "system.field.delete", "Delete a custom field",
+			deleteCustomField, web.Options{
+				Record: web.RecordOf(store.CustomFields),
+				Note: "The field can no longer be used, and its values are removed from the records in the " +
+					"background. A new field of the same key does not get them.",
+			}),
+		web.DeleteSeveral("/system/field", "system.field.delete", "Delete custom fields",
+			deleteCustomField, web.Options{
+				Note: "The fields can no longer be used, and their values are removed from the records in " +
+					"the background.",
+			}),
+		web.Write("POST", "/system/field/:id/apply", "system.field.update",
+			"Check the records of a custom field again", applyCustomField, web.Options{
+				Record: web.RecordOf(store.CustomFields),
+				Note: "Compares all records with the declaration once more, for example after duplicate " +
+					"values of a unique field were changed.",
+			}),
+		web.Read("/system/field-form", web.SignedIn, "List the custom fields that you can use",
+			readFieldForms, web.Options{
+				Note: "Returns the fields that you can read, for forms and lists: those of users, of app " +
+					"users, and of your own account. What you can't read is left out.",
+			}),
+		web.Read("/api/field", web.Public, "List the custom fields of app users", appFieldForm,
+			web.Options{
+				Note: "Returns the fields that app users can read of their own record, for the form of a " +
+					"registration.",
+			}),
 	}
 }
 
 var customFieldRecords = web.Resource[store.CustomField, *store.CustomField]{
-	Collection: store.CustomFields, Output: web.AsItIs[store.CustomField], Always: func() kv.Condition { return store.CustomFieldDeleted.AnyOf("0") },
-	Blank: store.CustomField{SelfAccess: store.FieldHidden, BackendAccess: store.FieldWritable, ProgramAccess: store.FieldReadable},
+	Collection: store.CustomFields, Output: web.AsItIs[store.CustomField],
+	Always: func() kv.Condition {
+		return store.CustomFieldDeleted.AnyOf("0")
+	},
+	Blank: store.CustomField{
+		SelfAccess:    store.FieldHidden,
+		BackendAccess: store.FieldWritable,
+		ProgramAccess: store.FieldReadable,
+	},
 }
 
 var customFields = web.MemoryList[store.CustomField]{
-	Rows:     func(tx *store.Tx) []store.Row[store.CustomField] { return store.CustomFieldCache.Get(tx).Rows },
+	Rows: func(tx *store.Tx) []store.Row[store.CustomField] {
+		return store.CustomFieldCache.Get(tx).Rows
+	},
 	Keywords: []string{"key", "title", "describe"},
 	Order:    "sort, then id, ascending",
 	Columns: []web.MemoryColumn[store.CustomField]{
-		{Name: "id", Number: func(f *store.CustomField) int64 { return int64(f.ID) }, Uses: web.Sorted},
-		{Name: "realm", Text: func(f *store.CustomField) string { return f.Realm }, Uses: web.Param | web.Filtered | web.Sorted},
+		{Name: "id", Number: func(f *store.CustomField) int64 {
+			return int64(f.ID)
+		}, Uses: web.Sorted},
+		{Name: "realm", Text: func(f *store.CustomField) string {
+			return f.Realm
+		}, Uses: web.Param | web.Filtered | web.Sorted},
 		{Name: "key", Text: func(f *store.CustomField) string { return f.Key }, Uses: web.Sorted},
-		{Name: "title", Text: func(f *store.CustomField) string { return f.Title }, Uses: web.Sorted},
-		{Name: "type", Text: func(f *store.CustomField) string { return f.Type }, Uses: web.Filtered | web.Sorted},
-		{Name: "sort", Number: func(f *store.CustomField) int64 { return f.Sort }, Uses: web.Sorted},
+		{Name: "title", Text: func(f *store.CustomField) string {
+			return f.Title
+		}, Uses: web.Sorted},
+		{Name: "type", Text: func(f *store.CustomField) string {
+			return f.Type
+		}, Uses: web.Filtered | web.Sorted},
+		{Name: "sort", Number: func(f *store.CustomField) int64 {
+			return f.Sort
+		}, Uses: web.Sorted},
 	},
 }
 
@@ -132,14 +159,19 @@ func formFields(tx *store.Tx, realm string, who store.FieldAudience) []fieldForm
 
 func readFieldForms(tx *store.Tx, req *web.Request, _ *web.None) (*customFieldForms, error) {
 	who := web.AudienceOf(req.Actor)
-	out := &customFieldForms{Users: formFields(tx, store.AdminRealm, who), AppUsers: formFields(tx, store.AppRealm, who), Own: []fieldForm{}}
+	out := &customFieldForms{
+		Users:    formFields(tx, store.AdminRealm, who),
+		AppUsers: formFields(tx, store.AppRealm, who),
+		Own:      []fieldForm{},
+	}
 	if req.Actor.Key == nil {
 		out.Own = formFields(tx, store.AdminRealm, store.FieldSelf)
 	}
 	return out, nil
 }
 
-// appFieldForm returns the fields that app users can read or fill in, for the forms of registration and profile.
+// appFieldForm returns the fields that app users can read or fill in, for the forms of registration
+// and profile.
 func appFieldForm(tx *store.Tx, _ *web.Request, _ *web.None) (*appFields, error) {
 	return &appFields{formFields(tx, store.AppRealm, store.FieldSelf)}, nil
 }
@@ -178,7 +210,9 @@ func (k *FieldKeeper) Run(ctx context.Context) {
 		var retry <-chan time.Time
 		more, err := k.Apply(ctx)
 		if err != nil && ctx.Err() == nil {
-			k.s.Failures.Log(k.s.Log, "custom fields", err, func(line *zerolog.Event) { line.Msg("records can't be changed to follow their custom fields") })
+			k.s.Failures.Log(k.s.Log, "custom fields", err, func(line *zerolog.Event) {
+				line.Msg("records can't be changed to follow their custom fields")
+			})
 			retry = time.After(fieldRetry)
 		}
 		if more && err == nil {
@@ -192,7 +226,8 @@ func (k *FieldKeeper) Run(ctx context.Context) {
 	}
 }
 
-// Apply makes the records of one realm follow the declarations. It reports whether there was something to do.
+// Apply makes the records of one realm follow the declarations. It reports whether there was
+// something to do.
 func (k *FieldKeeper) Apply(ctx context.Context) (did bool, err error) {
 	db := k.s.DB.WithRecorder(nil).For("custom fields", nil)
 	var work *store.Applying

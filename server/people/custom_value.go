@@ -20,13 +20,24 @@ type AppUserFieldsIn struct {
 }
 
 // Assign sets the values of a user that were sent. creating requires those of required fields, too.
-func (in *UserFieldsIn) Assign(tx *store.Tx, who store.FieldAudience, creating bool, u *store.User) (err error) {
-	u.Fields, err = store.AssignFields(tx, store.AdminRealm, who, creating, u.Fields, store.FieldInput{Values: in.Fields, Text: web.SettingText})
+func (in *UserFieldsIn) Assign(tx *store.Tx, who store.FieldAudience, creating bool,
+	u *store.User) (err error) {
+	u.Fields, err = store.AssignFields(tx, store.AdminRealm, who, creating, u.Fields,
+		store.FieldInput{
+			Values: in.Fields,
+			Text:   web.SettingText,
+		})
 	return err
 }
 
-// Assign sets the values of an app user that were sent. creating requires those of required fields, too.
-func (in *AppUserFieldsIn) Assign(tx *store.Tx, who store.FieldAudience, creating bool, u *store.AppUser) (err error) {
-	u.Fields, err = store.AssignFields(tx, store.AppRealm, who, creating, u.Fields, store.FieldInput{Values: in.Fields, Text: web.SettingText})
+// Assign sets the values of an app user that were sent. creating requires those of required fields,
+// too.
+func (in *AppUserFieldsIn) Assign(tx *store.Tx, who store.FieldAudience, creating bool,
+	u *store.AppUser) (err error) {
+	u.Fields, err = store.AssignFields(tx, store.AppRealm, who, creating, u.Fields,
+		store.FieldInput{
+			Values: in.Fields,
+			Text:   web.SettingText,
+		})
 	return err
 }

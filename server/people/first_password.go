@@ -33,18 +33,22 @@ const (
 
 // firstSecret returns the password of a new user; nil for an invitation, which needs a permission,
 // too.
-func firstSecret(req *web.Request, username string, in *firstPassword, permission string) (*auth.Secret, error) {
+func firstSecret(req *web.Request, username string, in *firstPassword,
+	permission string) (*auth.Secret, error) {
 	if in.Invite == nil || *in.Invite == "" {
 		return req.Server.Auth.NewSecret(username, "password", in.Password)
 	}
 	if in.Password != nil {
 		return nil, errs.Field(errs.Invalid, "invite", "conflicts with %s", "password")
 	}
-	return nil, req.DB.View(req.Actor, func(tx *store.Tx) error { return web.Demand(tx, permission) })
+	return nil, req.DB.View(req.Actor, func(tx *store.Tx) error {
+		return web.Demand(tx, permission)
+	})
 }
 
 // giveAccess stores the password of a new user, or makes the invitation.
-func giveAccess(req *web.Request, tx *store.Tx, who store.Account, secret *auth.Secret, in *firstPassword) (out firstAccess, err error) {
+func giveAccess(req *web.Request, tx *store.Tx, who store.Account, secret *auth.Secret,
+	in *firstPassword) (out firstAccess, err error) {
 	if secret != nil {
 		out.Password = secret.Generated
 		return out, store.SetHash(tx, who, secret.Hash, secret.Generated != "", 0)

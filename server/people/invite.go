@@ -12,68 +12,78 @@ import (
 	"reeve/store/kv"
 )
 
-// Invitations are the links with which people set their first password. Users and app users have the
-// same operations, below different paths and permissions.
+// Invitations are the links with which people set their first password. Users and app users have
+// the same operations, below different paths and permissions.
 func InviteRoutes() []web.Route {
 	return []web.Route{
 		web.List("/admin/invite", "admin.invite.query", "List invitations", &invitations),
-		web.Action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers, web.Options{
-			Proves:  true,
-			Reveals: true,
-			Selects: Users.Info(),
-			Note: "Invites users who have not set a password yet, at most 10,000; those who have are " +
-				"skipped, and so are those without an address if the invitations are mailed. It can " +
-				"be repeated: an invitation that exists is renewed.",
-		}),
-		web.Write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation", revokeInvitation, web.Options{
-			Record: web.RecordOf(store.Links),
-			Note:   "Its links stop working at once. The user remains, without a password.",
-		}),
-		web.DeleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations", revokeInvitation, web.Options{
-			Note: "Their links stop working at once. The users remain, without passwords.",
-		}),
-		web.Write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user", inviteUser, web.Options{
-			Proves:  true,
-			Reveals: true,
-			Note: "Invites a user who has not set a password yet, by mail or with a link for you to " +
-				"pass on. Of an invitation, the three newest links are valid, each for 7 days and " +
-				"until one of them is used. A link that was passed on ends if you lose the right to " +
-				"change the user.",
-		}),
-		web.Write("POST", "/admin/list/:id/reset-link", "admin.list.password", "Create a password reset link", linkReset, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Note: "The user sets a new password with the link, within an hour. Until then, the present " +
-				"password and the sessions remain.",
-		}),
+		web.Action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers,
+			web.Options{
+				Proves:  true,
+				Reveals: true,
+				Selects: Users.Info(),
+				Note: "Invites users who have not set a password yet, at most 10,000; those who have are " +
+					"skipped, and so are those without an address if the invitations are mailed. It can " +
+					"be repeated: an invitation that exists is renewed.",
+			}),
+		web.Write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation",
+			revokeInvitation, web.Options{
+				Record: web.RecordOf(store.Links),
+				Note:   "Its links stop working at once. The user remains, without a password.",
+			}),
+		web.DeleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations",
+			revokeInvitation, web.Options{
+				Note: "Their links stop working at once. The users remain, without passwords.",
+			}),
+		web.Write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user",
+			inviteUser, web.Options{
+				Proves:  true,
+				Reveals: true,
+				Note: "Invites a user who has not set a password yet, by mail or with a link for you to " +
+					"pass on. Of an invitation, the three newest links are valid, each for 7 days and " +
+					"until one of them is used. A link that was passed on ends if you lose the right to " +
+					"change the user.",
+			}),
+		web.Write("POST", "/admin/list/:id/reset-link", "admin.list.password",
+			"Create a password reset link", linkReset, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Note: "The user sets a new password with the link, within an hour. Until then, the present " +
+					"password and the sessions remain.",
+			}),
 
 		web.List("/user/invite", "user.invite.query", "List app user invitations", &appInvitations),
-		web.Action("POST", "/user/invite", "user.invite.create", "Invite app users", inviteAppUsers, web.Options{
-			Reveals: true,
-			Selects: AppUsers.Info(),
-			Note: "Invites app users who have not set a password yet, at most 10,000; those who have " +
-				"are skipped, and so are those without an address if the invitations are mailed. It " +
-				"can be repeated: an invitation that exists is renewed.",
-		}),
-		web.Write("DELETE", "/user/invite/:id", "user.invite.delete", "Revoke an app user's invitation", revokeAppInvitation, web.Options{
-			Record: web.RecordOf(store.Links),
-			Note:   "Its links stop working at once. The app user remains, without a password.",
-		}),
-		web.DeleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations", revokeAppInvitation, web.Options{
-			Note: "Their links stop working at once. The app users remain, without passwords.",
-		}),
-		web.Write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user", inviteAppUser, web.Options{
-			Reveals: true,
-			Note: "Invites an app user who has not set a password yet, by mail or with a link for you " +
-				"to pass on. Of an invitation, the three newest links are valid, each for 7 days and " +
-				"until one of them is used.",
-		}),
-		web.Write("POST", "/user/list/:id/reset-link", "user.list.password", "Create an app user's reset link", linkAppReset, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Note: "The app user sets a new password with the link, within an hour. Until then, the " +
-				"present password and the sessions remain.",
-		}),
+		web.Action("POST", "/user/invite", "user.invite.create", "Invite app users",
+			inviteAppUsers, web.Options{
+				Reveals: true,
+				Selects: AppUsers.Info(),
+				Note: "Invites app users who have not set a password yet, at most 10,000; those who have " +
+					"are skipped, and so are those without an address if the invitations are mailed. It " +
+					"can be repeated: an invitation that exists is renewed.",
+			}),
+		web.Write("DELETE", "/user/invite/:id", "user.invite.delete",
+			"Revoke an app user's invitation", revokeAppInvitation, web.Options{
+				Record: web.RecordOf(store.Links),
+				Note:   "Its links stop working at once. The app user remains, without a password.",
+			}),
+		web.DeleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations",
+			revokeAppInvitation, web.Options{
+				Note: "Their links stop working at once. The app users remain, without passwords.",
+			}),
+		web.Write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user",
+			inviteAppUser, web.Options{
+				Reveals: true,
+				Note: "Invites an app user who has not set a password yet, by mail or with a link for you " +
+					"to pass on. Of an invitation, the three newest links are valid, each for 7 days and " +
+					"until one of them is used.",
+			}),
+		web.Write("POST", "/user/list/:id/reset-link", "user.list.password",
+			"Create an app user's reset link", linkAppReset, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Note: "The app user sets a new password with the link, within an hour. Until then, the " +
+					"present password and the sessions remain.",
+			}),
 	}
 }
 
@@ -104,14 +114,20 @@ func newInvitations(app bool) web.Resource[store.Link, *Invitation] {
 		Columns: []web.Column[store.Link]{
 			{Name: "id", Uses: web.Sorted},
 			{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(invitedBy(app))},
-			{Name: "expires_at", Uses: web.Sorted | web.Ranged, Order: store.LinkByExpiry.Order(), Between: store.LinkByExpiry.Between},
+			{
+				Name:    "expires_at",
+				Uses:    web.Sorted | web.Ranged,
+				Order:   store.LinkByExpiry.Order(),
+				Between: store.LinkByExpiry.Between,
+			},
 		},
 		Always:   func() kv.Condition { return store.PendingInvitations(app) },
 		Keywords: []string{"username"},
 		Search: func(tx *store.Tx, part string) kv.Condition {
 			named := func(name string) bool { return strings.Contains(name, part) }
 			if app {
-				return store.LinkByAppUser.Matching(store.AppUserByName.That(tx, "CONTAINS ?", named))
+				return store.LinkByAppUser.Matching(store.AppUserByName.That(tx, "CONTAINS ?",
+					named))
 			}
 			return store.LinkByUser.Matching(store.UserByName.That(tx, "CONTAINS ?", named))
 		},
@@ -184,12 +200,14 @@ func linkReset(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error
 }
 
 func linkAppReset(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
-	return makeLink(tx, req, store.PasswordReset, store.Account{App: true, ID: in.ID}, bool(in.Send))
+	return makeLink(tx, req, store.PasswordReset, store.Account{App: true, ID: in.ID},
+		bool(in.Send))
 }
 
 // makeLink creates a link for another user, who must be in the caller's data scope, and mails it or
 // returns it.
-func makeLink(tx *store.Tx, req *web.Request, purpose string, who store.Account, send bool) (*OneTimeLink, error) {
+func makeLink(tx *store.Tx, req *web.Request, purpose string, who store.Account,
+	send bool) (*OneTimeLink, error) {
 	if !who.App {
 		if _, err := SeenUser(req, tx, who.ID); err != nil {
 			return nil, err
@@ -219,7 +237,11 @@ func copyLink(req *web.Request, tx *store.Tx, l *store.Link) (*OneTimeLink, erro
 	if err != nil {
 		return nil, err
 	}
-	tx.LogAction("create_link", map[string]any{"purpose": l.Purpose, "kind": l.Account().Kind(), "id": l.Account().ID})
+	tx.LogAction("create_link", map[string]any{
+		"purpose": l.Purpose,
+		"kind":    l.Account().Kind(),
+		"id":      l.Account().ID,
+	})
 	return &OneTimeLink{URL: url, ExpiresAt: expires}, nil
 }
 
@@ -269,7 +291,8 @@ type invitedLink struct {
 	ExpiresAt store.Time `json:"expires_at"`
 }
 
-var inviteInput = web.Describe(reflect.TypeFor[inviteMany](), "POST", reflect.TypeFor[*InvitedMany]())
+var inviteInput = web.Describe(reflect.TypeFor[inviteMany](), "POST",
+	reflect.TypeFor[*InvitedMany]())
 
 func inviteUsers(req *web.Request, in *inviteMany) (*InvitedMany, error) {
 	return inviteAll(req, in, false, func(tx *store.Tx) ([]store.ID, error) {
@@ -291,7 +314,8 @@ const (
 
 // inviteAll invites the selected people, in steps. A person who can't be invited is skipped, so it
 // can be repeated if it is interrupted.
-func inviteAll(req *web.Request, in *inviteMany, app bool, selected func(*store.Tx) ([]store.ID, error)) (*InvitedMany, error) {
+func inviteAll(req *web.Request, in *inviteMany, app bool,
+	selected func(*store.Tx) ([]store.ID, error)) (*InvitedMany, error) {
 	var all []store.ID
 	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
 		if in.Send {
@@ -332,17 +356,20 @@ func inviteAll(req *web.Request, in *inviteMany, app bool, selected func(*store.
 			return nil, err
 		}
 		out.Count += step.Count
-		out.Skipped = append(out.Skipped, step.Skipped[:min(len(step.Skipped), maxSkipped-len(out.Skipped))]...)
+		out.Skipped = append(out.Skipped,
+			step.Skipped[:min(len(step.Skipped), maxSkipped-len(out.Skipped))]...)
 		out.Links = append(out.Links, step.Links...)
 	}
 	return out, nil
 }
 
 // inviteOne invites one of several people, or skips them.
-func inviteOne(req *web.Request, tx *store.Tx, in *inviteMany, who store.Account, out *InvitedMany) error {
+func inviteOne(req *web.Request, tx *store.Tx, in *inviteMany, who store.Account,
+	out *InvitedMany) error {
 	p, err := invitable(req, tx, who, bool(in.Send))
 	if e := errs.Of(err); err != nil && e.Kind != errs.Internal && e.Code != store.ErrReauth.Code {
-		out.Skipped = append(out.Skipped, skipped{who.ID, p.Username, e.Code, e.Msg.In(req.Language())})
+		out.Skipped = append(out.Skipped,
+			skipped{who.ID, p.Username, e.Code, e.Msg.In(req.Language())})
 		return nil
 	}
 	if err != nil {
@@ -363,13 +390,15 @@ func inviteOne(req *web.Request, tx *store.Tx, in *inviteMany, who store.Account
 	}
 	made, err := copyLink(req, tx, l)
 	if err == nil {
-		out.Links = append(out.Links, invitedLink{who.ID, p.Username, p.Nickname, p.Email, made.URL, made.ExpiresAt})
+		out.Links = append(out.Links,
+			invitedLink{who.ID, p.Username, p.Nickname, p.Email, made.URL, made.ExpiresAt})
 	}
 	return err
 }
 
 // invitable returns a person as a recipient, or the reason why an invitation is not possible.
-func invitable(req *web.Request, tx *store.Tx, who store.Account, send bool) (mails.Recipient, error) {
+func invitable(req *web.Request, tx *store.Tx, who store.Account,
+	send bool) (mails.Recipient, error) {
 	if !who.App {
 		if _, err := SeenUser(req, tx, who.ID); err != nil {
 			return mails.Recipient{}, err
@@ -396,7 +425,8 @@ func revokeAppInvitation(tx *store.Tx, req *web.Request, in *web.ByID) (web.Noth
 	return revoke(tx, req, &appInvitations, in.ID)
 }
 
-func revoke(tx *store.Tx, req *web.Request, list *web.Resource[store.Link, *Invitation], id store.ID) (web.Nothing, error) {
+func revoke(tx *store.Tx, req *web.Request, list *web.Resource[store.Link, *Invitation],
+	id store.ID) (web.Nothing, error) {
 	if _, err := list.Get(tx, req, id); err != nil {
 		return web.Nothing{}, err
 	}

@@ -5,17 +5,20 @@ import (
 	"reeve/store"
 )
 
-// Failed sign-ins lock an account out for a time: see package auth. Administrators see that, and can end it.
+// Failed sign-ins lock an account out for a time: see package auth. Administrators see that, and
+// can end it.
 func LockoutRoutes() []web.Route {
 	return []web.Route{
-		web.Action("DELETE", "/admin/list/:id/lockout", "admin.list.unlock", "Unlock a user", unlockUser, web.Options{
-			Note: "Ends a lock-out after failed sign-ins: the user can sign in at once. The limits of " +
-				"client addresses remain. Without a lock-out, nothing happens.",
-		}),
-		web.Action("DELETE", "/user/list/:id/lockout", "user.list.unlock", "Unlock an app user", unlockAppUser, web.Options{
-			Note: "Ends a lock-out after failed sign-ins: the app user can sign in at once. The limits " +
-				"of client addresses remain. Without a lock-out, nothing happens.",
-		}),
+		web.Action("DELETE", "/admin/list/:id/lockout", "admin.list.unlock", "Unlock a user",
+			unlockUser, web.Options{
+				Note: "Ends a lock-out after failed sign-ins: the user can sign in at once. The limits of " +
+					"client addresses remain. Without a lock-out, nothing happens.",
+			}),
+		web.Action("DELETE", "/user/list/:id/lockout", "user.list.unlock", "Unlock an app user",
+			unlockAppUser, web.Options{
+				Note: "Ends a lock-out after failed sign-ins: the app user can sign in at once. The limits " +
+					"of client addresses remain. Without a lock-out, nothing happens.",
+			}),
 	}
 }
 
@@ -47,23 +50,30 @@ func unlockUser(req *web.Request, in *web.ByID) (web.Nothing, error) {
 }
 
 func unlockAppUser(req *web.Request, in *web.ByID) (web.Nothing, error) {
-	return unlock(req, store.Account{App: true, ID: in.ID}, func(tx *store.Tx) (string, *Lockout, error) {
-		u, err := AppUsers.Get(tx, req, in.ID)
-		if err != nil {
-			return "", nil, err
-		}
-		return u.Username, u.Lockout, nil
-	})
+	return unlock(req, store.Account{App: true, ID: in.ID},
+		func(tx *store.Tx) (string, *Lockout, error) {
+			u, err := AppUsers.Get(tx, req, in.ID)
+			if err != nil {
+				return "", nil, err
+			}
+			return u.Username, u.Lockout, nil
+		})
 }
 
-// unlock ends the lock-out of an account that the caller can see. Without one, it does nothing: it may have ended since the caller
-// saw it. The counters are dropped after the entry in the change log is on disk.
-func unlock(req *web.Request, who store.Account, find func(tx *store.Tx) (string, *Lockout, error)) (web.Nothing, error) {
+// unlock ends the lock-out of an account that the caller can see. Without one, it does nothing: it
+// may have ended since the caller saw it. The counters are dropped after the entry in the change
+// log is on disk.
+func unlock(req *web.Request, who store.Account,
+	find func(tx *store.Tx) (string, *Lockout, error)) (web.Nothing, error) {
 	var username string
 	var locked *Lockout
 	err := req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
 		if username, locked, err = find(tx); err == nil && locked != nil {
-			tx.LogAction("unlock", map[string]any{"kind": who.Kind(), "id": who.ID, "tries": locked.Tries})
+			tx.LogAction("unlock", map[string]any{
+				"kind":  who.Kind(),
+				"id":    who.ID,
+				"tries": locked.Tries,
+			})
 		}
 		return err
 	})

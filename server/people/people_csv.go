@@ -33,7 +33,8 @@ type peopleCSV[T, Out any] struct {
 	person func(u *T) importedPerson
 }
 
-// hashColumn is the column of an import with the password hashes of another program. Exports do not have it.
+// hashColumn is the column of an import with the password hashes of another program. Exports do not
+// have it.
 const hashColumn = "password_hash"
 
 const (
@@ -46,14 +47,14 @@ const (
 // formulaStart are the characters that make a spreadsheet treat a cell as a formula.
 const formulaStart = "=+-@\t\r"
 
-// cellOpens reports whether a cell of a spreadsheet can begin at an offset of a cell: also after each
-// character that a spreadsheet may take for a separator although the file has another one.
+// cellOpens reports whether a cell of a spreadsheet can begin at an offset of a cell: also after
+// each character that a spreadsheet may take for a separator although the file has another one.
 func cellOpens(cell string, at int) bool {
 	return at == 0 || strings.IndexByte(",;\t\r\n", cell[at-1]) >= 0
 }
 
-// computed reports whether a spreadsheet may compute a cell that begins with a text, or SafeCell has
-// made it one that it does not. Inside a cell, quotation marks and spaces may come first.
+// computed reports whether a spreadsheet may compute a cell that begins with a text, or SafeCell
+// has made it one that it does not. Inside a cell, quotation marks and spaces may come first.
 func computed(text string, first bool) bool {
 	if first && strings.IndexByte(formulaStart+"'", text[0]) >= 0 {
 		return true
@@ -78,7 +79,8 @@ func SafeCell(cell string) string {
 func PlainCell(cell string) string {
 	var b strings.Builder
 	for i := range len(cell) {
-		if cell[i] != '\'' || i+1 == len(cell) || !cellOpens(cell, i) || !computed(cell[i+1:], i == 0) {
+		if cell[i] != '\'' || i+1 == len(cell) || !cellOpens(cell, i) ||
+			!computed(cell[i+1:], i == 0) {
 			b.WriteByte(cell[i])
 		}
 	}
@@ -130,7 +132,9 @@ func readRow(header, record []string, line int) (csvRow, error) {
 	row, size, empty := csvRow{line, map[string]string{}}, 0, true
 	for i, cell := range record {
 		if size += len(cell); len(cell) > MaxCellBytes || size > maxRowBytes {
-			return row, errs.Field(errs.Invalid, "file", "line %d: a cell must be at most %d bytes and a row at most %d", line, MaxCellBytes, maxRowBytes)
+			return row, errs.Field(errs.Invalid, "file",
+				"line %d: a cell must be at most %d bytes and a row at most %d", line,
+				MaxCellBytes, maxRowBytes)
 		}
 		cell = strings.TrimSpace(cell)
 		empty = empty && cell == ""
@@ -138,7 +142,8 @@ func readRow(header, record []string, line int) (csvRow, error) {
 		case i < len(header) && header[i] != "":
 			row.cells[header[i]] = PlainCell(cell)
 		case cell != "":
-			return row, errs.Field(errs.Invalid, "file", "line %d: cell %d is in a column without a name", line, i+1)
+			return row, errs.Field(errs.Invalid, "file",
+				"line %d: cell %d is in a column without a name", line, i+1)
 		}
 	}
 	if empty {
@@ -149,9 +154,9 @@ func readRow(header, record []string, line int) (csvRow, error) {
 	return row, nil
 }
 
-// tableOf returns a table with line feeds after its rows, and the character that separates its cells: that
-// of a first line sep=, which Excel writes and reads, else the first comma, semicolon or tab in the
-// header, since no column name contains one.
+// tableOf returns a table with line feeds after its rows, and the character that separates its
+// cells: that of a first line sep=, which Excel writes and reads, else the first comma, semicolon
+// or tab in the header, since no column name contains one.
 func tableOf(text string) (string, rune) {
 	b, quoted := []byte(text), false
 	for i, c := range b {
@@ -165,7 +170,8 @@ func tableOf(text string) (string, rune) {
 	text = string(b)
 	first, rest, _ := strings.Cut(text, "\n")
 	line := strings.Trim(strings.TrimRight(first, "\r"), `"`)
-	if sep, stated := strings.CutPrefix(strings.ToLower(line), "sep="); stated && len(sep) == 1 && strings.Contains(",;\t|", sep) {
+	if sep, stated := strings.CutPrefix(strings.ToLower(line), "sep="); stated && len(sep) == 1 &&
+		strings.Contains(",;\t|", sep) {
 		return "\n" + rest, rune(sep[0]) // the empty line keeps the numbers of the others
 	}
 	if at := strings.IndexAny(first, ",;\t"); at >= 0 {
@@ -187,12 +193,16 @@ func readHeader(reader *csv.Reader, columns []string) ([]string, error) {
 			continue
 		case slices.Contains(columns, header[i]):
 		case strings.Contains(name, "$"): // a file without a header may have a password hash here
-			return nil, errs.Field(errs.Invalid, "file", "line 1: cell %d is no name of a column; the columns are %s", i+1, columns)
+			return nil, errs.Field(errs.Invalid, "file",
+				"line 1: cell %d is no name of a column; the columns are %s", i+1, columns)
 		default:
-			return nil, errs.Field(errs.Invalid, "file", "line 1: unknown column %q; the columns are %s", web.Truncate(name, MaxEcho), columns)
+			return nil, errs.Field(errs.Invalid, "file",
+				"line 1: unknown column %q; the columns are %s", web.Truncate(name, MaxEcho),
+				columns)
 		}
 		if slices.Contains(header[:i], header[i]) {
-			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s appears twice", header[i])
+			return nil, errs.Field(errs.Invalid, "file", "line 1: the column %s appears twice",
+				header[i])
 		}
 	}
 	if !slices.Contains(header, "username") {

@@ -53,7 +53,8 @@ func (c *peopleCSV[T, Out]) export(path, access, title string, options ...web.Op
 			}
 			h := w.Header()
 			h.Set("Content-Type", "text/csv; charset=utf-8")
-			h.Set("Content-Disposition", `attachment; filename="`+c.name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
+			h.Set("Content-Disposition",
+				`attachment; filename="`+c.name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
 			h.Set("Cache-Control", "no-store")
 			h.Set("X-Request-Id", req.ID)
 			return c.send(req, w, comma, ids, custom)
@@ -66,7 +67,8 @@ func (c *peopleCSV[T, Out]) export(path, access, title string, options ...web.Op
 // after that has ended, so that a slow client does not keep it open. Each authorizes the
 // caller again, and leaves out users who have been deleted or have left the caller's data
 // scope since.
-func (c *peopleCSV[T, Out]) send(req *web.Request, w http.ResponseWriter, comma rune, ids []store.ID, custom []*store.CustomField) error {
+func (c *peopleCSV[T, Out]) send(req *web.Request, w http.ResponseWriter, comma rune,
+	ids []store.ID, custom []*store.CustomField) error {
 	out, header := csv.NewWriter(w), slices.Clone(c.columns)
 	out.Comma, header[0] = comma, ByteOrderMark+header[0]
 	for _, f := range custom {
@@ -90,7 +92,8 @@ func (c *peopleCSV[T, Out]) send(req *web.Request, w http.ResponseWriter, comma 
 }
 
 // rows returns the rows of the users that the caller may see now.
-func (c *peopleCSV[T, Out]) rows(req *web.Request, ids []store.ID, custom []*store.CustomField) (rows [][]string, err error) {
+func (c *peopleCSV[T, Out]) rows(req *web.Request, ids []store.ID,
+	custom []*store.CustomField) (rows [][]string, err error) {
 	err = req.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		if err := req.Proceed(tx); err != nil {
 			return err
@@ -134,8 +137,8 @@ func (c *peopleCSV[T, Out]) rows(req *web.Request, ids []store.ID, custom []*sto
 	return rows, err
 }
 
-// damagedRow returns the row in place of a damaged record. It is no username, so that an import of the file
-// rejects it.
+// damagedRow returns the row in place of a damaged record. It is no username, so that an import of
+// the file rejects it.
 func (c *peopleCSV[T, Out]) damagedRow(id store.ID, cells int) []string {
 	row := make([]string, cells)
 	row[0] = "(damaged: " + c.list.Collection.Name() + " " + id.String() + ")"

@@ -73,7 +73,8 @@ type ImportOut struct {
 }
 
 // importWith returns the handler of an import that runs as a job.
-func (c *peopleCSV[T, Out]) importWith(js *jobs.Runner) func(*web.Request, *importIn, []byte) (*ImportOut, error) {
+func (c *peopleCSV[T, Out]) importWith(js *jobs.Runner) func(*web.Request, *importIn,
+	[]byte) (*ImportOut, error) {
 	return func(req *web.Request, in *importIn, file []byte) (*ImportOut, error) {
 		return c.importPeople(js, req, in, file)
 	}
@@ -82,7 +83,8 @@ func (c *peopleCSV[T, Out]) importWith(js *jobs.Runner) func(*web.Request, *impo
 // importPeople creates users from a CSV file, all or none. Those without a password hash have no
 // password until they accept an invitation or an administrator resets it. The whole file is
 // validated first and then applied by a job.
-func (c *peopleCSV[T, Out]) importPeople(js *jobs.Runner, req *web.Request, in *importIn, file []byte) (*ImportOut, error) {
+func (c *peopleCSV[T, Out]) importPeople(js *jobs.Runner, req *web.Request, in *importIn,
+	file []byte) (*ImportOut, error) {
 	settings, err := in.settings()
 	if err != nil {
 		return nil, err
@@ -141,15 +143,27 @@ type importPlan[T any] struct {
 }
 
 // plan validates the rows of a file.
-func (c *peopleCSV[T, Out]) plan(req *web.Request, settings importSettings, table []csvRow) (p importPlan[T], err error) {
-	p = importPlan[T]{out: &ImportOut{DryRun: store.Flag(settings.dryRun), Charset: settings.charset, Rows: make([]Verdict, 0, len(table))}, bad: errs.Faults{}, size: jobs.JobStepRecords}
+func (c *peopleCSV[T, Out]) plan(req *web.Request, settings importSettings,
+	table []csvRow) (p importPlan[T], err error) {
+	p = importPlan[T]{
+		out: &ImportOut{
+			DryRun:  store.Flag(settings.dryRun),
+			Charset: settings.charset,
+			Rows:    make([]Verdict, 0, len(table)),
+		},
+		bad:  errs.Faults{},
+		size: jobs.JobStepRecords,
+	}
 	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
 		if err := c.permit(tx, settings, table); err != nil {
 			return err
 		}
 		var inviting *importInvitation
 		if settings.invite {
-			inviting = &importInvitation{Mail: mails.MailOff(req.Server, tx).Empty(), Language: mails.MailLanguage(req)}
+			inviting = &importInvitation{
+				Mail:     mails.MailOff(req.Server, tx).Empty(),
+				Language: mails.MailLanguage(req),
+			}
 		}
 		if settings.invite || hasHashes(table) {
 			p.size /= 2 // each user has an invitation and a mail, or a hash
@@ -195,14 +209,16 @@ func (c *peopleCSV[T, Out]) permit(tx *store.Tx, settings importSettings, table 
 }
 
 // add adds a row with its verdict.
-func (p *importPlan[T]) add(row ImportedRow[T], username string, faults errs.Faults, l errs.Language) {
+func (p *importPlan[T]) add(row ImportedRow[T], username string, faults errs.Faults,
+	l errs.Language) {
 	if len(faults) > 0 {
 		p.out.Failed++
 	}
 	for column, fault := range faults {
 		p.bad.AddRow(row.Line, column, fault)
 	}
-	p.out.Rows = append(p.out.Rows, Verdict{row.Line, username, len(faults) == 0, faults.In(l), web.Reasons(faults)})
+	p.out.Rows = append(p.out.Rows,
+		Verdict{row.Line, username, len(faults) == 0, faults.In(l), web.Reasons(faults)})
 	p.rows = append(p.rows, row)
 }
 
@@ -245,10 +261,11 @@ func (i *importInvitation) invite(tx *store.Tx, p importedPerson) error {
 	return store.QueueMail(tx, store.Invitation, p.account, "", i.Language)
 }
 
-// Apply creates the users of one step. The store checks its constraints again:
-// since the file was validated, a name may have been taken or a role deleted. Once a step is applied, its
-// rows are no longer needed: undoing deletes the users.
-func (c *peopleCSV[T, Out]) Apply(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
+// Apply creates the users of one step. The store checks its constraints again: since the file was
+// validated, a name may have been taken or a role deleted. Once a step is applied, its rows are no
+// longer needed: undoing deletes the users.
+func (c *peopleCSV[T, Out]) Apply(tx *store.Tx,
+	input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 	var rows []ImportedRow[T]
 	if err := json.Unmarshal(input, &rows); err != nil {
 		return nil, nil, err
@@ -289,5 +306,8 @@ func (c *peopleCSV[T, Out]) create(tx *store.Tx, row *ImportedRow[T]) (store.ID,
 
 // JobKind returns the kind of the jobs that import.
 func (c *peopleCSV[T, Out]) JobKind() jobs.Kind {
-	return jobs.Kind{Access: c.access, Apply: c.Apply, Undo: func(tx *store.Tx, _ json.RawMessage, id store.ID) error { return c.list.Collection.Delete(tx, id) }}
+	return jobs.Kind{Access: c.access, Apply: c.Apply,
+		Undo: func(tx *store.Tx, _ json.RawMessage, id store.ID) error {
+			return c.list.Collection.Delete(tx, id)
+		}}
 }

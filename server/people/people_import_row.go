@@ -23,7 +23,8 @@ type importCheck struct {
 }
 
 func newImportCheck(tx *store.Tx) *importCheck {
-	return &importCheck{tx, store.PolicyCache.Get(tx).DeptPaths(store.ActorOf(tx).Scope(tx)), map[string]store.ID{}, map[string]int{}}
+	return &importCheck{tx, store.PolicyCache.Get(tx).DeptPaths(store.ActorOf(tx).Scope(tx)),
+		map[string]store.ID{}, map[string]int{}}
 }
 
 // hasHashes reports whether a file has the column of password hashes.
@@ -35,9 +36,10 @@ func hasHashes(table []csvRow) bool {
 	return has
 }
 
-// check validates one row and returns the user that it would create, and the user's password hash, if the row
-// has one. It adds the faults of the row; an error ends the import.
-func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Faults) (u T, hash *kv.Sealed, err error) {
+// check validates one row and returns the user that it would create, and the user's password hash,
+// if the row has one. It adds the faults of the row; an error ends the import.
+func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow,
+	faults errs.Faults) (u T, hash *kv.Sealed, err error) {
 	if u, err = c.read(check, row, faults); err != nil {
 		return u, nil, err
 	}
@@ -57,8 +59,12 @@ func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow, faults errs.Fa
 }
 
 // assignCustom sets the custom fields of a row.
-func (c *peopleCSV[T, Out]) assignCustom(check *importCheck, row csvRow, u *T, faults errs.Faults) error {
-	in := store.FieldInput{Values: map[string]any{}, Text: func(_ *store.Setting, cell any) (string, error) { return cell.(string), nil }}
+func (c *peopleCSV[T, Out]) assignCustom(check *importCheck, row csvRow, u *T,
+	faults errs.Faults) error {
+	in := store.FieldInput{Values: map[string]any{},
+		Text: func(_ *store.Setting, cell any) (string, error) {
+			return cell.(string), nil
+		}}
 	for column, cell := range row.cells {
 		if key, custom := strings.CutPrefix(column, web.CustomPrefix); custom {
 			in.Values[key] = cell
@@ -89,13 +95,14 @@ func sealedHash(tx *store.Tx, username, hash string, faults errs.Faults) (*kv.Se
 	return &sealed, err
 }
 
-// bindRow sets the fields of in from the cells of a row. other are columns whose cells are not values of
-// the fields with their names.
+// bindRow sets the fields of in from the cells of a row. other are columns whose cells are not
+// values of the fields with their names.
 func bindRow(fields []*web.Field, in any, row csvRow, faults errs.Faults, other ...string) {
 	values := map[string]any{}
 	for column, cell := range row.cells {
 		switch {
-		case column == hashColumn || slices.Contains(other, column) || strings.HasPrefix(column, web.CustomPrefix):
+		case column == hashColumn || slices.Contains(other, column) ||
+			strings.HasPrefix(column, web.CustomPrefix):
 		case column == "sex" || column == "status":
 			if cell != "" {
 				values[column] = json.Number(cell)
@@ -104,7 +111,11 @@ func bindRow(fields []*web.Field, in any, row csvRow, faults errs.Faults, other 
 			values[column] = cell
 		}
 	}
-	web.BindObject(fields, reflect.ValueOf(in).Elem(), values, "", &web.InputFaults{Malformed: faults, Missing: faults, Invalid: faults})
+	web.BindObject(fields, reflect.ValueOf(in).Elem(), values, "", &web.InputFaults{
+		Malformed: faults,
+		Missing:   faults,
+		Invalid:   faults,
+	})
 }
 
 // unique adds a fault if a previous row has the same value.
@@ -160,8 +171,8 @@ func refusedLine(line int, err error) error {
 	return named.Err(errs.Conflict)
 }
 
-// echoed returns a cell for an error text, which monitoring stores: shortened, and masked if it may be a password
-// hash in the wrong column.
+// echoed returns a cell for an error text, which monitoring stores: shortened, and masked if it may
+// be a password hash in the wrong column.
 func echoed(cell string) string {
 	if strings.Contains(cell, "$") {
 		return store.SecretMask

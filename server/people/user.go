@@ -24,49 +24,55 @@ func UserRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
 		web.List("/admin/list", "admin.list.query", "List users", &Users),
 		web.Get("/admin/list/:id", "admin.list.query", "Get a user", &Users),
-		web.Action("POST", "/admin/list", "admin.list.create", "Create a user", createUser, web.Options{
-			Reveals: true,
-			Note:    "Without a password one is generated and returned once; the user must change it.",
-		}),
-		web.Write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser, web.Options{Record: web.RecordOf(store.Users)}),
+		web.Action("POST", "/admin/list", "admin.list.create", "Create a user", createUser,
+			web.Options{
+				Reveals: true,
+				Note:    "Without a password one is generated and returned once; the user must change it.",
+			}),
+		web.Write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser,
+			web.Options{Record: web.RecordOf(store.Users)}),
 		web.Remove("/admin/list/:id", "admin.list.delete", "Delete a user", &Users, web.Options{
 			Note: "The user's sessions end. 409 for the last enabled owner.",
 		}),
 		UserDeletions.Route(js, "/admin/list", "Delete users", web.Options{
 			Note: "The users' sessions end. 409 for the last enabled owner.",
 		}),
-		web.Action("PUT", "/admin/list/:id/password", "admin.list.password", "Reset a user's password", resetPassword, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			MaxBody:   web.SmallBody,
-			Record:    web.RecordOf(store.Users),
-			Note: "Ends the user's sessions. Without a password one is generated and returned once; " +
-				"the user must change it.",
-		}),
-		web.Write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user", enableUser, web.Options{
-			Record: web.RecordOf(store.Users),
-			Note:   "Disabling a user ends the user's sessions. 409 for the last enabled owner.",
-		}),
+		web.Action("PUT", "/admin/list/:id/password", "admin.list.password",
+			"Reset a user's password", resetPassword, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				MaxBody:   web.SmallBody,
+				Record:    web.RecordOf(store.Users),
+				Note: "Ends the user's sessions. Without a password one is generated and returned once; " +
+					"the user must change it.",
+			}),
+		web.Write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user",
+			enableUser, web.Options{
+				Record: web.RecordOf(store.Users),
+				Note:   "Disabling a user ends the user's sessions. 409 for the last enabled owner.",
+			}),
 		UserCSV.export("/admin/list-export", "admin.list.export", "Export users", web.Options{
 			LoggedAs: "export",
 			Note:     "Returns all matching users as CSV, with the columns that importUsers accepts.",
 		}),
-		web.Action("PUT", "/admin/list", web.SignedIn, "Change users", userBatch{js}.changeUsers, web.Options{Selects: Users.Info()}),
+		web.Action("PUT", "/admin/list", web.SignedIn, "Change users", userBatch{js}.changeUsers,
+			web.Options{Selects: Users.Info()}),
 	}
 }
 
 // UserImportRoutes are apart from the others only because of the order of the permissions.
 func UserImportRoutes(js *jobs.Runner) []web.Route {
 	return []web.Route{
-		web.Upload("/admin/list-import", UserCSV.access, "Import users", MaxImportBytes, UserCSV.importWith(js), web.Options{
-			NamedByTitle: true,
-			Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
-				"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
-				"for each row. The column password_hash, for which you need the permission " +
-				"admin.list.password, too, has hashes of bcrypt, argon2 or scrypt that another " +
-				"program has made; each is replaced when its user signs in. Users with the owner " +
-				"role can't have one.",
-		}),
+		web.Upload("/admin/list-import", UserCSV.access, "Import users", MaxImportBytes,
+			UserCSV.importWith(js), web.Options{
+				NamedByTitle: true,
+				Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
+					"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
+					"for each row. The column password_hash, for which you need the permission " +
+					"admin.list.password, too, has hashes of bcrypt, argon2 or scrypt that another " +
+					"program has made; each is replaced when its user signs in. Users with the owner " +
+					"role can't have one.",
+			}),
 	}
 }
 
@@ -85,9 +91,24 @@ var Users = web.Resource[store.User, *User]{
 	},
 	Columns: []web.Column[store.User]{
 		{Name: "id", Uses: web.Sorted},
-		{Name: "username", Uses: web.Sorted | web.Filtered | web.Param, Order: store.UserByName.Order(), Texts: usersNamed},
-		{Name: "created_at", Uses: web.Sorted | web.Ranged, Order: store.UserByCreated.Order(), Between: store.UserByCreated.Between},
-		{Name: "login_time", Uses: web.Sorted | web.Ranged, Order: store.UserByLogin.Order(), Between: store.UserByLogin.Between},
+		{
+			Name:  "username",
+			Uses:  web.Sorted | web.Filtered | web.Param,
+			Order: store.UserByName.Order(),
+			Texts: usersNamed,
+		},
+		{
+			Name:    "created_at",
+			Uses:    web.Sorted | web.Ranged,
+			Order:   store.UserByCreated.Order(),
+			Between: store.UserByCreated.Between,
+		},
+		{
+			Name:    "login_time",
+			Uses:    web.Sorted | web.Ranged,
+			Order:   store.UserByLogin.Order(),
+			Between: store.UserByLogin.Between,
+		},
 		{Name: "status", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.UserByStatus)},
 		{Name: "created_by_key", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.UserByKey)},
 		{Name: "sex", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.UserBySex)},
@@ -136,7 +157,8 @@ type userIn struct {
 // CheckUsername checks the username of a new user. name is the name of the value in the error.
 func CheckUsername(name, username string) error {
 	faults := errs.Faults{}
-	web.CheckText(web.FindField(web.DescribeFields(reflect.TypeFor[userIn](), "POST"), "json", "username"), username, name, faults)
+	web.CheckText(web.FindField(web.DescribeFields(reflect.TypeFor[userIn](), "POST"), "json",
+		"username"), username, name, faults)
 	return faults.Err(errs.Invalid)
 }
 
@@ -157,9 +179,11 @@ type newUser struct {
 func createUser(req *web.Request, in *userCreation) (*newUser, error) {
 	out := &newUser{}
 	if req.Actor.Key != nil && web.ValueOf(in.Invite) != inviteByMail {
-		return nil, errs.New(errs.Denied, "API keys create users by invitation only; set %s to mail", "invite").Coded("key_not_allowed")
+		return nil, errs.New(errs.Denied,
+			"API keys create users by invitation only; set %s to mail", "invite").Coded("key_not_allowed")
 	}
-	secret, err := firstSecret(req, web.ValueOf(in.Username), &in.firstPassword, "admin.invite.create")
+	secret, err := firstSecret(req, web.ValueOf(in.Username), &in.firstPassword,
+		"admin.invite.create")
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +196,8 @@ func createUser(req *web.Request, in *userCreation) (*newUser, error) {
 		if err := store.Users.Create(tx, u); err != nil {
 			return err
 		}
-		if out.firstAccess, err = giveAccess(req, tx, store.Account{ID: u.ID}, secret, &in.firstPassword); err != nil {
+		if out.firstAccess, err = giveAccess(req, tx, store.Account{ID: u.ID}, secret,
+			&in.firstPassword); err != nil {
 			return err
 		}
 		if u, err = store.Users.Get(tx, u.ID); err != nil {
@@ -201,7 +226,8 @@ func changeUser(tx *store.Tx, req *web.Request, in *userChange) (*User, error) {
 }
 
 // editUser changes a user. Disabling a user ends the user's sessions.
-func editUser(tx *store.Tx, req *web.Request, id store.ID, apply func(*store.User) error) (*User, error) {
+func editUser(tx *store.Tx, req *web.Request, id store.ID,
+	apply func(*store.User) error) (*User, error) {
 	u, err := store.Users.Update(tx, id, apply)
 	if err == nil && !bool(u.Status) {
 		req.Note("revoked", u.Username, nil)
@@ -241,13 +267,16 @@ func resetPassword(req *web.Request, in *resetIn) (*resetOut, error) {
 }
 
 // reset stores a new password, given or generated, that must be changed.
-func reset(req *web.Request, username string, account store.Account, given *string) (*resetOut, error) {
+func reset(req *web.Request, username string, account store.Account,
+	given *string) (*resetOut, error) {
 	secret, err := req.Server.Auth.NewSecret(username, "password", given)
 	if err != nil {
 		return nil, err
 	}
 	err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
-		return req.IfFresh(tx, func() error { return store.SetHash(tx, account, secret.Hash, true, 0) })
+		return req.IfFresh(tx, func() error {
+			return store.SetHash(tx, account, secret.Hash, true, 0)
+		})
 	})
 	if err == nil {
 		err = req.Server.Auth.ForgetInitial(account)
@@ -355,7 +384,8 @@ type User struct {
 	store.Versioned
 }
 
-// UserOf returns a stored user in the form of responses, with the custom fields that an audience may read.
+// UserOf returns a stored user in the form of responses, with the custom fields that an audience
+// may read.
 func UserOf(req *web.Request, tx *store.Tx, who store.FieldAudience, u *store.User) (*User, error) {
 	factor, err := store.HasFactor(tx, store.Account{ID: u.ID})
 	out := &User{

@@ -46,7 +46,8 @@ type usersChange struct {
 	UsersEdit
 }
 
-var usersChangeInput = web.Describe(reflect.TypeFor[usersChange](), "PUT", reflect.TypeFor[*UsersChanged]())
+var usersChangeInput = web.Describe(reflect.TypeFor[usersChange](), "PUT",
+	reflect.TypeFor[*UsersChanged]())
 
 type UsersChanged struct {
 	Count int64      `json:"count" doc:"Number of users changed, or in a dry run that would be changed; users who already have the values do not count"`
@@ -114,7 +115,8 @@ type usersPlan struct {
 
 func planUsers(req *web.Request, tx *store.Tx, in *usersChange) (*usersPlan, error) {
 	if in.Status == nil && in.DeptID == nil && in.RoleIDs == nil {
-		return nil, errs.Field(errs.Invalid, "status", "a status, a department or roles are required")
+		return nil, errs.Field(errs.Invalid, "status",
+			"a status, a department or roles are required")
 	}
 	if err := in.check(tx); err != nil {
 		return nil, err
@@ -205,7 +207,8 @@ func (s *UsersStep) apply(tx *store.Tx) (old []oldUser, err error) {
 	return old, nil
 }
 
-func ApplyUserUpdate(tx *store.Tx, input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
+func ApplyUserUpdate(tx *store.Tx,
+	input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 	var step UsersStep
 	if err := json.Unmarshal(input, &step); err != nil {
 		return nil, nil, err

@@ -13,9 +13,10 @@ import (
 
 // UserCSV describes the CSV files of users of the administration.
 var UserCSV = peopleCSV[store.User, *User]{
-	list:      &Users,
-	name:      "users",
-	columns:   []string{"username", "nickname", "email", "mobile", "sex", "department", "roles", "status"},
+	list: &Users,
+	name: "users",
+	columns: []string{"username", "nickname", "email", "mobile", "sex", "department", "roles",
+		"status"},
 	realm:     store.AdminRealm,
 	values:    func(u *store.User) *store.FieldValues { return &u.Fields },
 	Job:       "user_import",
@@ -33,12 +34,14 @@ var UserCSV = peopleCSV[store.User, *User]{
 // readUserRow returns the user of a row. Department and roles are looked up by their names.
 func readUserRow(c *importCheck, row csvRow, faults errs.Faults) (store.User, error) {
 	in := new(userIn)
-	bindRow(web.DescribeFields(reflect.TypeFor[userIn](), "POST"), in, row, faults, "department", "roles")
+	bindRow(web.DescribeFields(reflect.TypeFor[userIn](), "POST"), in, row, faults, "department",
+		"roles")
 	u := store.User{Status: true}
 	assignUser(in, &u)
 	u.DeptID = deptAt(row.cells["department"], c.depts, faults)
 	var err error
-	if u.RoleIDs, err = c.rolesNamed(row.cells["roles"], userRoleID, faults); err == nil && row.cells[hashColumn] != "" {
+	if u.RoleIDs, err = c.rolesNamed(row.cells["roles"], userRoleID, faults); err == nil &&
+		row.cells[hashColumn] != "" {
 		err = faults.Merge(store.OwnerHash(u.RoleIDs))
 	}
 	return u, err
@@ -62,7 +65,9 @@ func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.
 const MaxCellNames = 100
 
 // rolesNamed returns the IDs of roles. find returns that of a role with a folded name.
-func (c *importCheck) rolesNamed(names string, find func(tx *store.Tx, name string) (store.ID, error), faults errs.Faults) (ids []store.ID, err error) {
+func (c *importCheck) rolesNamed(names string,
+	find func(tx *store.Tx, name string) (store.ID, error),
+	faults errs.Faults) (ids []store.ID, err error) {
 	all := splitRoles(names)
 	if len(all) > MaxCellNames {
 		faults.Add("roles", "must name at most %d roles", MaxCellNames)
@@ -86,7 +91,8 @@ func (c *importCheck) rolesNamed(names string, find func(tx *store.Tx, name stri
 }
 
 // role returns the ID of the role with a name; 0 for none.
-func (c *importCheck) role(name string, find func(tx *store.Tx, name string) (store.ID, error)) (store.ID, error) {
+func (c *importCheck) role(name string,
+	find func(tx *store.Tx, name string) (store.ID, error)) (store.ID, error) {
 	id, known := c.roles[name]
 	if known {
 		return id, nil
@@ -142,6 +148,7 @@ func userRow(tx *store.Tx, u *store.User) []string {
 	rules := store.PolicyCache.Get(tx)
 	return []string{
 		u.Username, u.Nickname, u.Email, u.Mobile, strconv.FormatInt(u.Sex, 10),
-		rules.DeptPath(u.DeptID), roleNames(rules, u.RoleIDs), strconv.FormatInt(web.FlagNumber(u.Status), 10),
+		rules.DeptPath(u.DeptID), roleNames(rules, u.RoleIDs),
+		strconv.FormatInt(web.FlagNumber(u.Status), 10),
 	}
 }

@@ -20,34 +20,38 @@ import (
 
 func (p *Person) UserRoutes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user", p.eraseUser, web.Options{
-			Confirmed: true,
-			Hidden:    redact.Fields{Usernames: true},
-			Note: "Deletes the user and the personal data in the sign-in log, monitoring and change " +
-				"log, and removes the name from files and jobs, for ever. The username confirms it. " +
-				"409 for your own account and for the last enabled owner.",
-		}),
-		web.Raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", web.ZipMedia, p.downloadUserData, web.Options{
-			LoggedAs: "export_person",
-			Note: "Returns a zip with everything that is stored about the user, as JSON; README.txt in " +
-				"it explains the files. The change log has an entry for each use.",
-		}),
+		web.Action("POST", "/admin/list/:id/erase", "admin.list.erase", "Erase a user",
+			p.eraseUser, web.Options{
+				Confirmed: true,
+				Hidden:    redact.Fields{Usernames: true},
+				Note: "Deletes the user and the personal data in the sign-in log, monitoring and change " +
+					"log, and removes the name from files and jobs, for ever. The username confirms it. " +
+					"409 for your own account and for the last enabled owner.",
+			}),
+		web.Raw("/admin/list/:id/data", "admin.list.data", "Download a user's data", web.ZipMedia,
+			p.downloadUserData, web.Options{
+				LoggedAs: "export_person",
+				Note: "Returns a zip with everything that is stored about the user, as JSON; README.txt in " +
+					"it explains the files. The change log has an entry for each use.",
+			}),
 	}
 }
 
 func (p *Person) AppUserRoutes() []web.Route {
 	return []web.Route{
-		web.Action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user", p.eraseAppUser, web.Options{
-			Confirmed: true,
-			Hidden:    redact.Fields{Usernames: true},
-			Note: "Deletes the app user and the personal data in the sign-in log, monitoring and " +
-				"change log, for ever. The username confirms it. 409 for your own account.",
-		}),
-		web.Raw("/user/list/:id/data", "user.list.data", "Download an app user's data", web.ZipMedia, p.downloadAppUserData, web.Options{
-			LoggedAs: "export_person",
-			Note: "Returns a zip with everything that is stored about the app user, as JSON; " +
-				"README.txt in it explains the files. The change log has an entry for each use.",
-		}),
+		web.Action("POST", "/user/list/:id/erase", "user.list.erase", "Erase an app user",
+			p.eraseAppUser, web.Options{
+				Confirmed: true,
+				Hidden:    redact.Fields{Usernames: true},
+				Note: "Deletes the app user and the personal data in the sign-in log, monitoring and " +
+					"change log, for ever. The username confirms it. 409 for your own account.",
+			}),
+		web.Raw("/user/list/:id/data", "user.list.data", "Download an app user's data",
+			web.ZipMedia, p.downloadAppUserData, web.Options{
+				LoggedAs: "export_person",
+				Note: "Returns a zip with everything that is stored about the app user, as JSON; " +
+					"README.txt in it explains the files. The change log has an entry for each use.",
+			}),
 	}
 }
 
@@ -149,9 +153,12 @@ func (p *personData) send(w http.ResponseWriter, name string) error {
 		name  string
 		write func() error
 	}{
-		{"avatar", p.avatar}, {"sessions.json", p.sessions}, {"devices.json", p.devices}, {"notices.json", p.notices},
-		{"second-factor.json", p.secondFactor}, {"mails.jsonl", p.mails}, {"invitation.json", p.invitation}, {"keys.json", p.keys},
-		{"sign-ins.jsonl", p.signIns}, {"files.jsonl", p.files}, {"jobs.jsonl", p.jobs}, {"webhooks.jsonl", p.deliveries},
+		{"avatar", p.avatar}, {"sessions.json", p.sessions}, {"devices.json", p.devices},
+		{"notices.json", p.notices},
+		{"second-factor.json", p.secondFactor}, {"mails.jsonl", p.mails},
+		{"invitation.json", p.invitation}, {"keys.json", p.keys},
+		{"sign-ins.jsonl", p.signIns}, {"files.jsonl", p.files}, {"jobs.jsonl", p.jobs},
+		{"webhooks.jsonl", p.deliveries},
 		{"change-log.jsonl", p.changeLog},
 	} {
 		err := part.write()
@@ -210,7 +217,11 @@ func (p *personData) read(fn func(tx *store.Tx) error) error {
 }
 
 func (p *personData) file(name string) (io.Writer, error) {
-	return p.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Now().UTC()})
+	return p.zip.CreateHeader(&zip.FileHeader{
+		Name:     name,
+		Method:   zip.Deflate,
+		Modified: time.Now().UTC(),
+	})
 }
 
 func (p *personData) text(name string, text []byte) error {
@@ -230,7 +241,8 @@ func (p *personData) json(name string, v any) error {
 }
 
 // lines writes a file with a line for each record that find returns.
-func (p *personData) lines(name string, find func(tx *store.Tx) ([]store.ID, error), one func(*store.Tx, store.ID) (any, error)) error {
+func (p *personData) lines(name string, find func(tx *store.Tx) ([]store.ID, error),
+	one func(*store.Tx, store.ID) (any, error)) error {
 	f, err := p.file(name)
 	if err != nil {
 		return err

@@ -147,15 +147,16 @@ func (p *personData) change(tx *store.Tx, c *audit.Change) (out exportedChange, 
 			return out, err
 		}
 		if realm := changes.RealmOfCustom(c.Collection); realm != "" && f.Name == "fields" {
-			field.Old, field.New = customByKey(tx, realm, field.Old), customByKey(tx, realm, field.New)
+			field.Old, field.New = customByKey(tx, realm, field.Old), customByKey(tx, realm,
+				field.New)
 		}
 		out.Fields = append(out.Fields, field)
 	}
 	return out, nil
 }
 
-// customByKey returns logged values of custom fields by key, with those of deleted fields by ID. Anything else is
-// returned as it is.
+// customByKey returns logged values of custom fields by key, with those of deleted fields by ID.
+// Anything else is returned as it is.
 func customByKey(tx *store.Tx, realm string, value any) any {
 	text, isJSON := value.(json.RawMessage)
 	var logged store.FieldValues

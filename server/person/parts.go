@@ -114,7 +114,9 @@ func (p *personData) devices() error {
 			if err != nil {
 				return err
 			}
-			all = append(all, exportedDevice{d.Ident, d.Name, d.Browser, d.OS, d.IP, d.LastUsed, web.OrEmpty(d.Networks), d.Failures, d.ExpiresAt, d.Timestamps})
+			all = append(all,
+				exportedDevice{d.Ident, d.Name, d.Browser, d.OS, d.IP, d.LastUsed,
+					web.OrEmpty(d.Networks), d.Failures, d.ExpiresAt, d.Timestamps})
 		}
 		return nil
 	})
@@ -280,7 +282,8 @@ func (p *personData) files() error {
 			if err != nil {
 				return nil, err
 			}
-			return exportedFile{f.Ident, f.GroupID, f.Name, f.Kind, f.MIME, f.Size, store.Flag(f.Public()), f.TrashedAt, f.Versioned}, nil
+			return exportedFile{f.Ident, f.GroupID, f.Name, f.Kind, f.MIME, f.Size,
+				store.Flag(f.Public()), f.TrashedAt, f.Versioned}, nil
 		})
 }
 
@@ -389,11 +392,14 @@ func (p *personData) deliveries() error {
 	}
 	p.sender.Save()
 	lines := json.NewEncoder(f)
-	for d, err := range p.sender.Log.About(p.who.Person(), func(id uint64) []byte { return keys[id] }) {
+	for d, err := range p.sender.Log.About(p.who.Person(), func(id uint64) []byte {
+		return keys[id]
+	}) {
 		if err != nil {
 			return err
 		}
-		if err := lines.Encode(exportedDelivery{kv.TimeOf(d.At), store.ID(d.Webhook), hosts[d.Webhook], d.Event, d.Type, d.Status}); err != nil {
+		if err := lines.Encode(exportedDelivery{kv.TimeOf(d.At), store.ID(d.Webhook),
+			hosts[d.Webhook], d.Event, d.Type, d.Status}); err != nil {
 			return err
 		}
 	}

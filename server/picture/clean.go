@@ -15,7 +15,8 @@ import (
 // that decoding needs, selected by name, and the orientation of EXIF. Everything else, like
 // the location in EXIF, XMP, IPTC, comments, previews and data after the end, is dropped.
 var cleaners = map[string]func(*cutter) error{
-	"image/jpeg": cutJPEG, "image/png": cutPNG, "image/vnd.mozilla.apng": cutPNG, "image/gif": cutGIF, "image/webp": cutWebP,
+	"image/jpeg": cutJPEG, "image/png": cutPNG, "image/vnd.mozilla.apng": cutPNG,
+	"image/gif": cutGIF, "image/webp": cutWebP,
 }
 
 // plainPictures are the media types without a place for such metadata.
@@ -28,7 +29,8 @@ func CanClean(media string) bool { return cleaners[media] != nil }
 func IsPlain(media string) bool { return slices.Contains(plainPictures, media) }
 
 // ErrNotCleanable reports a picture with ambiguous parts or more than maxPieces.
-var ErrNotCleanable = errs.New(errs.NotFound, "the file can't be public: the metadata of this image can't be removed").Coded("not_cleanable")
+var ErrNotCleanable = errs.New(errs.NotFound,
+	"the file can't be public: the metadata of this image can't be removed").Coded("not_cleanable")
 
 // maxPieces bounds the memory for one picture. Pictures from cameras have fewer than ten.
 const maxPieces = 1024
@@ -66,7 +68,8 @@ type cutter struct {
 
 // keep adds the bytes from an offset up to the current one.
 func (c *cutter) keep(from int64) {
-	if last := len(c.pieces) - 1; last >= 0 && c.pieces[last].Own == nil && c.pieces[last].At+c.pieces[last].Size == from {
+	if last := len(c.pieces) - 1; last >= 0 && c.pieces[last].Own == nil &&
+		c.pieces[last].At+c.pieces[last].Size == from {
 		c.pieces[last].Size += c.at - from
 	} else if c.at > from && len(c.pieces) <= maxPieces {
 		c.pieces = append(c.pieces, Piece{At: from, Size: c.at - from})

@@ -58,11 +58,14 @@ func cutJPEG(c *cutter) error {
 				return err
 			}
 			if exif != nil {
-				segment := binary.BigEndian.AppendUint16([]byte{0xFF, app1}, uint16(2+len(exifMark)+len(exif)))
+				segment := binary.BigEndian.AppendUint16([]byte{0xFF, app1},
+					uint16(2+len(exifMark)+len(exif)))
 				c.add(slices.Concat(segment, []byte(exifMark), exif))
 			}
 			continue
-		case marker == app0 && strings.HasPrefix(name, "JFIF\x00"), marker == app2 && name == "ICC_PROFILE\x00", marker == app14 && strings.HasPrefix(name, "Adobe"),
+		case marker == app0 &&
+			strings.HasPrefix(name, "JFIF\x00"), marker == app2 &&
+			name == "ICC_PROFILE\x00", marker == app14 && strings.HasPrefix(name, "Adobe"),
 			marker < app0 && marker != 0xC8:
 		default:
 			if err := c.skip(length); err != nil {
@@ -92,7 +95,8 @@ func (c *cutter) passScan() error {
 			c.skip(int64(len(next)))
 			return err
 		}
-		if next[0] == 0xFF && next[1] != 0 && next[1] != 0xFF && (next[1] < 0xD0 || next[1] > 0xD7) {
+		if next[0] == 0xFF && next[1] != 0 && next[1] != 0xFF &&
+			(next[1] < 0xD0 || next[1] > 0xD7) {
 			return nil
 		}
 		buffered, _ := c.r.Peek(c.r.Buffered())
@@ -108,7 +112,8 @@ func (c *cutter) passScan() error {
 
 // pngChunks are the chunks that determine how the picture looks (PNG, third edition,
 // 11).
-var pngChunks = []string{"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD", "hIST", "pHYs", "sPLT", "acTL", "fcTL", "fdAT"}
+var pngChunks = []string{"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT",
+	"sRGB", "cICP", "mDCV", "cLLI", "bKGD", "hIST", "pHYs", "sPLT", "acTL", "fcTL", "fdAT"}
 
 // cutPNG keeps the chunks of pngChunks, up to IEND.
 func cutPNG(c *cutter) error {
@@ -130,7 +135,8 @@ func cutPNG(c *cutter) error {
 				return err
 			}
 			if exif != nil {
-				chunk := append(binary.BigEndian.AppendUint32(nil, uint32(len(exif))), name+string(exif)...)
+				chunk := append(binary.BigEndian.AppendUint32(nil, uint32(len(exif))),
+					name+string(exif)...)
 				c.add(binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:])))
 			}
 			if err := c.skip(frame - 8); err != nil {
@@ -177,7 +183,9 @@ func cutGIF(c *cutter) error {
 				return err
 			}
 			name, _ := c.r.Peek(12) // short at the end of the file
-			kept = label == control || label == application && len(name) == 12 && slices.Contains(gifExtensions, string(name[1:]))
+			kept = label == control ||
+				label == application && len(name) == 12 &&
+					slices.Contains(gifExtensions, string(name[1:]))
 		default:
 			if kind == trailer {
 				c.keep(start)
@@ -239,7 +247,8 @@ func cutWebP(c *cutter) error {
 			var exif []byte
 			if exif, err = c.exif(padded); exif != nil && flags != nil {
 				flags[0] |= flagEXIF
-				c.add(append(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(exif))), exif...))
+				c.add(append(binary.LittleEndian.AppendUint32([]byte(name), uint32(len(exif))),
+					exif...))
 			}
 		case "ANMF":
 			if err = c.passFrame(min(c.at+padded, end)); err == ErrNotCleanable {

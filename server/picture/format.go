@@ -33,7 +33,10 @@ const pictureHead = 12 // bytes that identify the format
 var pictureFormats = []pictureFormat{
 	{"png", beginsWith("\x89PNG\r\n\x1a\n"), png.DecodeConfig, png.Decode, lookAtPNG},
 	{"jpeg", beginsWith("\xff\xd8\xff"), jpeg.DecodeConfig, jpeg.Decode, lookAtJPEG},
-	{"gif", beginsWith("GIF87a", "GIF89a"), gif.DecodeConfig, gif.Decode, func(*picture, io.ReadSeeker, int64) error { return nil }},
+	{"gif", beginsWith("GIF87a", "GIF89a"), gif.DecodeConfig, gif.Decode,
+		func(*picture, io.ReadSeeker, int64) error {
+			return nil
+		}},
 	{"webp", func(head []byte) bool {
 		return len(head) == pictureHead && string(head[:4]) == "RIFF" && string(head[8:]) == "WEBP"
 	}, webp.DecodeConfig, decodeWebP, lookAtWebP},
@@ -71,7 +74,8 @@ func inspectPicture(in *pictureSource) (*picture, error) {
 		return nil, err
 	}
 	if size > maxPictureBytes {
-		return nil, errs.Field(errs.TooLarge, "file", "an image must be at most %d MiB", maxPictureBytes>>20)
+		return nil, errs.Field(errs.TooLarge, "file", "an image must be at most %d MiB",
+			maxPictureBytes>>20)
 	}
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -115,11 +119,15 @@ func (pic *picture) affordable(width, height int) error {
 	case w < 1 || h < 1:
 		return errs.Field(errs.Invalid, "file", "the image has no pixels")
 	case w > maxPictureSide || h > maxPictureSide:
-		return errs.Field(errs.Invalid, "file", "the image is %d × %d pixels; at most %d are allowed on a side", w, h, maxPictureSide)
+		return errs.Field(errs.Invalid, "file",
+			"the image is %d × %d pixels; at most %d are allowed on a side", w, h, maxPictureSide)
 	case w*h > maxPixels:
-		return errs.Field(errs.Invalid, "file", "the image is %d × %d pixels; at most %d million are allowed in total", w, h, maxPixels/1_000_000)
+		return errs.Field(errs.Invalid, "file",
+			"the image is %d × %d pixels; at most %d million are allowed in total", w, h,
+			maxPixels/1_000_000)
 	case pic.memory(width, height) > pictureMemory:
-		return errs.Field(errs.Invalid, "file", "the image is %d × %d pixels and needs %d MiB of memory to decode; at most %d are allowed. Save it smaller, with 8 bits per channel, or not progressive",
+		return errs.Field(errs.Invalid, "file",
+			"the image is %d × %d pixels and needs %d MiB of memory to decode; at most %d are allowed. Save it smaller, with 8 bits per channel, or not progressive",
 			w, h, pic.memory(width, height)>>20, pictureMemory>>20)
 	}
 	return nil
@@ -296,7 +304,11 @@ func stretchColours(img *image.YCbCr) {
 		luma[i] = uint8(min(max((2*255*(i-16)+219)/(2*219), 0), 255))
 		chroma[i] = uint8(min(max((2*255*(i-16)+224)/(2*224), 0), 255))
 	}
-	for plane, table := range map[*[]uint8]*[256]uint8{&img.Y: &luma, &img.Cb: &chroma, &img.Cr: &chroma} {
+	for plane, table := range map[*[]uint8]*[256]uint8{
+		&img.Y:  &luma,
+		&img.Cb: &chroma,
+		&img.Cr: &chroma,
+	} {
 		for i, value := range *plane {
 			(*plane)[i] = table[value]
 		}

@@ -56,7 +56,11 @@ type Scaler struct {
 
 // NewScaler returns a Scaler with the limits above.
 func NewScaler() *Scaler {
-	return &Scaler{cores: make(chan struct{}, max(1, runtime.NumCPU()-1)), memory: semaphore.NewWeighted(pictureMemory), timeout: pictureTimeout}
+	return &Scaler{
+		cores:   make(chan struct{}, max(1, runtime.NumCPU()-1)),
+		memory:  semaphore.NewWeighted(pictureMemory),
+		timeout: pictureTimeout,
+	}
 }
 
 // Scale reads a PNG, JPEG, GIF (its first frame) or WebP from src and returns it upright
@@ -65,7 +69,8 @@ func NewScaler() *Scaler {
 // equal inputs give equal results. Errors: BadMedia for any other format; Invalid or
 // TooLarge, on the field "file", for a picture that cannot be decoded or costs too much;
 // Busy when ctx ends; an error of src is returned as it is.
-func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker, width, height int) (data []byte, mediaType string, err error) {
+func (p *Scaler) Scale(ctx context.Context, src io.ReadSeeker,
+	width, height int) (data []byte, mediaType string, err error) {
 	if width < 1 || height < 1 || width > maxShrunk || height > maxShrunk {
 		return nil, "", fmt.Errorf("shrink a picture to %d × %d", width, height)
 	}
@@ -144,7 +149,8 @@ func (pic *picture) shrunk(in *pictureSource, width, height int) (small *image.R
 	}
 	b := img.Bounds()
 	if b.Empty() || b.Dx() > pic.width || b.Dy() > pic.height {
-		return nil, errs.Field(errs.Invalid, "file", pictureIsDamaged).Because(fmt.Errorf("a %s of %d × %d has become %v", pic.format.name, pic.width, pic.height, b))
+		return nil,
+			errs.Field(errs.Invalid, "file", pictureIsDamaged).Because(fmt.Errorf("a %s of %d × %d has become %v", pic.format.name, pic.width, pic.height, b))
 	}
 	if turnsSideways(pic.orientation) {
 		width, height = height, width
@@ -156,7 +162,8 @@ func (pic *picture) shrunk(in *pictureSource, width, height int) (small *image.R
 func encodePicture(img *image.RGBA) (data []byte, mediaType string, err error) {
 	var out bytes.Buffer
 	if img.Opaque() {
-		mediaType, err = jpegMediaType, jpeg.Encode(&out, img, &jpeg.Options{Quality: pictureQuality})
+		mediaType, err = jpegMediaType, jpeg.Encode(&out, img,
+			&jpeg.Options{Quality: pictureQuality})
 	} else {
 		mediaType, err = pngMediaType, png.Encode(&out, img)
 	}

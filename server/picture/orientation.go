@@ -41,7 +41,8 @@ func lookAtJPEG(pic *picture, in io.ReadSeeker, _ int64) error {
 				pic.orientation, seen = orientationOf(exif), true
 			}
 			continue
-		case marker >= sof0 && marker <= 0xCF && marker != dht && marker != jpg && marker != dac && !framed:
+		case marker >= sof0 && marker <= 0xCF && marker != dht && marker != jpg && marker != dac &&
+			!framed:
 			pic.progressive, framed = marker == sof2, true
 			frame := make([]byte, length)
 			if _, err := io.ReadFull(r, frame); err != nil {
@@ -130,7 +131,8 @@ func orientationOf(exif []byte) int {
 		}
 		if order.Uint16(entries) == tagOrientation {
 			value := order.Uint16(entries[8:])
-			if order.Uint16(entries[2:]) != typeShort || order.Uint32(entries[4:]) != 1 || value < 1 || value > 8 {
+			if order.Uint16(entries[2:]) != typeShort || order.Uint32(entries[4:]) != 1 ||
+				value < 1 || value > 8 {
 				return upright
 			}
 			return int(value)

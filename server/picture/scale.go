@@ -46,7 +46,8 @@ func averagePicture(img image.Image, w, h int) *image.RGBA {
 	band := image.NewRGBA(image.Rect(0, 0, b.Dx(), (b.Dy()+h-1)/h))
 	for y := range h {
 		top, bottom := y*b.Dy()/h, (y+1)*b.Dy()/h
-		draw.Draw(band, image.Rect(0, 0, b.Dx(), bottom-top), img, image.Pt(b.Min.X, b.Min.Y+top), draw.Src)
+		draw.Draw(band, image.Rect(0, 0, b.Dx(), bottom-top), img, image.Pt(b.Min.X, b.Min.Y+top),
+			draw.Src)
 		for x := range w {
 			left, right := x*b.Dx()/w, (x+1)*b.Dx()/w
 			var red, green, blue, alpha int

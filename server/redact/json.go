@@ -124,7 +124,10 @@ func (w *jsonWalk) member() (opened bool) {
 		w.emit("{")
 		w.at++
 		return true
-	case values, w.secret(name), len(w.frames) == 1 && w.inside == 0 && w.hide.unknown(name), w.hide.Custom && len(w.frames) == 1 && strings.EqualFold(name, "fields"), w.hide.Usernames && strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"):
+	case values, w.secret(name), len(w.frames) == 1 && w.inside == 0 &&
+		w.hide.unknown(name), w.hide.Custom && len(w.frames) == 1 &&
+		strings.EqualFold(name, "fields"), w.hide.Usernames &&
+		strings.EqualFold(name, "username"), w.hide.URLs && strings.EqualFold(name, "url"):
 		w.hideValue()
 	}
 	return false
@@ -227,7 +230,8 @@ func (w *jsonWalk) plain(raw, text string) string {
 
 // textJSON redacts a text that is JSON, or hides it if it only looks like JSON. is
 // reports whether it did either; for "[draft]" it is false.
-func (r *Redactor) textJSON(text string, hide Fields, limit, inside int) (redacted string, is bool) {
+func (r *Redactor) textJSON(text string, hide Fields,
+	limit, inside int) (redacted string, is bool) {
 	rest := text[run(text, jsonSpace):]
 	if rest == "" || !strings.ContainsRune(`{["`, rune(rest[0])) {
 		return "", false
@@ -240,7 +244,8 @@ func (r *Redactor) textJSON(text string, hide Fields, limit, inside int) (redact
 	first := rest[0]
 	rest = rest[1:]
 	rest = rest[run(rest, jsonSpace):]
-	looks := first == '{' || inside > maxInside || first == '[' && (rest == "" || strings.ContainsRune(`{["]-0123456789`, rune(rest[0])))
+	looks := first == '{' || inside > maxInside ||
+		first == '[' && (rest == "" || strings.ContainsRune(`{["]-0123456789`, rune(rest[0])))
 	return hidden, looks
 }
 

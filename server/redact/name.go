@@ -13,13 +13,15 @@ var secretParts = []string{
 	"password", "passwd", "passphrase", "pwd", "secret", "token", "authorization", "cookie",
 	"credential", "apikey", "accesskey", "signature", "private",
 	"passcode", "recoverycode", "backupcode", "mfacode", "verificationcode", "onetimecode",
-	"passwort", "kennwort", "contraseña", "contrasena", "motdepasse", "senha", "wachtwoord", "密码", "口令", "パスワード", "비밀번호", "пароль",
+	"passwort", "kennwort", "contraseña", "contrasena", "motdepasse", "senha", "wachtwoord", "密码",
+	"口令", "パスワード", "비밀번호", "пароль",
 }
 
 // secretWords make a name secret only as a whole word or its plural: key hides Key,
 // x-key and signingKey, but not monkey or keywordSearch. Two words are left out on
 // purpose: code, which names dictionaries, and session, whose ID grants nothing.
-var secretWords = []string{"key", "otp", "totp", "pin", "pass", "auth", "hash", "salt", "jwt", "pw", "sig", "mfa"}
+var secretWords = []string{"key", "otp", "totp", "pin", "pass", "auth", "hash", "salt", "jwt",
+	"pw", "sig", "mfa"}
 
 // customPrefix begins the names of custom fields, whose values not everybody may read.
 const customPrefix = "fields."
@@ -63,7 +65,9 @@ func IsSecret(name string) bool {
 		return true
 	}
 	text := string(letters)
-	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(text, part) })
+	return slices.ContainsFunc(secretParts, func(part string) bool {
+		return strings.Contains(text, part)
+	})
 }
 
 func secretWord(word []byte) bool {
@@ -71,7 +75,8 @@ func secretWord(word []byte) bool {
 		return false
 	}
 	for _, w := range secretWords {
-		if string(word) == w || len(word) == len(w)+1 && word[len(w)] == 's' && string(word[:len(w)]) == w {
+		if string(word) == w ||
+			len(word) == len(w)+1 && word[len(w)] == 's' && string(word[:len(w)]) == w {
 			return true
 		}
 	}

@@ -35,10 +35,15 @@ const (
 // keptHeaders are the headers that are recorded. Others are dropped, since any of them
 // may carry a credential.
 var keptHeaders = map[string]bool{
-	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Content-Encoding": true,
-	"Content-Length": true, "Content-Type": true, "If-Match": true, "If-Modified-Since": true, "If-None-Match": true,
-	"If-Range": true, "Origin": true, "Range": true, "Referer": true, "Sec-Fetch-Mode": true, "Sec-Fetch-Site": true,
-	"User-Agent": true, "X-Forwarded-For": true, "X-Forwarded-Proto": true, "X-Request-Id": true, "X-Requested-With": true,
+	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true,
+	"Content-Encoding": true,
+	"Content-Length":   true, "Content-Type": true, "If-Match": true, "If-Modified-Since": true,
+	"If-None-Match": true,
+	"If-Range":      true, "Origin": true, "Range": true, "Referer": true, "Sec-Fetch-Mode": true,
+	"Sec-Fetch-Site": true,
+	"User-Agent":     true, "X-Forwarded-For": true, "X-Forwarded-Proto": true,
+	"X-Request-Id":     true,
+	"X-Requested-With": true,
 }
 
 // Redactor redacts one request. It is not safe for concurrent use.
@@ -84,7 +89,9 @@ func (r *Redactor) rememberHeader(values []string) {
 	const scheme = 8 // minimum length in bytes; shorter parts are words like Bearer
 	for _, value := range values {
 		r.remember(value)
-		for _, part := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \t;,\"", c) }) {
+		for _, part := range strings.FieldsFunc(value, func(c rune) bool {
+			return strings.ContainsRune(" \t;,\"", c)
+		}) {
 			if _, rest, _ := strings.Cut(part, "="); strings.Trim(rest, "=") != "" { // not base64 padding
 				part = rest
 			}
@@ -188,7 +195,8 @@ func (r *Redactor) parameter(name, value string) string {
 }
 
 // address redacts a URL or a path whose query or fragment has parameters. is is false for any other
-// text. An address within an address is redacted, too, up to maxInside of them; a deeper one is hidden.
+// text. An address within an address is redacted, too, up to maxInside of them; a deeper one is
+// hidden.
 func (r *Redactor) address(text string) (redacted string, is bool) {
 	path, query, both := strings.Cut(text, "?")
 	if !both {
@@ -196,7 +204,8 @@ func (r *Redactor) address(text string) (redacted string, is bool) {
 			return "", false
 		}
 	}
-	if !strings.HasPrefix(path, "/") && !strings.Contains(path, "://") || strings.ContainsAny(text, " \t\r\n") {
+	if !strings.HasPrefix(path, "/") && !strings.Contains(path, "://") ||
+		strings.ContainsAny(text, " \t\r\n") {
 		return "", false
 	}
 	if r.inside == maxInside {
@@ -229,7 +238,8 @@ func (r *Redactor) Body(contentType string, raw []byte, whole bool, hide Fields)
 		return fmt.Sprintf("(not read to its end, %d bytes)", len(raw))
 	}
 	if contentType != "application/json" {
-		if media, _, err := mime.ParseMediaType(contentType); err != nil || media != "application/json" {
+		if media, _, err := mime.ParseMediaType(contentType); err != nil ||
+			media != "application/json" {
 			return fmt.Sprintf("(not JSON, %d bytes)", len(raw))
 		}
 	}
@@ -250,5 +260,6 @@ func (r *Redactor) Body(contentType string, raw []byte, whole bool, hide Fields)
 // secretValue reports whether the value of the setting "group.key" is secret. The
 // group's name is ignored: the settings of a group auth are not all secret.
 func (r *Redactor) secretValue(setting string) bool {
-	return r.IsSecretSetting == nil || r.IsSecretSetting(setting) || IsSecret(setting[strings.LastIndexByte(setting, '.')+1:])
+	return r.IsSecretSetting == nil || r.IsSecretSetting(setting) ||
+		IsSecret(setting[strings.LastIndexByte(setting, '.')+1:])
 }

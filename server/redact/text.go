@@ -23,7 +23,8 @@ const (
 
 // remember records a hidden value for Text to find.
 func (r *Redactor) remember(value string) {
-	if r.tooMany || len(value) < shortestFound || value == hidden || slices.Contains(r.found, value) {
+	if r.tooMany || len(value) < shortestFound || value == hidden ||
+		slices.Contains(r.found, value) {
 		return
 	}
 	if len(r.found) == maxFound || r.bytes+len(value) > maxFoundBytes {
@@ -70,7 +71,8 @@ func occurrences(s, part string) (spans []span) {
 
 // Spellings returns the forms in which a value can occur in a text.
 func Spellings(value string) []string {
-	all := []string{value, strings.ToValidUTF8(value, "\uFFFD"), url.QueryEscape(value), url.PathEscape(value)}
+	all := []string{value, strings.ToValidUTF8(value, "\uFFFD"), url.QueryEscape(value),
+		url.PathEscape(value)}
 	quoted := []string{strconv.Quote(value), strconv.QuoteToASCII(value)}
 	var plain strings.Builder
 	encoder := json.NewEncoder(&plain)
@@ -141,7 +143,9 @@ func tokenSpans(s string) (spans []span) {
 		case ':':
 			if strings.HasPrefix(s[i:], "://") {
 				from = i + 3
-				end := from + run(s[from:], func(c byte) bool { return c > ' ' && !strings.ContainsRune("/?#\"'<>", rune(c)) })
+				end := from + run(s[from:], func(c byte) bool {
+					return c > ' ' && !strings.ContainsRune("/?#\"'<>", rune(c))
+				})
 				to = from + max(0, strings.LastIndexByte(s[from:end], '@'))
 			}
 		}
@@ -153,8 +157,8 @@ func tokenSpans(s string) (spans []span) {
 	return spans
 }
 
-// recoveryCode returns the length of a recovery code that begins at i: four groups of four letters and
-// digits of base32 with dashes between them; 0 for none.
+// recoveryCode returns the length of a recovery code that begins at i: four groups of four letters
+// and digits of base32 with dashes between them; 0 for none.
 func recoveryCode(s string, i int) int {
 	const groups, size = 4, 4
 	if i+groups*(size+1)-1 > len(s) || s[i+size] != '-' || i > 0 && wordByte(s[i-1]) {
@@ -162,7 +166,8 @@ func recoveryCode(s string, i int) int {
 	}
 	for at := range groups*(size+1) - 1 {
 		c := s[i+at]
-		if at%(size+1) == size && c != '-' || at%(size+1) != size && !letter(c) && (c < '2' || c > '7') {
+		if at%(size+1) == size && c != '-' ||
+			at%(size+1) != size && !letter(c) && (c < '2' || c > '7') {
 			return 0
 		}
 	}
@@ -190,8 +195,12 @@ func schemeSpan(s string, i int) (from, to int) {
 	}
 	gap := run(s[from:], func(c byte) bool { return c == ' ' || c == '\t' || c == '+' })
 	from += gap
-	to = from + run(s[from:], func(c byte) bool { return c > ' ' && !strings.ContainsRune("\"',;&<>", rune(c)) })
-	if gap == 0 || basic && run(s[from:to], func(c byte) bool { return c >= 'a' && c <= 'z' || c == '.' }) == to-from {
+	to = from + run(s[from:], func(c byte) bool {
+		return c > ' ' && !strings.ContainsRune("\"',;&<>", rune(c))
+	})
+	if gap == 0 || basic && run(s[from:to], func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c == '.'
+	}) == to-from {
 		return 0, 0
 	}
 	return from, to

@@ -69,7 +69,8 @@ func (w *watcher) compare(now map[string]string) []Event {
 	switch {
 	case past == nil:
 		past = now
-	case past["run_id"] != now["run_id"] || count(now["uptime_in_seconds"]) < count(past["uptime_in_seconds"]):
+	case past["run_id"] != now["run_id"] ||
+		count(now["uptime_in_seconds"]) < count(past["uptime_in_seconds"]):
 		past, w.nextSlow = map[string]string{}, 0 // the server was restarted
 	}
 	w.past = now
@@ -110,13 +111,15 @@ func (w *watcher) costs(past, now map[string]string) (all []Event) {
 		}
 		usec := since(countOf(past[name], "usec"), countOf(value, "usec"))
 		all = append(all, Event{
-			Type:    commandType,
-			Command: w.target.clean(strings.ToUpper(strings.ReplaceAll(command, "|", " ")), maxText),
-			Calls:   calls, Usec: usec, UsecPerCall: float64(usec) / float64(calls),
+			Type: commandType,
+			Command: w.target.clean(strings.ToUpper(strings.ReplaceAll(command, "|", " ")),
+				maxText),
+			Calls: calls, Usec: usec, UsecPerCall: float64(usec) / float64(calls),
 		})
 	}
 	slices.SortFunc(all, func(a, b Event) int {
-		return cmp.Or(cmp.Compare(b.Usec, a.Usec), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Command, b.Command))
+		return cmp.Or(cmp.Compare(b.Usec, a.Usec), cmp.Compare(b.Calls, a.Calls),
+			cmp.Compare(a.Command, b.Command))
 	})
 	return all[:min(len(all), maxTop)]
 }

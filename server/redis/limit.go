@@ -52,7 +52,8 @@ func (c *limited) announce(line string) {
 	n, err := strconv.ParseUint(length, 10, 31)
 	switch {
 	case kind != "$" && kind != "*":
-	case errors.Is(err, strconv.ErrRange), kind == "*" && int(n) > c.left/elementSize, int(n) > c.left:
+	case errors.Is(err, strconv.ErrRange), kind == "*" &&
+		int(n) > c.left/elementSize, int(n) > c.left:
 		c.left = -1
 	case kind == "$":
 		c.content = int(n)

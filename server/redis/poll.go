@@ -160,7 +160,8 @@ func (w *watcher) dial(ctx context.Context) (redis.Conn, error) {
 	if w.target.tls {
 		dial = (&tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: w.roots}}).DialContext
 	}
-	limit := redis.DialContextFunc(func(ctx context.Context, network, addr string) (net.Conn, error) {
+	limit := redis.DialContextFunc(func(ctx context.Context,
+		network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
@@ -168,5 +169,6 @@ func (w *watcher) dial(ctx context.Context) (redis.Conn, error) {
 		return &limited{Conn: conn, left: maxBytes}, nil
 	})
 	return redis.DialContext(ctx, "tcp", w.target.addr, limit,
-		redis.DialUsername(w.target.username), redis.DialPassword(w.target.password), redis.DialDatabase(w.target.db))
+		redis.DialUsername(w.target.username), redis.DialPassword(w.target.password),
+		redis.DialDatabase(w.target.db))
 }

@@ -30,7 +30,8 @@ func ParseTargets(texts []string) ([]Target, error) {
 	for i, text := range texts {
 		name, address, ok := strings.Cut(text, "=")
 		if !ok || !validName.MatchString(name) {
-			return nil, fmt.Errorf("entry %d must be like name=redis://host:6379, with a name of 1 to 32 lower-case letters, digits, - and _", i+1)
+			return nil,
+				fmt.Errorf("entry %d must be like name=redis://host:6379, with a name of 1 to 32 lower-case letters, digits, - and _", i+1)
 		}
 		if seen[name] {
 			return nil, fmt.Errorf("entry %d: the name %s is used twice", i+1, name)
@@ -50,7 +51,8 @@ func ParseTargets(texts []string) ([]Target, error) {
 func parseTarget(text string) (t Target, wrong string) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return t, "the address cannot be read; special characters in a user or password are written like %2F"
+		return t,
+			"the address cannot be read; special characters in a user or password are written like %2F"
 	}
 	port, portErr := strconv.ParseUint(u.Port(), 10, 16)
 	db, dbErr := strconv.ParseUint(cmp.Or(strings.TrimPrefix(u.Path, "/"), "0"), 10, 16)

@@ -14,17 +14,19 @@ import (
 // permissions. The answers are those of the next request with the token.
 func AccessCheckRoutes() []web.Route {
 	return []web.Route{
-		web.Following(&web.OAuth, "POST", "/auth/introspect", "auth.introspect", "Introspect a token", introspect, web.Options{
-			ClientCredentials: true,
-			ReadOnly:          true,
-			Note: "RFC 7662: tells whether the next request with a token would be accepted, and whose " +
-				"it is. A token that is not known or not valid any more gives active: false alone.",
-		}),
-		web.Action("POST", "/auth/check", "auth.check", "Check permissions", checkAccess, web.Options{
-			ReadOnly: true,
-			Note: "Answers for a token as the next request with it would be answered, at most 100 " +
-				"permissions at a time. A user is named by user_id, and must be in your data scope.",
-		}),
+		web.Following(&web.OAuth, "POST", "/auth/introspect", "auth.introspect",
+			"Introspect a token", introspect, web.Options{
+				ClientCredentials: true,
+				ReadOnly:          true,
+				Note: "RFC 7662: tells whether the next request with a token would be accepted, and whose " +
+					"it is. A token that is not known or not valid any more gives active: false alone.",
+			}),
+		web.Action("POST", "/auth/check", "auth.check", "Check permissions", checkAccess,
+			web.Options{
+				ReadOnly: true,
+				Note: "Answers for a token as the next request with it would be answered, at most 100 " +
+					"permissions at a time. A user is named by user_id, and must be in your data scope.",
+			}),
 	}
 }
 
@@ -121,8 +123,8 @@ type checkedUser struct {
 	Fields map[string]any `json:"fields,omitempty" doc:"Values of the custom fields of the user that programs may read, by key; absent for an API key, and if there are none"`
 }
 
-// checkAccess answers for a token as the next request with it would be answered, and for a user as the
-// next one with a session would be.
+// checkAccess answers for a token as the next request with it would be answered, and for a user as
+// the next one with a session would be.
 func checkAccess(req *web.Request, in *checkIn) (out *CheckOut, err error) {
 	faults := errs.Faults{}
 	named := 0
@@ -219,7 +221,8 @@ func checked(req *web.Request, tx *store.Tx, in *checkIn) (c checkedCaller, err 
 func enabledUser(req *web.Request, tx *store.Tx, id store.ID) (*store.Actor, error) {
 	_, err := people.Users.Get(tx, req, id)
 	if errs.Is(err, errs.NotFound) {
-		err = errs.Field(errs.Invalid, "user_id", "%s %d not found", errs.Noun(store.Users.Noun()), id)
+		err = errs.Field(errs.Invalid, "user_id", "%s %d not found", errs.Noun(store.Users.Noun()),
+			id)
 	}
 	if err != nil {
 		return nil, err
@@ -231,7 +234,8 @@ func enabledUser(req *web.Request, tx *store.Tx, id store.ID) (*store.Actor, err
 func enabledAppUser(tx *store.Tx, id store.ID) (*store.Actor, error) {
 	u, err := store.AppUsers.Get(tx, id)
 	if errs.Is(err, errs.NotFound) {
-		err = errs.Field(errs.Invalid, "app_user_id", "%s %d not found", errs.Noun(store.AppUsers.Noun()), id)
+		err = errs.Field(errs.Invalid, "app_user_id", "%s %d not found",
+			errs.Noun(store.AppUsers.Noun()), id)
 	}
 	if err != nil || !bool(u.Usable()) {
 		return nil, err

@@ -6,37 +6,48 @@ import (
 	"reeve/store/errs"
 )
 
-// Roles and permissions of app users, apart from those of users. Reeve itself requires none of these
-// permissions: programs ask for them with POST /auth/check.
+// Roles and permissions of app users, apart from those of users. Reeve itself requires none of
+// these permissions: programs ask for them with POST /auth/check.
 func AppRoleRoutes() []web.Route {
 	return []web.Route{
 		web.List("/user/role", "user.role.query", "List app roles", &appRoles),
 		web.Get("/user/role/:id", "user.role.query", "Get an app role", &appRoles),
 		web.Create[appRoleIn]("/user/role", "user.role.create", "Create an app role", &appRoles),
-		web.Change[appRoleIn]("/user/role/:id", "user.role.update", "Change an app role", &appRoles),
-		web.Remove("/user/role/:id", "user.role.delete", "Delete an app role", &appRoles, web.Options{
-			Note: "409 while app users have it.",
-		}),
+		web.Change[appRoleIn]("/user/role/:id", "user.role.update", "Change an app role",
+			&appRoles),
+		web.Remove("/user/role/:id", "user.role.delete", "Delete an app role", &appRoles,
+			web.Options{
+				Note: "409 while app users have it.",
+			}),
 		web.RemoveSeveral("/user/role", "user.role.delete", "Delete app roles", &appRoles),
-		web.Write("PUT", "/user/role/:id/rule", "user.role.rule", "Set an app role's permissions", grantAppRole, web.Options{Record: web.RecordOf(store.AppRoles)}),
+		web.Write("PUT", "/user/role/:id/rule", "user.role.rule", "Set an app role's permissions",
+			grantAppRole, web.Options{Record: web.RecordOf(store.AppRoles)}),
 
-		web.Read("/user/rule", "user.rule.query", "List app permissions", appPermissionTree, web.Options{
-			Note: "Returns the tree of all app permissions. Their keys begin with app.",
-		}),
+		web.Read("/user/rule", "user.rule.query", "List app permissions", appPermissionTree,
+			web.Options{
+				Note: "Returns the tree of all app permissions. Their keys begin with app.",
+			}),
 		web.Get("/user/rule/:id", "user.rule.query", "Get an app permission", &appPermissions),
-		web.Create[appPermissionIn]("/user/rule", "user.rule.create", "Create an app permission", &appPermissions),
-		web.Change[appPermissionIn]("/user/rule/:id", "user.rule.update", "Change an app permission", &appPermissions),
-		web.Remove("/user/rule/:id", "user.rule.delete", "Delete an app permission", &appPermissions, web.Options{
-			Note: "409 while it has children. Roles lose the permission.",
-		}),
-		web.RemoveOrdered("/user/rule", "user.rule.delete", "Delete app permissions", &appPermissions, store.AppPermissionsUpwards),
-		web.Write("PUT", "/user/rule/:id/status", "user.rule.update", "Enable or disable an app permission", enableAppPermission, web.Options{Record: web.RecordOf(store.AppPermissions)}),
-		web.Action("GET", "/user/permission/explain", "user.rule.query", "Explain an app user's permission", explainApp, web.Options{
-			Validates: true,
-			Note: "Returns whether an app user has a permission, and which roles grant it or why none " +
-				"does. With at, the answer is for an earlier time, from the change log, which is " +
-				"read back to that time.",
-		}),
+		web.Create[appPermissionIn]("/user/rule", "user.rule.create", "Create an app permission",
+			&appPermissions),
+		web.Change[appPermissionIn]("/user/rule/:id", "user.rule.update",
+			"Change an app permission", &appPermissions),
+		web.Remove("/user/rule/:id", "user.rule.delete", "Delete an app permission",
+			&appPermissions, web.Options{
+				Note: "409 while it has children. Roles lose the permission.",
+			}),
+		web.RemoveOrdered("/user/rule", "user.rule.delete", "Delete app permissions",
+			&appPermissions, store.AppPermissionsUpwards),
+		web.Write("PUT", "/user/rule/:id/status", "user.rule.update",
+			"Enable or disable an app permission", enableAppPermission,
+			web.Options{Record: web.RecordOf(store.AppPermissions)}),
+		web.Action("GET", "/user/permission/explain", "user.rule.query",
+			"Explain an app user's permission", explainApp, web.Options{
+				Validates: true,
+				Note: "Returns whether an app user has a permission, and which roles grant it or why none " +
+					"does. With at, the answer is for an earlier time, from the change log, which is " +
+					"read back to that time.",
+			}),
 	}
 }
 
@@ -80,7 +91,8 @@ var appRoles = web.Resource[store.AppRole, *appRole]{
 		{Name: "name", Uses: web.Sorted, Order: store.AppRoleByName.Order()},
 		{Name: "sort", Uses: web.Sorted, Order: store.AppRoleBySort.Order()},
 		{Name: "status", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.AppRoleByStatus)},
-		{Name: "default", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.AppRoleByDefault)},
+		{Name: "default", Uses: web.Filtered | web.Param,
+			Texts: web.AnyText(store.AppRoleByDefault)},
 	},
 }
 
@@ -97,7 +109,8 @@ func grantAppRole(tx *store.Tx, req *web.Request, in *grantIn) (*appRole, error)
 }
 
 var appPermissions = web.Resource[store.AppPermission, *store.AppPermission]{
-	Collection: store.AppPermissions, Blank: store.AppPermission{Status: true}, Output: web.AsItIs[store.AppPermission],
+	Collection: store.AppPermissions, Blank: store.AppPermission{Status: true},
+	Output: web.AsItIs[store.AppPermission],
 }
 
 type appPermissionIn struct {
@@ -108,7 +121,8 @@ type appPermissionIn struct {
 	Status   *store.Flag `json:"status" doc:"Status: 1 enabled, the default of a new permission; 0 disabled"`
 }
 
-func appPermissionTree(tx *store.Tx, _ *web.Request, _ *web.TreeIn) (web.Encoded[web.Tree[store.AppPermission]], error) {
+func appPermissionTree(tx *store.Tx, _ *web.Request,
+	_ *web.TreeIn) (web.Encoded[web.Tree[store.AppPermission]], error) {
 	nodes, err := store.AppPermissionTree(tx)
 	if err != nil {
 		return web.Encoded[web.Tree[store.AppPermission]]{}, err
@@ -117,8 +131,11 @@ func appPermissionTree(tx *store.Tx, _ *web.Request, _ *web.TreeIn) (web.Encoded
 	return web.Encoded[web.Tree[store.AppPermission]]{JSON: all}, err
 }
 
-func enableAppPermission(tx *store.Tx, req *web.Request, in *web.StatusIn) (*store.AppPermission, error) {
-	return web.Edit(tx, req, &appPermissions, in.ID, func(p *store.AppPermission) { p.Status = in.Status })
+func enableAppPermission(tx *store.Tx, req *web.Request,
+	in *web.StatusIn) (*store.AppPermission, error) {
+	return web.Edit(tx, req, &appPermissions, in.ID, func(p *store.AppPermission) {
+		p.Status = in.Status
+	})
 }
 
 type explainAppIn struct {
@@ -127,8 +144,8 @@ type explainAppIn struct {
 	pastTime
 }
 
-// explainApp explains a permission of an app user now, or at an earlier time from the change log, which is
-// read outside the transaction.
+// explainApp explains a permission of an app user now, or at an earlier time from the change log,
+// which is read outside the transaction.
 func explainApp(req *web.Request, in *explainAppIn) (out *store.Explanation, err error) {
 	at, err := in.time()
 	if err != nil {

@@ -14,10 +14,12 @@ func DeptRoutes() []web.Route {
 		web.Read("/admin/dept/:id", "admin.dept.query", "Get a department", getDept),
 		web.Create[deptIn]("/admin/dept", "admin.dept.create", "Create a department", &depts),
 		web.Change[deptIn]("/admin/dept/:id", "admin.dept.update", "Change a department", &depts),
-		web.Remove("/admin/dept/:id", "admin.dept.delete", "Delete a department", &depts, web.Options{
-			Note: "409 while it has sub-departments or users.",
-		}),
-		web.RemoveOrdered("/admin/dept", "admin.dept.delete", "Delete departments", &depts, store.DeptsUpwards),
+		web.Remove("/admin/dept/:id", "admin.dept.delete", "Delete a department", &depts,
+			web.Options{
+				Note: "409 while it has sub-departments or users.",
+			}),
+		web.RemoveOrdered("/admin/dept", "admin.dept.delete", "Delete departments", &depts,
+			store.DeptsUpwards),
 	}
 }
 
@@ -27,7 +29,11 @@ type dept struct {
 	UserCount int `json:"user_count" doc:"Number of users in the department, without its sub-departments"`
 }
 
-var depts = web.Resource[store.Dept, *dept]{Collection: store.Depts, Blank: store.Dept{Status: true}, Output: deptOf}
+var depts = web.Resource[store.Dept, *dept]{
+	Collection: store.Depts,
+	Blank:      store.Dept{Status: true},
+	Output:     deptOf,
+}
 
 func deptOf(tx *store.Tx, _ *web.Request, d *store.Dept) (*dept, error) {
 	n, err := store.UserByDept.Count(tx, d.ID)

@@ -33,14 +33,15 @@ func (in *pastTime) time() (store.Time, error) {
 	}
 	at, err := web.Bound(in.At, false, zone)
 	if err != nil {
-		faults.Add("at", "must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")
+		faults.Add("at",
+			"must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")
 	}
 	return at, faults.Err(errs.Malformed)
 }
 
-// explain explains a permission of a user now, or at an earlier time from the change log, which is read
-// outside the transaction. The user must be in the caller's data scope now; one who was deleted is in
-// the data scope all.
+// explain explains a permission of a user now, or at an earlier time from the change log, which is
+// read outside the transaction. The user must be in the caller's data scope now; one who was
+// deleted is in the data scope all.
 func explain(req *web.Request, in *explainIn) (out *store.Explanation, err error) {
 	at, err := in.time()
 	if err != nil {

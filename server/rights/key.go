@@ -12,7 +12,8 @@ import (
 
 func init() {
 	web.Enums(map[string][]string{
-		"key_scope": {"", store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf, store.ScopeCustom},
+		"key_scope": {"", store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf,
+			store.ScopeCustom},
 		"key_state": {KeyActive, KeyUnused, KeyDisabled, KeyExpired, KeyPaused, KeyNoOwner},
 	})
 }
@@ -21,60 +22,88 @@ func KeyRoutes() []web.Route {
 	return []web.Route{
 		web.List("/admin/key", "admin.key.query", "List API keys", &keys),
 		web.Get("/admin/key/:id", "admin.key.query", "Get an API key", &keys),
-		web.Write("POST", "/admin/key", "admin.key.create", "Create an API key", createKey, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Keys:      web.ByNoKey,
-			Note: "A service key has the permissions of its roles as far as you may grant them, also " +
-				"when your own change later. The response has the key, which no other response " +
-				"contains.",
-		}),
-		web.Write("PUT", "/admin/key/:id", "admin.key.update", "Change an API key", changeKey, web.Options{Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.APIKeys)}),
-		web.Write("DELETE", "/admin/key/:id", "admin.key.delete", "Delete an API key", deleteKey, web.Options{Keys: web.ByNoKey, Record: web.RecordOf(store.APIKeys)}),
-		web.RemoveSeveral("/admin/key", "admin.key.delete", "Delete API keys", &keys, web.Options{Keys: web.ByNoKey}),
-		web.Write("POST", "/admin/key/:id/rotate", "admin.key.rotate", "Rotate an API key", rotateKey, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.APIKeys),
-			Note: "Returns a new key. The present one remains valid for overlap_hours, and one from an " +
-				"earlier rotation ends. A personal key can be rotated by its owner only.",
-		}),
-		web.Write("POST", "/admin/key/:id/adopt", "admin.key.update", "Adopt an API key", adoptKey, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.APIKeys),
-			Note: "Makes you its owner, for whom it acts and whose rights limit it. Requires the owner " +
-				"role; a personal key cannot be adopted.",
-		}),
-		web.Write("POST", "/admin/key/:id/resume", "admin.key.update", "Resume an API key", resumeKey, web.Options{
-			Confirmed: true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.APIKeys),
-			Note: "After a restore, all API keys are paused, since the backup can have keys that were " +
-				"deleted later. Requires the owner role.",
-		}),
+		web.Write("POST", "/admin/key", "admin.key.create", "Create an API key", createKey,
+			web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Keys:      web.ByNoKey,
+				Note: "A service key has the permissions of its roles as far as you may grant them, also " +
+					"when your own change later. The response has the key, which no other response " +
+					"contains.",
+			}),
+		web.Write("PUT", "/admin/key/:id", "admin.key.update", "Change an API key", changeKey,
+			web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.APIKeys),
+			}),
+		web.Write("DELETE", "/admin/key/:id", "admin.key.delete", "Delete an API key", deleteKey,
+			web.Options{
+				Keys:   web.ByNoKey,
+				Record: web.RecordOf(store.APIKeys),
+			}),
+		web.RemoveSeveral("/admin/key", "admin.key.delete", "Delete API keys", &keys,
+			web.Options{Keys: web.ByNoKey}),
+		web.Write("POST", "/admin/key/:id/rotate", "admin.key.rotate", "Rotate an API key",
+			rotateKey, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.APIKeys),
+				Note: "Returns a new key. The present one remains valid for overlap_hours, and one from an " +
+					"earlier rotation ends. A personal key can be rotated by its owner only.",
+			}),
+		web.Write("POST", "/admin/key/:id/adopt", "admin.key.update", "Adopt an API key", adoptKey,
+			web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.APIKeys),
+				Note: "Makes you its owner, for whom it acts and whose rights limit it. Requires the owner " +
+					"role; a personal key cannot be adopted.",
+			}),
+		web.Write("POST", "/admin/key/:id/resume", "admin.key.update", "Resume an API key",
+			resumeKey, web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.APIKeys),
+				Note: "After a restore, all API keys are paused, since the backup can have keys that were " +
+					"deleted later. Requires the owner role.",
+			}),
 
-		web.List("/admin/account/key", web.SignedIn, "List your own API keys", &ownKeys, web.Options{Keys: web.ByNoKey}),
-		web.Get("/admin/account/key/:id", web.SignedIn, "Get your own API key", &ownKeys, web.Options{Keys: web.ByNoKey}),
-		web.Write("POST", "/admin/account/key", web.SignedIn, "Create your own API key", createOwnKey, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Keys:      web.ByNoKey,
-			Note: "A personal key has your permissions, also when they change later, or those of some " +
-				"of your roles. The response has the key, which no other response contains.",
-		}),
-		web.Write("PUT", "/admin/account/key/:id", web.SignedIn, "Change your own API key", changeOwnKey, web.Options{Confirmed: true, Keys: web.ByNoKey, Record: web.RecordOf(store.APIKeys)}),
-		web.Write("DELETE", "/admin/account/key/:id", web.SignedIn, "Delete your own API key", deleteOwnKey, web.Options{Keys: web.ByNoKey, Record: web.RecordOf(store.APIKeys)}),
-		web.DeleteSeveral("/admin/account/key", web.SignedIn, "Delete your own API keys", removeOwnKey, web.Options{Keys: web.ByNoKey}),
-		web.Write("POST", "/admin/account/key/:id/rotate", web.SignedIn, "Rotate your own API key", rotateOwnKey, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.APIKeys),
-			Note: "Returns a new key. The present one remains valid for overlap_hours, and one from an " +
-				"earlier rotation ends.",
-		}),
+		web.List("/admin/account/key", web.SignedIn, "List your own API keys", &ownKeys,
+			web.Options{Keys: web.ByNoKey}),
+		web.Get("/admin/account/key/:id", web.SignedIn, "Get your own API key", &ownKeys,
+			web.Options{Keys: web.ByNoKey}),
+		web.Write("POST", "/admin/account/key", web.SignedIn, "Create your own API key",
+			createOwnKey, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Keys:      web.ByNoKey,
+				Note: "A personal key has your permissions, also when they change later, or those of some " +
+					"of your roles. The response has the key, which no other response contains.",
+			}),
+		web.Write("PUT", "/admin/account/key/:id", web.SignedIn, "Change your own API key",
+			changeOwnKey, web.Options{
+				Confirmed: true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.APIKeys),
+			}),
+		web.Write("DELETE", "/admin/account/key/:id", web.SignedIn, "Delete your own API key",
+			deleteOwnKey, web.Options{
+				Keys:   web.ByNoKey,
+				Record: web.RecordOf(store.APIKeys),
+			}),
+		web.DeleteSeveral("/admin/account/key", web.SignedIn, "Delete your own API keys",
+			removeOwnKey, web.Options{Keys: web.ByNoKey}),
+		web.Write("POST", "/admin/account/key/:id/rotate", web.SignedIn, "Rotate your own API key",
+			rotateOwnKey, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.APIKeys),
+				Note: "Returns a new key. The present one remains valid for overlap_hours, and one from an " +
+					"earlier rotation ends.",
+			}),
 	}
 }
 
@@ -268,7 +297,8 @@ func addKey(tx *store.Tx, req *web.Request, k *store.APIKey) (*KeyWithToken, err
 	return withToken(tx, req, k, token)
 }
 
-func withToken(tx *store.Tx, req *web.Request, k *store.APIKey, token string) (*KeyWithToken, error) {
+func withToken(tx *store.Tx, req *web.Request, k *store.APIKey,
+	token string) (*KeyWithToken, error) {
 	out, err := KeyOf(tx, req, k)
 	if err != nil {
 		return nil, err
@@ -284,7 +314,9 @@ func changeOwnKey(tx *store.Tx, req *web.Request, in *ownKeyChange) (*ApiKey, er
 	if _, err := ownKeys.Get(tx, req, in.ID); err != nil {
 		return nil, err
 	}
-	return web.Edit(tx, req, &ownKeys, in.ID, func(k *store.APIKey) { assignOwnKey(&in.ownKeyIn, k) })
+	return web.Edit(tx, req, &ownKeys, in.ID, func(k *store.APIKey) {
+		assignOwnKey(&in.ownKeyIn, k)
+	})
 }
 
 // keyDeleted names what a deleted key leaves behind.
@@ -328,7 +360,8 @@ func rotateOwnKey(tx *store.Tx, req *web.Request, in *keyRotation) (*KeyWithToke
 }
 
 // renewKey gives a key that a list shows to the caller a new secret.
-func renewKey(tx *store.Tx, req *web.Request, list *web.Resource[store.APIKey, *ApiKey], in *keyRotation) (*KeyWithToken, error) {
+func renewKey(tx *store.Tx, req *web.Request, list *web.Resource[store.APIKey, *ApiKey],
+	in *keyRotation) (*KeyWithToken, error) {
 	if _, err := list.Get(tx, req, in.ID); err != nil {
 		return nil, err
 	}

@@ -33,9 +33,11 @@ func KeyHealth(s *web.Server) web.Part {
 	if err != nil {
 		return s.UnknownPart("keys", err)
 	}
-	p := web.Part{Name: "keys", State: web.Healthy, Message: errs.Say("API keys: %d", count), Figures: map[string]int64{
-		"count": count, KeyUnused: states[KeyUnused], KeyExpired: states[KeyExpired], KeyPaused: states[KeyPaused], KeyNoOwner: states[KeyNoOwner],
-	}}
+	p := web.Part{Name: "keys", State: web.Healthy, Message: errs.Say("API keys: %d", count),
+		Figures: map[string]int64{
+			"count": count, KeyUnused: states[KeyUnused], KeyExpired: states[KeyExpired],
+			KeyPaused: states[KeyPaused], KeyNoOwner: states[KeyNoOwner],
+		}}
 	if states[KeyUnused]+states[KeyExpired]+states[KeyPaused]+states[KeyNoOwner] > 0 {
 		p.Message = errs.Say("of %d API keys, %d have been unused for 90 days, %d have expired, %d are paused, and %d have no owner",
 			count, states[KeyUnused], states[KeyExpired], states[KeyPaused], states[KeyNoOwner])

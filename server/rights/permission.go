@@ -18,36 +18,49 @@ func PermissionRoutes() []web.Route {
 		web.Read("/admin/rule", "admin.rule.query", "List permissions", permissionTree, web.Options{
 			Note: "Returns all permissions as a tree, ordered by sort, then id.",
 		}),
-		web.Read("/admin/rule/parent", "admin.rule.query", "List parent permissions", parentTree, web.Options{
-			Note: "Returns menus and pages only, each with id, name, parent_id and children.",
-		}),
+		web.Read("/admin/rule/parent", "admin.rule.query", "List parent permissions", parentTree,
+			web.Options{
+				Note: "Returns menus and pages only, each with id, name, parent_id and children.",
+			}),
 		web.Get("/admin/rule-node/:id", "admin.rule.query", "Get a permission", &permissions), // httprouter does not allow :id beside parent
-		web.Create[permissionIn]("/admin/rule", "admin.rule.create", "Create a permission", &permissions),
-		web.Change[permissionIn]("/admin/rule/:id", "admin.rule.update", "Change a permission", &permissions),
-		web.Remove("/admin/rule/:id", "admin.rule.delete", "Delete a permission", &permissions, web.Options{
-			Note: "409 while it has children, or if an operation needs its key. Roles lose the " +
-				"permission.",
-		}),
-		web.RemoveOrdered("/admin/rule", "admin.rule.delete", "Delete permissions", &permissions, store.PermissionsUpwards),
-		web.Write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission", showPermission, web.Options{Record: web.RecordOf(store.Permissions)}),
-		web.Write("PUT", "/admin/rule/:id/status", "admin.rule.update", "Enable or disable a permission", enablePermission, web.Options{
-			Record: web.RecordOf(store.Permissions),
-			Note: "Disabling a permission revokes it, and all permissions below it, from everybody " +
-				"except owners.",
-		}),
-		web.Read("/admin/permission/effective", "admin.rule.query", "Get effective permissions", people.ReadEffective, web.Options{
-			Note: "Returns the permissions that a user has now, and the departments of the data scope.",
-		}),
-		web.Action("GET", "/admin/permission/explain", "admin.rule.query", "Explain a user's permission", explain, web.Options{
-			Validates: true,
-			Note: "Returns whether a user has a permission, and which roles grant it or why none does. " +
-				"With at, the answer is for an earlier time, from the change log; a user who has " +
-				"been deleted since is found only with the data scope all.",
-		}),
+		web.Create[permissionIn]("/admin/rule", "admin.rule.create", "Create a permission",
+			&permissions),
+		web.Change[permissionIn]("/admin/rule/:id", "admin.rule.update", "Change a permission",
+			&permissions),
+		web.Remove("/admin/rule/:id", "admin.rule.delete", "Delete a permission", &permissions,
+			web.Options{
+				Note: "409 while it has children, or if an operation needs its key. Roles lose the " +
+					"permission.",
+			}),
+		web.RemoveOrdered("/admin/rule", "admin.rule.delete", "Delete permissions", &permissions,
+			store.PermissionsUpwards),
+		web.Write("PUT", "/admin/rule/:id/show", "admin.rule.update", "Show or hide a permission",
+			showPermission, web.Options{Record: web.RecordOf(store.Permissions)}),
+		web.Write("PUT", "/admin/rule/:id/status", "admin.rule.update",
+			"Enable or disable a permission", enablePermission, web.Options{
+				Record: web.RecordOf(store.Permissions),
+				Note: "Disabling a permission revokes it, and all permissions below it, from everybody " +
+					"except owners.",
+			}),
+		web.Read("/admin/permission/effective", "admin.rule.query", "Get effective permissions",
+			people.ReadEffective, web.Options{
+				Note: "Returns the permissions that a user has now, and the departments of the data scope.",
+			}),
+		web.Action("GET", "/admin/permission/explain", "admin.rule.query",
+			"Explain a user's permission", explain, web.Options{
+				Validates: true,
+				Note: "Returns whether a user has a permission, and which roles grant it or why none does. " +
+					"With at, the answer is for an earlier time, from the change log; a user who has " +
+					"been deleted since is found only with the data scope all.",
+			}),
 	}
 }
 
-var permissions = web.Resource[store.Permission, *store.Permission]{Collection: store.Permissions, Blank: store.Permission{Show: true, Status: true}, Output: web.AsItIs[store.Permission]}
+var permissions = web.Resource[store.Permission, *store.Permission]{
+	Collection: store.Permissions,
+	Blank:      store.Permission{Show: true, Status: true},
+	Output:     web.AsItIs[store.Permission],
+}
 
 // parentNode is a permission in the tree of possible parents.
 type parentNode struct {
@@ -56,12 +69,14 @@ type parentNode struct {
 	ParentID store.ID `json:"parent_id" doc:"ID of the parent; 0 for a root"`
 }
 
-func permissionTree(tx *store.Tx, _ *web.Request, _ *web.TreeIn) (web.Encoded[web.Tree[store.Permission]], error) {
+func permissionTree(tx *store.Tx, _ *web.Request,
+	_ *web.TreeIn) (web.Encoded[web.Tree[store.Permission]], error) {
 	all, err := store.PermissionTree.Get(tx).All()
 	return web.Encoded[web.Tree[store.Permission]]{JSON: all}, err
 }
 
-func parentTree(tx *store.Tx, _ *web.Request, _ *web.TreeIn) (web.Encoded[web.Tree[parentNode]], error) {
+func parentTree(tx *store.Tx, _ *web.Request,
+	_ *web.TreeIn) (web.Encoded[web.Tree[parentNode]], error) {
 	parents, err := store.PermissionTree.Get(tx).Parents()
 	return web.Encoded[web.Tree[parentNode]]{JSON: parents}, err
 }
@@ -91,5 +106,7 @@ func showPermission(tx *store.Tx, req *web.Request, in *showIn) (*store.Permissi
 }
 
 func enablePermission(tx *store.Tx, req *web.Request, in *web.StatusIn) (*store.Permission, error) {
-	return web.Edit(tx, req, &permissions, in.ID, func(p *store.Permission) { p.Status = in.Status })
+	return web.Edit(tx, req, &permissions, in.ID, func(p *store.Permission) {
+		p.Status = in.Status
+	})
 }

@@ -9,7 +9,8 @@ import (
 
 func init() {
 	web.Enums(map[string][]string{
-		"data_scope": {store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf, store.ScopeCustom},
+		"data_scope": {store.ScopeAll, store.ScopeTree, store.ScopeDept, store.ScopeSelf,
+			store.ScopeCustom},
 	})
 }
 
@@ -23,12 +24,13 @@ func RoleRoutes() []web.Route {
 			Note: "409 while users have it.",
 		}),
 		web.RemoveSeveral("/admin/role", "admin.role.delete", "Delete roles", &roles),
-		web.Write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions", grantRole, web.Options{
-			Proves: true,
-			Record: web.RecordOf(store.Roles),
-			Note: "Replaces all permissions of the role. You can grant only permissions that you have, " +
-				"or those of roles that you can assign.",
-		}),
+		web.Write("PUT", "/admin/role/:id/rule", "admin.role.rule", "Set a role's permissions",
+			grantRole, web.Options{
+				Proves: true,
+				Record: web.RecordOf(store.Roles),
+				Note: "Replaces all permissions of the role. You can grant only permissions that you have, " +
+					"or those of roles that you can assign.",
+			}),
 	}
 }
 

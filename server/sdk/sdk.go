@@ -1,5 +1,6 @@
-// Package sdk packs the client libraries, as a package for npm and as a module for the go command, so that
-// every installation serves the clients of its own version, even without access to the Internet.
+// Package sdk packs the client libraries, as a package for npm and as a module for the go command,
+// so that every installation serves the clients of its own version, even without access to the
+// Internet.
 //
 // New returns the files by the path at which they are served, below /sdk/:
 //
@@ -56,17 +57,21 @@ type Files struct {
 	Latest  string // path of the npm package without a version, which redirects to NPM
 }
 
-// release matches a version that npm and the go command accept. From version 2 on, the path of a Go module
-// would have to end with it.
+// release matches a version that npm and the go command accept. From version 2 on, the path of a Go
+// module would have to end with it.
 var release = regexp.MustCompile(`^[01]\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[a-z]+(\d*|\.(0|[1-9]\d*)))?$`)
 
-// New packs the clients in a file system: the directories typescript and go, and the file LICENSE. A
-// version that is not like 0.12.0 or 0.12.0-rc1 becomes 0.0.0, whose files are not Fixed.
+// New packs the clients in a file system: the directories typescript and go, and the file LICENSE.
+// A version that is not like 0.12.0 or 0.12.0-rc1 becomes 0.0.0, whose files are not Fixed.
 func New(files fs.FS, version string) (*Files, error) {
 	if !release.MatchString(version) {
 		version = noVersion
 	}
-	p := &packer{files: files, version: version, out: &Files{ByPath: map[string]*File{}, Version: version}}
+	p := &packer{
+		files:   files,
+		version: version,
+		out:     &Files{ByPath: map[string]*File{}, Version: version},
+	}
 	p.typescript()
 	p.golang()
 	return p.out, p.err
@@ -94,7 +99,8 @@ func (p *packer) add(name string, content []byte, fixed bool) {
 	}
 	sum := sha256.Sum256(content)
 	hash := hex.EncodeToString(sum[:])
-	p.out.ByPath[name] = &File{kind, content, hash, `"` + hash[:24] + `"`, fixed && p.version != noVersion}
+	p.out.ByPath[name] = &File{kind, content, hash, `"` + hash[:24] + `"`,
+		fixed && p.version != noVersion}
 }
 
 // entry is a file of an archive.
@@ -131,7 +137,8 @@ func (p *packer) typescript() {
 	entries := p.read("typescript", func(string) bool { return true })
 	for i, e := range entries {
 		if e.name == "package.json" {
-			entries[i].content = bytes.Replace(e.content, []byte(`"version": "`+noVersion+`"`), []byte(`"version": "`+p.version+`"`), 1)
+			entries[i].content = bytes.Replace(e.content, []byte(`"version": "`+noVersion+`"`),
+				[]byte(`"version": "`+p.version+`"`), 1)
 		}
 		p.add("typescript/"+e.name, entries[i].content, false)
 	}
@@ -139,7 +146,12 @@ func (p *packer) typescript() {
 	zipped := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zipped)
 	for _, e := range append(entries, p.license()) { // a buffer takes everything, so no call fails
-		archive.WriteHeader(&tar.Header{Name: "package/" + e.name, Mode: 0o644, Size: int64(len(e.content)), Typeflag: tar.TypeReg})
+		archive.WriteHeader(&tar.Header{
+			Name:     "package/" + e.name,
+			Mode:     0o644,
+			Size:     int64(len(e.content)),
+			Typeflag: tar.TypeReg,
+		})
 		archive.Write(e.content)
 	}
 	archive.Close()
@@ -152,11 +164,15 @@ func (p *packer) typescript() {
 func (p *packer) golang() {
 	version := "v" + p.version
 	mod := []byte("module " + Module + "\n\ngo " + goVersion + "\n")
-	entries := p.read("go", func(name string) bool { return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") })
+	entries := p.read("go", func(name string) bool {
+		return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
+	})
 	entries = append(entries, entry{"go.mod", mod}, p.license())
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
-	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	archive.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestCompression)
+	})
 	for _, e := range entries { // a buffer takes everything, so no call fails
 		w, err := archive.Create(Module + "@" + version + "/" + e.name)
 		if err == nil {

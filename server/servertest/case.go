@@ -59,7 +59,10 @@ func (in *Instance) prove() {
 			ids = append(ids, s.ID)
 		}
 		for _, id := range ids {
-			_, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { s.ProvedAt = tx.Now(); return nil })
+			_, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error {
+				s.ProvedAt = tx.Now()
+				return nil
+			})
 			Must(in.T, err)
 		}
 		return nil

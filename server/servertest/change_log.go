@@ -50,7 +50,8 @@ func (in *Instance) State() map[string]kv.Fields {
 				if err != nil {
 					return err
 				}
-				for _, follows := range []string{"updated_at", "version", "login_ip", "login_time", "must_change_password"} {
+				for _, follows := range []string{"updated_at", "version", "login_ip", "login_time",
+					"must_change_password"} {
 					delete(fields, follows)
 				}
 				if at := fields["trashed_at"]; at != nil && string(at) != "null" {

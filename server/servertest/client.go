@@ -98,10 +98,12 @@ func (a *Reply) check(r *http.Request) {
 	}
 	path, op := FindOperation(r.Method, r.URL.Path)
 	if op != nil && op["responses"].(openapi.Object)[fmt.Sprint(a.Code)] == nil {
-		a.T.Errorf("%s: answered %d, which the document does not know of %s %s", a.Sent, a.Code, r.Method, path)
+		a.T.Errorf("%s: answered %d, which the document does not know of %s %s", a.Sent, a.Code,
+			r.Method, path)
 	}
 	if a.Code == http.StatusSeeOther {
-		if a.Header.Get("Location") == "" || a.Body != "" || a.Header.Get("Cache-Control") != "no-store" {
+		if a.Header.Get("Location") == "" || a.Body != "" ||
+			a.Header.Get("Cache-Control") != "no-store" {
 			a.T.Errorf("%s: leads nowhere: %v %s", a.Sent, a.Header, a.Body)
 		}
 		return
@@ -132,7 +134,8 @@ func (a *Reply) check(r *http.Request) {
 		if IsProtocol(op) {
 			return
 		}
-		if !strings.HasPrefix(a.Body, `{"data":`) || !strings.HasSuffix(a.Body, `,"success":true,"msg":"ok","showType":0}`+"\n") {
+		if !strings.HasPrefix(a.Body, `{"data":`) ||
+			!strings.HasSuffix(a.Body, `,"success":true,"msg":"ok","showType":0}`+"\n") {
 			a.T.Errorf("%s: not the envelope of a success: %s", a.Sent, a.Body)
 		}
 		return
@@ -149,8 +152,10 @@ func (a *Reply) check(r *http.Request) {
 	}
 	a.validate("/components/schemas/Failure")
 	e := a.Envelope()
-	if e.Success || e.RequestID != id || string(e.Data) != "{}" || e.Msg == "" || e.ErrorCode == "" {
-		a.T.Errorf("%s: not the envelope of a failure, with the request id %s: %s", a.Sent, id, a.Body)
+	if e.Success || e.RequestID != id || string(e.Data) != "{}" || e.Msg == "" ||
+		e.ErrorCode == "" {
+		a.T.Errorf("%s: not the envelope of a failure, with the request id %s: %s", a.Sent, id,
+			a.Body)
 	}
 }
 
@@ -199,7 +204,8 @@ type compiled struct {
 
 // DocumentSchemas are the compiled schemas of the OpenAPI document.
 var DocumentSchemas = sync.OnceValue(func() *compiled {
-	doc, err := openapi.NewDocument((&web.Server{Config: web.Config{Version: "test"}}), server.Routes())
+	doc, err := openapi.NewDocument((&web.Server{Config: web.Config{Version: "test"}}),
+		server.Routes())
 	if err != nil {
 		panic(err)
 	}
@@ -213,7 +219,11 @@ var DocumentSchemas = sync.OnceValue(func() *compiled {
 	if err := c.AddResource("test:///openapi.json", value); err != nil {
 		panic(err)
 	}
-	return &compiled{Doc: value.(openapi.Object), paths: value.(openapi.Object)["paths"].(openapi.Object), compiler: c}
+	return &compiled{
+		Doc:      value.(openapi.Object),
+		paths:    value.(openapi.Object)["paths"].(openapi.Object),
+		compiler: c,
+	}
 })
 
 func (c *compiled) schema(pointer string) (*jsonschema.Schema, error) {
@@ -257,11 +267,17 @@ func (a *Reply) Envelope() Parsed {
 	}
 	var other web.OauthFailure
 	if json.Unmarshal([]byte(a.Body), &other) == nil && other.Error != "" { // of a protocol
-		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{401: 2, 403: 4}[a.Code], other.Description
+		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{
+			401: 2,
+			403: 4,
+		}[a.Code], other.Description
 	}
 	var flags settings.OfrepFailure
 	if json.Unmarshal([]byte(a.Body), &flags) == nil && flags.Code == "GENERAL" {
-		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{401: 2, 403: 4}[a.Code], flags.Details
+		e.ErrorCode, e.ShowType, e.Msg = map[int]string{401: "unauthenticated", 403: "denied"}[a.Code], map[int]int{
+			401: 2,
+			403: 4,
+		}[a.Code], flags.Details
 	}
 	return e
 }
@@ -298,7 +314,8 @@ func (a *Reply) Names(status int, fields ...string) {
 	slices.Sort(got)
 	slices.Sort(fields)
 	if a.Code != status || !slices.Equal(got, fields) {
-		a.T.Errorf("%s: %d naming %q, want %d naming %q: %s", a.Sent, a.Code, got, status, fields, a.Body)
+		a.T.Errorf("%s: %d naming %q, want %d naming %q: %s", a.Sent, a.Code, got, status, fields,
+			a.Body)
 	}
 }
 
@@ -378,7 +395,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`"event_id":"[a-z0-9]{10}-`), `"event_id":"…-`},
 	{regexp.MustCompile(`/media/[A-Z2-7]{26}`), `/media/…`},
 	{regexp.MustCompile(`key":"[A-Z2-7]{26}"`), `key":"…"`},
-	{regexp.MustCompile(`expires=[0-9]+(.{1,6})session=1.{1,6}signature=[A-Za-z0-9_-]{43}`), `expires=…${1}session=1${1}signature=…`},
+	{regexp.MustCompile(`expires=[0-9]+(.{1,6})session=1.{1,6}signature=[A-Za-z0-9_-]{43}`),
+		`expires=…${1}session=1${1}signature=…`},
 	{regexp.MustCompile(`"id":[0-9]{16}`), `"id":1795000000000000`},
 	{regexp.MustCompile(`"request_id":"[0-9a-f]{12}-[0-9a-z]+"`), `"request_id":"…"`},
 	{regexp.MustCompile(`_ms":[0-9.]+`), `_ms":0`},
@@ -390,12 +408,14 @@ var volatile = []struct {
 	{regexp.MustCompile(`"(go|platform)":"[^"]+"`), `"$1":"…"`},
 	{regexp.MustCompile(`[0-9-]{10}T[0-9:.]+Z( 被更改|; reload)`), `…$1`},
 	{regexp.MustCompile(`"change_log":\{[^}]*\}`), `"change_log":{}`},
-	{regexp.MustCompile(`tgz","size":[0-9]+,"sha256":"[0-9a-f]{64}"`), `tgz","size":0,"sha256":"…"`},
+	{regexp.MustCompile(`tgz","size":[0-9]+,"sha256":"[0-9a-f]{64}"`),
+		`tgz","size":0,"sha256":"…"`},
 	{regexp.MustCompile(`/link/rv_l_[A-Za-z0-9_-]{49}`), `/link/…`},
 	{regexp.MustCompile(`[0-9]{1,2} [A-Z][a-z]+ [0-9]{4}, [0-9:]{5} UTC`), `… UTC`},
 	{regexp.MustCompile(`"free_mib":[0-9]+`), `"free_mib":0`},
 	{regexp.MustCompile(`"(challenge|signature)":"[0-9a-f]{64}"`), `"$1":"…"`},
-	{regexp.MustCompile(`"salt":"[0-9a-f]{32}\?expires=[0-9]{10}(&|\\u0026)"`), `"salt":"…?expires=1795000000&"`},
+	{regexp.MustCompile(`"salt":"[0-9a-f]{32}\?expires=[0-9]{10}(&|\\u0026)"`),
+		`"salt":"…?expires=1795000000&"`},
 	{regexp.MustCompile(`"[a-z2-7]{4}(-[a-z2-7]{4}){3}"`), `"…"`},
 	{regexp.MustCompile(`"(credential_id|public_key)":"[A-Za-z0-9_+/=-]+"`), `"$1":"…"`},
 	{regexp.MustCompile(`"hashes":\["[0-9a-f",]+\]`), `"hashes":[]`},

@@ -100,7 +100,9 @@ func (a *Reply) Safe(inline bool) {
 	a.T.Helper()
 	h := a.Header
 	kind, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
-	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'; sandbox" || inline != (kind == "inline") || !inline && kind != "attachment" {
+	if h.Get("X-Content-Type-Options") != "nosniff" ||
+		h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'; sandbox" ||
+		inline != (kind == "inline") || !inline && kind != "attachment" {
 		a.T.Errorf("%s: %v", a.Sent, h)
 	}
 	if media := h.Get("Content-Type"); inline && media != "image/png" && media != "image/jpeg" {
@@ -128,7 +130,8 @@ func (in *Instance) PublicURL(id store.ID) string {
 // Avatar sets a user's avatar.
 func (in *Instance) Avatar(as, picture string) (out files.AvatarOut) {
 	in.T.Helper()
-	a := in.Send(in.Multipart("/admin/avatar", strings.NewReader(MultipartBody(FilePart("me.png", picture))), as))
+	a := in.Send(in.Multipart("/admin/avatar",
+		strings.NewReader(MultipartBody(FilePart("me.png", picture))), as))
 	if a.Code != 200 {
 		in.T.Fatalf("avatar: %d %s", a.Code, a.Body)
 	}

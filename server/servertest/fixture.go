@@ -108,8 +108,8 @@ func keyOwners(_ testing.TB, tx *store.Tx) map[store.ID]string {
 	return owners
 }
 
-// secretOwners returns whose each webhook secret is, and whether there is a previous one. The secrets are
-// random.
+// secretOwners returns whose each webhook secret is, and whether there is a previous one. The
+// secrets are random.
 func secretOwners(_ testing.TB, tx *store.Tx) map[store.ID]string {
 	owners := map[store.ID]string{}
 	for s, err := range store.WebhookSecrets.All(tx) {
@@ -120,8 +120,8 @@ func secretOwners(_ testing.TB, tx *store.Tx) map[store.ID]string {
 	return owners
 }
 
-// keysOfSecrets returns which API key each secret belongs to, and whether it is the previous one. The
-// secrets are random.
+// keysOfSecrets returns which API key each secret belongs to, and whether it is the previous one.
+// The secrets are random.
 func keysOfSecrets(t testing.TB, tx *store.Tx) map[store.ID]string {
 	owners := map[store.ID]string{}
 	for s, err := range store.KeySecrets.All(tx) {

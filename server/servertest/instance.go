@@ -117,15 +117,28 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 		AllowedHosts: []string{"example.com"},
 		Clients:      clients,
 		MetricsToken: MetricsSecret,
-		Forward:      web.Forward{URL: "https://reeve.example.org", Origins: []string{AppOrigin, "http://localhost:3000"}},
-		Monitor:      monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
+		Forward: web.Forward{
+			URL:     "https://reeve.example.org",
+			Origins: []string{AppOrigin, "http://localhost:3000"},
+		},
+		Monitor: monitor.Config{MaxBytes: 16 << 20, SearchTime: time.Hour},
 	}}
 	for _, o := range options {
 		o(&su)
 	}
 	su.Config.Mail, su.Config.Pages = mails, linkPages // also if an option has replaced the configuration
-	in := &Instance{T: t, Dir: dir, Tokens: map[string]string{"nobody": "", "metrics": MetricsSecret}}
-	seed := &server.Seed{Files: su.Seed, Username: "admin", Password: OwnerPassword, Cost: HashCost, MustChange: su.Must}
+	in := &Instance{
+		T:      t,
+		Dir:    dir,
+		Tokens: map[string]string{"nobody": "", "metrics": MetricsSecret},
+	}
+	seed := &server.Seed{
+		Files:      su.Seed,
+		Username:   "admin",
+		Password:   OwnerPassword,
+		Cost:       HashCost,
+		MustChange: su.Must,
+	}
 	pages, err := seed.Pages()
 	Must(t, err)
 	in.DB, err = store.Open(dir, store.Options{
@@ -138,7 +151,13 @@ func Open(t testing.TB, dir string, options ...func(*Setup)) *Instance {
 	}.DrainingFrom(su.Drain))
 	Must(t, err)
 	t.Cleanup(in.Close)
-	in.Auth, err = auth.New(in.DB, auth.Options{Cost: su.cost, Common: commonPasswords(), Breached: su.Leaked, InitialFile: su.File, PublicURL: su.Config.PublicURL})
+	in.Auth, err = auth.New(in.DB, auth.Options{
+		Cost:        su.cost,
+		Common:      commonPasswords(),
+		Breached:    su.Leaked,
+		InitialFile: su.File,
+		PublicURL:   su.Config.PublicURL,
+	})
 	Must(t, err)
 	logger := zerolog.Nop()
 	if su.Log != nil {
@@ -260,7 +279,8 @@ func (c Credential) of(token string) string {
 func (c Credential) IsKey() bool { return c == PersonalKey || c == ServiceKey }
 
 // Key creates a key of a user.
-func (in *Instance) Key(user store.ID, kind Credential, change ...func(*store.APIKey)) (id store.ID, token string) {
+func (in *Instance) Key(user store.ID, kind Credential,
+	change ...func(*store.APIKey)) (id store.ID, token string) {
 	in.T.Helper()
 	token, hash, hint := auth.NewKey()
 	in.Update(func(tx *store.Tx) error {
@@ -268,7 +288,13 @@ func (in *Instance) Key(user store.ID, kind Credential, change ...func(*store.AP
 		if err != nil {
 			return err
 		}
-		k := &store.APIKey{Name: u.Username, UserID: user, Personal: kind == PersonalKey, Status: true, ExpiresAt: tx.Now().Add(time.Hour)}
+		k := &store.APIKey{
+			Name:      u.Username,
+			UserID:    user,
+			Personal:  kind == PersonalKey,
+			Status:    true,
+			ExpiresAt: tx.Now().Add(time.Hour),
+		}
 		if kind == ServiceKey {
 			k.RoleIDs = u.RoleIDs
 		}
@@ -305,7 +331,12 @@ func (in *Instance) Clerk(name string, keys ...string) *store.User {
 	in.T.Helper()
 	u := &store.User{Username: name, Status: true}
 	in.Update(func(tx *store.Tx) error {
-		role := &store.Role{Name: fmt.Sprintf("role %d of %s", in.Last.Add(1), name), Status: true, DataScope: "all", RuleIDs: []store.ID{}}
+		role := &store.Role{
+			Name:      fmt.Sprintf("role %d of %s", in.Last.Add(1), name),
+			Status:    true,
+			DataScope: "all",
+			RuleIDs:   []store.ID{},
+		}
 		for _, key := range keys {
 			p, err := store.PermissionByKey.Get(tx, key)
 			if err != nil {
@@ -397,7 +428,8 @@ func (in *Instance) Request(method, url, body, as string) *http.Request {
 	return r
 }
 
-// Marks are the marks of every test instance in the names of its cookies, so that documents are the same in all of them.
+// Marks are the marks of every test instance in the names of its cookies, so that documents are the
+// same in all of them.
 var Marks = web.CookieMarks{Session: "_5e551011", Device: "_de71ce01"}
 
 // The names of the cookies of a test instance without a base path.

@@ -50,7 +50,8 @@ func (w *interrupted) Write(b []byte) (int, error) {
 
 // Download reads a response over a connection and runs a function meanwhile. It returns
 // the received bytes, the promised length (-1 if none) and the error at the end.
-func (in *Instance) Download(path, as string, then func()) (body []byte, promised int64, err error) {
+func (in *Instance) Download(path, as string,
+	then func()) (body []byte, promised int64, err error) {
 	in.T.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		in.Server.Handler().ServeHTTP(&interrupted{w, then}, r)

@@ -21,8 +21,11 @@ func (in *Instance) Introspect(form, as string) *Reply {
 // Program creates a service key that may check and introspect.
 func (in *Instance) Program() {
 	in.T.Helper()
-	role := in.Role("Programs", func(r *store.Role) { r.DataScope = store.ScopeAll }, "auth.check", "auth.introspect")
-	in.NewKey("program", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d]}`, role), "owner")
+	role := in.Role("Programs", func(r *store.Role) {
+		r.DataScope = store.ScopeAll
+	}, "auth.check", "auth.introspect")
+	in.NewKey("program", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d]}`, role),
+		"owner")
 }
 
 // NewKey creates a key through the API; as is the name under which requests use it.

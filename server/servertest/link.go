@@ -37,7 +37,11 @@ func (in *Instance) Plant(l TestLink, email string) {
 		if email == "" {
 			token.CreatedBy = auth.FirstUser
 		}
-		link := &store.Link{Purpose: l.purpose, Tokens: []store.LinkToken{token}, ExpiresAt: token.ExpiresAt}
+		link := &store.Link{
+			Purpose:   l.purpose,
+			Tokens:    []store.LinkToken{token},
+			ExpiresAt: token.ExpiresAt,
+		}
 		if l.purpose == store.EmailChange || l.purpose == store.EmailVerification {
 			link.Email = email
 		}
@@ -88,7 +92,8 @@ func TokenIn(t testing.TB, url string) string {
 // UseLink sets a password with a link, from an address.
 func (in *Instance) UseLink(path, token, password, ip string) *Reply {
 	in.T.Helper()
-	r := in.Request("POST", path, string(EncodeJSON(in.T, openapi.Object{"token": token, "password": password})), "nobody")
+	r := in.Request("POST", path,
+		string(EncodeJSON(in.T, openapi.Object{"token": token, "password": password})), "nobody")
 	r.RemoteAddr = ip + ":1234"
 	return in.Send(r)
 }

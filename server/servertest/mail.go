@@ -58,7 +58,8 @@ func (in *Instance) OpenMailbox() *mailbox {
 // SendMailTo sets up the instance to send mail to a port of this machine.
 func (in *Instance) SendMailTo(port int) {
 	in.T.Helper()
-	in.OK("PUT", "/system/setting", `{"values":{"mail.enabled":1,"mail.host":"127.0.0.1","mail.port":`+strconv.Itoa(port)+`,"mail.security":"none","mail.from":"reeve@example.org"}}`, "owner")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"mail.enabled":1,"mail.host":"127.0.0.1","mail.port":`+strconv.Itoa(port)+`,"mail.security":"none","mail.from":"reeve@example.org"}}`, "owner")
 }
 
 func (b *mailbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &mailSession{box: b}, nil }
@@ -177,8 +178,8 @@ func (r sentMail) Token(t testing.TB) string {
 	return found[1]
 }
 
-// ResolveRequests finds the recipients of requests for new passwords, which otherwise happens after some
-// time.
+// ResolveRequests finds the recipients of requests for new passwords, which otherwise happens after
+// some time.
 func (in *Instance) ResolveRequests() {
 	in.T.Helper()
 	in.Update(func(tx *store.Tx) error {

@@ -24,7 +24,9 @@ const NewSecret = "long enough it is"
 // Register sends the form of a registration.
 func (v *guestBrowser) Register(username, email string, more ...string) *Reply {
 	v.In.T.Helper()
-	return v.Post(pages.RegisterPath, append([]string{"username", username, "email", email, "nickname", "", "password", NewSecret, "password_again", NewSecret}, more...)...)
+	return v.Post(pages.RegisterPath,
+		append([]string{"username", username, "email", email, "nickname", "", "password",
+			NewSecret, "password_again", NewSecret}, more...)...)
 }
 
 // ProfileVersion returns the version in the form of a profile.
@@ -52,7 +54,8 @@ func (in *Instance) GuestBrowser() *guestBrowser {
 // Hosted turns the pages on, with other settings.
 func (in *Instance) Hosted(settings ...string) {
 	in.T.Helper()
-	in.OK("PUT", "/system/setting", `{"values":{`+strings.Join(append(settings, `"app.pages":1`), ",")+`}}`, "owner")
+	in.OK("PUT", "/system/setting",
+		`{"values":{`+strings.Join(append(settings, `"app.pages":1`), ",")+`}}`, "owner")
 }
 
 func (v *guestBrowser) Do(r *http.Request) *Reply {
@@ -64,7 +67,8 @@ func (v *guestBrowser) Do(r *http.Request) *Reply {
 	}
 	a := v.In.Send(r)
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
-		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode && c.SameSite != http.SameSiteStrictMode {
+		if !c.HttpOnly ||
+			c.SameSite != http.SameSiteLaxMode && c.SameSite != http.SameSiteStrictMode {
 			v.In.T.Errorf("%s: cookie %s", a.Sent, c)
 		}
 		if c.MaxAge < 0 {
@@ -141,7 +145,14 @@ func (in *Instance) SolvedChallenge() string {
 	for n := range 100_001 {
 		sum := sha256.Sum256([]byte(fmt.Sprintf("%s%d", c["salt"], n)))
 		if hex.EncodeToString(sum[:]) == c["challenge"] {
-			return base64.StdEncoding.EncodeToString(EncodeJSON(in.T, openapi.Object{"algorithm": "SHA-256", "challenge": c["challenge"], "number": n, "salt": c["salt"], "signature": c["signature"], "took": 7}))
+			return base64.StdEncoding.EncodeToString(EncodeJSON(in.T, openapi.Object{
+				"algorithm": "SHA-256",
+				"challenge": c["challenge"],
+				"number":    n,
+				"salt":      c["salt"],
+				"signature": c["signature"],
+				"took":      7,
+			}))
 		}
 	}
 	in.T.Fatal("there is no solution")
@@ -178,7 +189,8 @@ const confirmationSent = `{"data":{"confirmation_sent":true},"success":true,"msg
 // ConfirmationSent checks that a page says that a mail was sent.
 func (a *Reply) ConfirmationSent() {
 	a.T.Helper()
-	if a.Code != 200 || strings.TrimSpace(a.Body) != confirmationSent || a.Header.Get("Set-Cookie") != "" {
+	if a.Code != 200 || strings.TrimSpace(a.Body) != confirmationSent ||
+		a.Header.Get("Set-Cookie") != "" {
 		a.T.Errorf("%d %s", a.Code, a.Body)
 	}
 }

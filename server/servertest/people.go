@@ -11,8 +11,8 @@ import (
 	"reeve/store"
 )
 
-// Shop returns an instance with a tree of app permissions, the role Gold (1) with the permission to refund,
-// and the signed-in app user customer (1).
+// Shop returns an instance with a tree of app permissions, the role Gold (1) with the permission to
+// refund, and the signed-in app user customer (1).
 func Shop(t *testing.T) *Instance {
 	in := Start(t)
 	in.AppUser("customer")
@@ -130,7 +130,11 @@ func FourLevels(t testing.TB) *Instance {
 	above := map[store.ID]store.ID{10: 1, 100: 10, 101: 100}
 	in.Update(func(tx *store.Tx) error {
 		for id := store.ID(1); id <= 101; id++ {
-			if err := store.Depts.Create(tx, &store.Dept{Name: fmt.Sprint("D", id), ParentID: above[id], Status: true}); err != nil {
+			if err := store.Depts.Create(tx, &store.Dept{
+				Name:     fmt.Sprint("D", id),
+				ParentID: above[id],
+				Status:   true,
+			}); err != nil {
 				return err
 			}
 		}
@@ -139,11 +143,22 @@ func FourLevels(t testing.TB) *Instance {
 	for _, dept := range []store.ID{0, 1, 2, 10, 11, 100, 101} {
 		id := in.Member(fmt.Sprint("in.", dept), dept)
 		in.Update(func(tx *store.Tx) error {
-			return store.LoginLogs.Create(tx, &store.LoginLog{UserID: id, Username: fmt.Sprint("in.", dept), Realm: "admin", Result: store.LoginFailed, Count: 1})
+			return store.LoginLogs.Create(tx, &store.LoginLog{
+				UserID:   id,
+				Username: fmt.Sprint("in.", dept),
+				Realm:    "admin",
+				Result:   store.LoginFailed,
+				Count:    1,
+			})
 		})
 	}
 	in.Update(func(tx *store.Tx) error {
-		return store.LoginLogs.Create(tx, &store.LoginLog{Username: "unknown", Realm: "admin", Result: store.LoginFailed, Count: 1})
+		return store.LoginLogs.Create(tx, &store.LoginLog{
+			Username: "unknown",
+			Realm:    "admin",
+			Result:   store.LoginFailed,
+			Count:    1,
+		})
 	})
 	return in
 }
@@ -151,7 +166,8 @@ func FourLevels(t testing.TB) *Instance {
 // SwitchPermission sets a flag of a permission to 0 or 1.
 func (in *Instance) SwitchPermission(key, flag string, on int) {
 	in.T.Helper()
-	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/%s", in.Permission(key), flag), fmt.Sprintf(`{%q:%d}`, flag, on), "owner")
+	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/%s", in.Permission(key), flag),
+		fmt.Sprintf(`{%q:%d}`, flag, on), "owner")
 }
 
 // WithCeilings returns an instance with a help desk that can assign one role, and a chief who
@@ -161,9 +177,12 @@ func WithCeilings(t *testing.T) *Instance {
 	wide := func(r *store.Role) { r.DataScope = "all" }
 	in.Role("Editor", wide, "system.setting.query", "system.setting.save") // 2
 	in.Role("Other", wide, "system.setting.delete")                        // 3
-	users := []string{"admin.list.query", "admin.list.create", "admin.list.update", "admin.list.delete", "admin.list.password", "admin.list.status", "admin.role.create", "admin.role.update", "admin.role.rule", "admin.role.delete"}
+	users := []string{"admin.list.query", "admin.list.create", "admin.list.update",
+		"admin.list.delete", "admin.list.password", "admin.list.status", "admin.role.create",
+		"admin.role.update", "admin.role.rule", "admin.role.delete"}
 	in.Role("Desk", func(r *store.Role) { r.DataScope, r.GrantRoleIDs = "all", []store.ID{2} }, users...) // 4
-	in.Role("Chief", wide, "admin.role.query", "admin.role.create", "admin.role.update", "admin.role.delete", "admin.role.rule", "system.setting.query")
+	in.Role("Chief", wide, "admin.role.query", "admin.role.create", "admin.role.update",
+		"admin.role.delete", "admin.role.rule", "system.setting.query")
 	in.Role("Spare", wide)                          // 6
 	in.Role("Unheld", nil, "system.setting.delete") // 7
 	in.Member("editor", 0, 2)
@@ -188,7 +207,8 @@ var InScope = []struct {
 	{"custom", []store.ID{2, 100}, []string{"in.2", "in.100"}, []int64{2, 100}, false},
 	{"custom", []store.ID{1}, []string{"in.1"}, []int64{1}, false},
 	{"custom", []store.ID{}, nil, nil, false},
-	{"all", nil, []string{"in.0", "in.1", "in.2", "in.10", "in.11", "in.100", "in.101"}, []int64{1, 2, 10, 11, 100, 101}, true},
+	{"all", nil, []string{"in.0", "in.1", "in.2", "in.10", "in.11", "in.100", "in.101"},
+		[]int64{1, 2, 10, 11, 100, 101}, true},
 }
 
 // Who returns a user's name and session.

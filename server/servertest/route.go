@@ -27,14 +27,18 @@ func (a *Reply) checkPageHeaders(r *http.Request, want map[string]string) {
 		if strings.Contains(a.Body, "<script") {
 			policy = pages.ChallengePolicy
 		}
-		want["Content-Security-Policy"], want["Referrer-Policy"] = strings.ReplaceAll(policy, "NONCE", nonce), "same-origin"
-		if len(nonce) < 20 || !strings.Contains(a.Body, `<style nonce="`+nonce+`">`) || a.Header.Get("Cache-Control") != "no-store" {
+		want["Content-Security-Policy"], want["Referrer-Policy"] = strings.ReplaceAll(policy,
+			"NONCE", nonce), "same-origin"
+		if len(nonce) < 20 || !strings.Contains(a.Body, `<style nonce="`+nonce+`">`) ||
+			a.Header.Get("Cache-Control") != "no-store" {
 			a.T.Errorf("%s: nonce %q, %v", a.Sent, nonce, a.Header)
 		}
 	}
 	if a.Code == http.StatusSeeOther {
 		want["Set-Cookie"] = strings.Join(a.Header.Values("Set-Cookie"), ", ")
-		if r.Method == http.MethodPost && (r.URL.Path == pages.SignOutPath || r.URL.Path == pages.DeletionPath) && strings.Contains(a.Header.Get("Location"), "?done=") {
+		if r.Method == http.MethodPost &&
+			(r.URL.Path == pages.SignOutPath || r.URL.Path == pages.DeletionPath) &&
+			strings.Contains(a.Header.Get("Location"), "?done=") {
 			want["Clear-Site-Data"] = `"cache"`
 		}
 	}
@@ -46,11 +50,14 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 	a.T.Helper()
 	checkCookieNames(a.T, a.Sent, a.Header)
 	want := map[string]string{
-		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Referrer-Policy": "no-referrer",
+		"Content-Security-Policy":      "default-src 'none'; frame-ancestors 'none'",
+		"Referrer-Policy":              "no-referrer",
 		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
-		"X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "", "Clear-Site-Data": "", "Set-Cookie": "",
+		"X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "",
+		"Clear-Site-Data": "", "Set-Cookie": "",
 	}
-	if isLink := strings.HasPrefix(r.URL.Path, "/link/"); isLink && strings.HasPrefix(a.Header.Get("Content-Type"), web.HTMLMedia) {
+	if isLink := strings.HasPrefix(r.URL.Path, "/link/"); isLink &&
+		strings.HasPrefix(a.Header.Get("Content-Type"), web.HTMLMedia) {
 		_, nonce, _ := strings.Cut(a.Header.Get("Content-Security-Policy"), "'nonce-")
 		nonce, _, _ = strings.Cut(nonce, "'")
 		want["Content-Security-Policy"] = strings.ReplaceAll(pages.PagePolicy, "NONCE", nonce)
@@ -63,7 +70,8 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 	if isFile && a.Header.Get("Content-Disposition") != "" {
 		want["Content-Security-Policy"] += "; sandbox"
 	}
-	if strings.HasPrefix(r.URL.Path, "/media/") && (r.Method == "GET" || r.Method == "HEAD") || a.Header.Get("Access-Control-Allow-Origin") != "" {
+	if strings.HasPrefix(r.URL.Path, "/media/") && (r.Method == "GET" || r.Method == "HEAD") ||
+		a.Header.Get("Access-Control-Allow-Origin") != "" {
 		want["Cross-Origin-Resource-Policy"] = "cross-origin"
 	}
 	if a.Header.Get("Content-Type") == "application/json" || a.Header.Get("Location") == "" && a.Body == "" { // neither opened nor followed
@@ -73,7 +81,8 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 	if r.TLS != nil {
 		want["Strict-Transport-Security"] = "max-age=31536000"
 	}
-	if (strings.HasSuffix(r.URL.Path, "/logout") || r.Method == "DELETE" && r.URL.Path == "/api/user") && a.Code == http.StatusOK {
+	if (strings.HasSuffix(r.URL.Path, "/logout") ||
+		r.Method == "DELETE" && r.URL.Path == "/api/user") && a.Code == http.StatusOK {
 		want["Clear-Site-Data"] = `"cache"`
 		if name := SessionCookie(strings.HasPrefix(r.URL.Path, "/api/"), false); len(r.CookiesNamed(name)) > 0 && r.Header.Get("Authorization") == "" {
 			want["Set-Cookie"] = name + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"
@@ -81,16 +90,24 @@ func (a *Reply) CheckHeaders(r *http.Request) {
 	}
 	for _, app := range []bool{false, true} { // that of an ended session is deleted
 		name := SessionCookie(app, false)
-		if got := a.Header.Get("Set-Cookie"); len(r.CookiesNamed(name)) > 0 && r.Header.Get("Authorization") == "" && got == name+"=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax" {
+		if got := a.Header.Get("Set-Cookie"); len(r.CookiesNamed(name)) > 0 &&
+			r.Header.Get("Authorization") == "" &&
+			got == name+"=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax" {
 			want["Set-Cookie"] = got
 		}
 	}
-	if r.URL.Path == "/admin/reauth" && r.Method == "POST" && a.Code == http.StatusOK && r.Header.Get("Authorization") == "" {
+	if r.URL.Path == "/admin/reauth" && r.Method == "POST" && a.Code == http.StatusOK &&
+		r.Header.Get("Authorization") == "" {
 		want["Set-Cookie"] = a.Header.Get("Set-Cookie") // the new token
 	}
-	entry := strings.HasSuffix(r.URL.Path, "/login") || strings.HasSuffix(r.URL.Path, "/login/totp") || r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/login/passkey") || strings.HasSuffix(r.URL.Path, "/register")
-	unfinished := strings.Contains(a.Body, `"confirmation_sent":true`) || strings.Contains(a.Body, `"login_token":"rv_`)
-	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, pages.AppPagesPath) && !unfinished {
+	entry := strings.HasSuffix(r.URL.Path, "/login") ||
+		strings.HasSuffix(r.URL.Path, "/login/totp") ||
+		r.Method == "POST" && strings.HasSuffix(r.URL.Path, "/login/passkey") ||
+		strings.HasSuffix(r.URL.Path, "/register")
+	unfinished := strings.Contains(a.Body, `"confirmation_sent":true`) ||
+		strings.Contains(a.Body, `"login_token":"rv_`)
+	if entry && a.Code == http.StatusOK && !strings.HasPrefix(r.URL.Path, pages.AppPagesPath) &&
+		!unfinished {
 		want["Set-Cookie"] = a.CookieOf().String() // only the device cookie
 		if name := a.CookieOf().Name; name != DeviceCookie(strings.HasPrefix(r.URL.Path, "/api/")) {
 			a.T.Errorf("%s: the cookie is called %s", a.Sent, name)
@@ -109,7 +126,9 @@ const Innards = "innards of the program"
 // FailingRoutes fail in every way that a handler can.
 func FailingRoutes() []web.Route {
 	view := func(fail func() error) func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) {
-		return func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, fail() }
+		return func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) {
+			return web.Nothing{}, fail()
+		}
 	}
 	alone := func(fail func() error) func(*web.Request, *web.None) (web.Nothing, error) {
 		return func(*web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, fail() }
@@ -121,14 +140,31 @@ func FailingRoutes() []web.Route {
 	plain := func() error { return fmt.Errorf("open /etc/%s: refused", Innards) }
 	caused := func() error { return fmt.Errorf("x: %w", errs.Of(errors.New(Innards))) }
 	return []web.Route{
-		web.Read("/t/view/text", web.Public, "T", view(text)), web.Read("/t/view/value", web.Public, "T", view(value)), web.Read("/t/view/null", web.Public, "T", view(null)),
-		web.Read("/t/view/denied", web.Public, "T", view(denied)), web.Read("/t/view/plain", web.Public, "T", view(plain)), web.Read("/t/view/caused", web.Public, "T", view(caused)),
-		web.Write("GET", "/t/write/text", web.Public, "T", view(text)), web.Write("GET", "/t/write/denied", web.Public, "T", view(denied)), web.Write("GET", "/t/write/null", web.Public, "T", view(null)),
+		web.Read("/t/view/text", web.Public, "T", view(text)),
+		web.Read("/t/view/value", web.Public, "T", view(value)),
+		web.Read("/t/view/null", web.Public, "T", view(null)),
+		web.Read("/t/view/denied", web.Public, "T", view(denied)),
+		web.Read("/t/view/plain", web.Public, "T", view(plain)),
+		web.Read("/t/view/caused", web.Public, "T", view(caused)),
+		web.Write("GET", "/t/write/text", web.Public, "T", view(text)),
+		web.Write("GET", "/t/write/denied", web.Public, "T", view(denied)),
+		web.Write("GET", "/t/write/null", web.Public, "T", view(null)),
 		web.Write("GET", "/t/write/plain", web.Public, "T", view(plain)),
-		web.Action("GET", "/t/free/text", web.Public, "T", alone(text)), web.Action("GET", "/t/free/denied", web.Public, "T", alone(denied)), web.Action("GET", "/t/free/plain", web.Public, "T", alone(plain)),
-		web.Raw("/t/raw/text", web.Public, "T", "text/plain", func(*web.Request, *web.None, http.ResponseWriter) error { return text() }),
-		web.Raw("/t/raw/plain", web.Public, "T", "text/plain", func(*web.Request, *web.None, http.ResponseWriter) error { return plain() }),
-		web.Action("GET", "/t/free/unencodable", web.Public, "T", func(*web.Request, *web.None) (map[string]any, error) { return map[string]any{Innards: func() {}}, nil }),
+		web.Action("GET", "/t/free/text", web.Public, "T", alone(text)),
+		web.Action("GET", "/t/free/denied", web.Public, "T", alone(denied)),
+		web.Action("GET", "/t/free/plain", web.Public, "T", alone(plain)),
+		web.Raw("/t/raw/text", web.Public, "T", "text/plain",
+			func(*web.Request, *web.None, http.ResponseWriter) error {
+				return text()
+			}),
+		web.Raw("/t/raw/plain", web.Public, "T", "text/plain",
+			func(*web.Request, *web.None, http.ResponseWriter) error {
+				return plain()
+			}),
+		web.Action("GET", "/t/free/unencodable", web.Public, "T",
+			func(*web.Request, *web.None) (map[string]any, error) {
+				return map[string]any{Innards: func() {}}, nil
+			}),
 	}
 }
 
@@ -144,7 +180,8 @@ func URLOf(rt *web.Route) string {
 }
 
 // EachRoute runs a test for every route that meets a condition.
-func EachRoute(t *testing.T, in *Instance, when func(*web.Route) bool, test func(in *Instance, rt *web.Route)) {
+func EachRoute(t *testing.T, in *Instance, when func(*web.Route) bool,
+	test func(in *Instance, rt *web.Route)) {
 	t.Helper()
 	ran := 0
 	for _, rt := range server.Routes() {
@@ -166,7 +203,10 @@ func (in *Instance) ShowPages() {
 	in.T.Helper()
 	id := in.Setting("app.pages")
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.Settings.Update(tx, id, func(s *store.Setting) error { s.Values = "1"; return nil })
+		_, err := store.Settings.Update(tx, id, func(s *store.Setting) error {
+			s.Values = "1"
+			return nil
+		})
 		return err
 	})
 }

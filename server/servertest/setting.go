@@ -31,13 +31,16 @@ func With(t testing.TB, body, field, value string) string {
 // FlagGroup creates a setting group.
 func (in *Instance) FlagGroup(key string, public bool) store.ID {
 	in.T.Helper()
-	return in.Made("/system/setting-group", fmt.Sprintf(`{"key":%q,"title":"Flags","public":%t}`, key, public))
+	return in.Made("/system/setting-group",
+		fmt.Sprintf(`{"key":%q,"title":"Flags","public":%t}`, key, public))
 }
 
 // Flag creates a feature flag.
 func (in *Instance) Flag(group store.ID, key, values string) store.ID {
 	in.T.Helper()
-	return in.Made("/system/setting", fmt.Sprintf(`{"key":%q,"title":"Flag","type":"flag","group_id":%d,"values":%q}`, key, group, values))
+	return in.Made("/system/setting",
+		fmt.Sprintf(`{"key":%q,"title":"Flag","type":"flag","group_id":%d,"values":%q}`, key,
+			group, values))
 }
 
 // OnFor is a boolean flag that is on for those whom a condition matches.
@@ -51,7 +54,8 @@ const OneFlag, AllFlags = "/ofrep/v1/evaluate/flags/", "/ofrep/v1/evaluate/flags
 // Evaluates fails unless the caller gets the value, as JSON, of a flag.
 func (in *Instance) Evaluates(key, context, as, want string) {
 	in.T.Helper()
-	in.Call("POST", OneFlag+key, `{"context":`+context+`}`, as).Brief(200, `"key":"`+key+`"`, `"value":`+want+`,"metadata":{`)
+	in.Call("POST", OneFlag+key, `{"context":`+context+`}`, as).Brief(200, `"key":"`+key+`"`,
+		`"value":`+want+`,"metadata":{`)
 }
 
 // OwnSetting returns the URL of the nth setting that is not built in.

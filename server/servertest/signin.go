@@ -21,7 +21,9 @@ import (
 // Login signs in through the interface, each time from a new address.
 func (in *Instance) Login(username, password string) *Reply {
 	in.T.Helper()
-	r := in.Request("POST", "/admin/login", string(EncodeJSON(in.T, openapi.Object{"username": username, "password": password})), "nobody")
+	r := in.Request("POST", "/admin/login",
+		string(EncodeJSON(in.T, openapi.Object{"username": username, "password": password})),
+		"nobody")
 	r.RemoteAddr = fmt.Sprintf("198.51.100.%d:4000", in.Last.Add(1))
 	return in.Send(r)
 }
@@ -47,16 +49,20 @@ func (in *Instance) CallAs(method, url, body, by string, user store.ID) *Reply {
 // BeginActing lets somebody act as a user.
 func (in *Instance) BeginActing(by string, user store.ID, writes int) *Reply {
 	in.T.Helper()
-	return in.Call("POST", fmt.Sprintf("/admin/list/%d/act-as", user), fmt.Sprintf(`{"reason":"ticket 7","writes":%d}`, writes), by)
+	return in.Call("POST", fmt.Sprintf("/admin/list/%d/act-as", user),
+		fmt.Sprintf(`{"reason":"ticket 7","writes":%d}`, writes), by)
 }
 
-// Actors returns an instance with a boss who may act as others, and a clerk who may do less, in the same department.
+// Actors returns an instance with a boss who may act as others, and a clerk who may do less, in the
+// same department.
 func Actors(t *testing.T) (in *Instance, clerk store.ID) {
 	in = Start(t)
 	in.Dept("One", 0)
-	few := []string{"admin.list.query", "system.audit.query", "system.dict.query", "admin.key.query"}
+	few := []string{"admin.list.query", "system.audit.query", "system.dict.query",
+		"admin.key.query"}
 	in.Member("boss", 1, in.Role("Boss", func(r *store.Role) { r.DataScope = store.ScopeDept },
-		append(few, "admin.list.act_as", "admin.list.act_as_write", "system.dict.create", "system.dict.delete", "system.job.query")...))
+		append(few, "admin.list.act_as", "admin.list.act_as_write", "system.dict.create",
+			"system.dict.delete", "system.job.query")...))
 	return in, in.Member("clerk", 1, in.Role("Clerk", nil, append(few, "system.dict.create")...))
 }
 
@@ -84,17 +90,20 @@ func (in *Instance) SetUpAppFactor(as string) (app *Authenticator, recovery []st
 func (in *Instance) AppFirstStep(name, device string) string {
 	in.T.Helper()
 	var out account.LoginOut
-	in.OK("POST", "/api/login", fmt.Sprintf(`{"username":%q,"password":%q,"device_token":%q}`, name, OwnerPassword, device), "nobody").Data(&out)
+	in.OK("POST", "/api/login",
+		fmt.Sprintf(`{"username":%q,"password":%q,"device_token":%q}`, name, OwnerPassword, device), "nobody").Data(&out)
 	if out.Token != "" || out.LoginToken == "" || strings.Join(out.Methods, " ") != "otp recovery" {
 		in.T.Errorf("the first step: %+v", out)
 	}
 	return out.LoginToken
 }
 
-// ownName matches the names of cookies: with the mark of an installation, or on the origin of a program, with its port.
+// ownName matches the names of cookies: with the mark of an installation, or on the origin of a
+// program, with its port.
 var ownName = regexp.MustCompile(`^(__(Host|Secure)-)?(reeve_[a-z_]+_[0-9a-f]{8}|reeve-(forward|state)(-[0-9]+)?)$`)
 
-// checkCookieNames checks the name of each cookie that a response sets. Every request that a test sends is checked.
+// checkCookieNames checks the name of each cookie that a response sets. Every request that a test
+// sends is checked.
 func checkCookieNames(t testing.TB, sent string, h http.Header) {
 	t.Helper()
 	for _, c := range (&http.Response{Header: h}).Cookies() {
@@ -127,11 +136,13 @@ func (a *Reply) Options() []byte {
 }
 
 // AddPasskey gives a signed-in user a passkey in an authenticator.
-func (in *Instance) AddPasskey(p *passkeytest.Authenticator, name, as string) (id store.ID, recovery []string) {
+func (in *Instance) AddPasskey(p *passkeytest.Authenticator,
+	name, as string) (id store.ID, recovery []string) {
 	in.T.Helper()
 	made := p.Create(in.OK("GET", "/admin/account/passkey-options", "", as).Options())
 	var out account.NewPasskey
-	in.OK("POST", "/admin/account/passkey", fmt.Sprintf(`{"name":%q,"credential":%s}`, name, made), as).Data(&out)
+	in.OK("POST", "/admin/account/passkey", fmt.Sprintf(`{"name":%q,"credential":%s}`, name, made),
+		as).Data(&out)
 	return out.ID, out.Codes
 }
 
@@ -146,7 +157,10 @@ func (in *Instance) Stale(name string) {
 		open, err := store.SessionsOf(tx, store.Account{ID: u.ID})
 		for _, id := range open {
 			if err == nil {
-				_, err = store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { s.ProvedAt = tx.Now().Add(-time.Hour); return nil })
+				_, err = store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error {
+					s.ProvedAt = tx.Now().Add(-time.Hour)
+					return nil
+				})
 			}
 		}
 		return err
@@ -168,8 +182,8 @@ type Authenticator struct {
 	Next   time.Time // of the next code
 }
 
-// Code returns a code that was not used. Two are valid at once for long enough: those of the first time step and of the
-// next one.
+// Code returns a code that was not used. Two are valid at once for long enough: those of the first
+// time step and of the next one.
 func (a *Authenticator) Code() string {
 	a.T.Helper()
 	if time.Until(a.Next) > store.TOTPStep {
@@ -192,7 +206,8 @@ func (in *Instance) AppOf(a *Reply) *Authenticator {
 	in.T.Helper()
 	var made account.AuthenticatorAppOut
 	a.Data(&made)
-	if !strings.HasPrefix(made.URI, "otpauth://totp/") || !strings.Contains(made.URI, "secret="+made.Secret) {
+	if !strings.HasPrefix(made.URI, "otpauth://totp/") ||
+		!strings.Contains(made.URI, "secret="+made.Secret) {
 		in.T.Errorf("URI %s", made.URI)
 	}
 	return &Authenticator{in.T, made.Secret, time.Now()}
@@ -210,13 +225,16 @@ func (in *Instance) SetUpFactor(as string) (app *Authenticator, recovery []strin
 	return app, out.Codes
 }
 
-// FirstStep signs a user in with the password, from a device with a token, and returns the token for the second step.
+// FirstStep signs a user in with the password, from a device with a token, and returns the token
+// for the second step.
 func (in *Instance) FirstStep(name, device string) string {
 	in.T.Helper()
 	var out account.LoginOut
-	a := in.OK("POST", "/admin/login", fmt.Sprintf(`{"username":%q,"password":%q,"device_token":%q}`, name, OwnerPassword, device), "nobody")
+	a := in.OK("POST", "/admin/login",
+		fmt.Sprintf(`{"username":%q,"password":%q,"device_token":%q}`, name, OwnerPassword, device), "nobody")
 	a.Data(&out)
-	if out.Token != "" || out.DeviceToken != "" || out.LoginToken == "" || len(a.Header["Set-Cookie"]) > 0 {
+	if out.Token != "" || out.DeviceToken != "" || out.LoginToken == "" ||
+		len(a.Header["Set-Cookie"]) > 0 {
 		in.T.Errorf("the first step: %s %q", a.Body, a.Header["Set-Cookie"])
 	}
 	return out.LoginToken
@@ -246,7 +264,11 @@ func (in *Instance) EndFormerTokens() {
 	in.Update(func(tx *store.Tx) error {
 		for token, err := range store.SessionTokens.All(tx) {
 			if err == nil && token.EndsAt != 0 {
-				_, err = store.SessionTokens.Update(tx, token.ID, func(t *store.SessionToken) error { t.EndsAt = tx.Now(); return nil })
+				_, err = store.SessionTokens.Update(tx, token.ID,
+					func(t *store.SessionToken) error {
+						t.EndsAt = tx.Now()
+						return nil
+					})
 			}
 			if err != nil {
 				return err

@@ -71,9 +71,10 @@ type configRead struct {
 	logged  []*secretReading // readings that this request has added to the change log
 }
 
-// readConfig responds from memory, unless the request waits for a change, or reads secrets whose reading
-// must be added to the change log first.
-func readConfig(tx *store.Tx, req *web.Request, in *configIn, reads *SecretReads, out *web.Envelope) error {
+// readConfig responds from memory, unless the request waits for a change, or reads secrets whose
+// reading must be added to the change log first.
+func readConfig(tx *store.Tx, req *web.Request, in *configIn, reads *SecretReads,
+	out *web.Envelope) error {
 	c, err := newConfigRead(req, in, reads)
 	if err == nil {
 		err = c.choose(tx, req.Actor)
@@ -105,7 +106,8 @@ func newConfigRead(req *web.Request, in *configIn, reads *SecretReads) (*configR
 // maxNames is the maximum number of groups and of dictionaries that a request can name.
 const maxNames = 100
 
-// namesIn returns the names in a list separated by commas, sorted and each once; nil for an empty list.
+// namesIn returns the names in a list separated by commas, sorted and each once; nil for an empty
+// list.
 func namesIn(list, field string, faults errs.Faults) (names []string) {
 	if list == "" {
 		return nil
@@ -167,21 +169,25 @@ func (c *configRead) chooseGroups(tx *store.Tx, actor *store.Actor) error {
 	}
 	for _, key := range c.wanted {
 		if !slices.ContainsFunc(c.groups, func(g *store.ConfigGroup) bool { return g.Key == key }) {
-			return denied(actor, errs.New(errs.Denied, "permission %s is required", store.ReadPermission(key)))
+			return denied(actor,
+				errs.New(errs.Denied, "permission %s is required", store.ReadPermission(key)))
 		}
 	}
 	return nil
 }
 
-// denied returns the error of something that the actor may not read: without a token, a token is missing.
+// denied returns the error of something that the actor may not read: without a token, a token is
+// missing.
 func denied(actor *store.Actor, otherwise error) error {
 	if actor.ID == 0 {
-		return errs.New(errs.Unauthenticated, "sign in: the header `Authorization: Bearer <token>` is missing")
+		return errs.New(errs.Unauthenticated,
+			"sign in: the header `Authorization: Bearer <token>` is missing")
 	}
 	return otherwise
 }
 
-// chooseDicts selects enabled dictionaries: for backend users and API keys all, for others the public ones.
+// chooseDicts selects enabled dictionaries: for backend users and API keys all, for others the
+// public ones.
 func (c *configRead) chooseDicts(tx *store.Tx, actor *store.Actor) error {
 	open, err := store.DictCache.Get(tx).Open()
 	if err != nil {
@@ -200,7 +206,9 @@ func (c *configRead) chooseDicts(tx *store.Tx, actor *store.Actor) error {
 	}
 	for _, code := range c.codes {
 		if !slices.ContainsFunc(c.dicts, func(d *store.ConfigDict) bool { return d.Code == code }) {
-			return denied(actor, errs.Field(errs.Invalid, "dicts", "the dictionary %s does not exist, is disabled, or is not public", code))
+			return denied(actor,
+				errs.Field(errs.Invalid, "dicts",
+					"the dictionary %s does not exist, is disabled, or is not public", code))
 		}
 	}
 	return nil
@@ -267,8 +275,8 @@ func (c *configRead) encode(tx *store.Tx, out *web.Envelope) error {
 	return nil
 }
 
-// writeKey writes the name of member i of an object. Keys of groups and codes of dictionaries are plain
-// ASCII.
+// writeKey writes the name of member i of an object. Keys of groups and codes of dictionaries are
+// plain ASCII.
 func writeKey(out *web.Envelope, i int, key string) {
 	if i > 0 {
 		out.Bytes.WriteByte(',')

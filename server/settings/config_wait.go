@@ -11,9 +11,9 @@ import (
 	"reeve/store/errs"
 )
 
-// wait waits until the response is another one than the client has, and writes it, or 304 when the time
-// is over or the server shuts down. The caller is authorized again whenever something was changed, and
-// at the end.
+// wait waits until the response is another one than the client has, and writes it, or 304 when the
+// time is over or the server shuts down. The caller is authorized again whenever something was
+// changed, and at the end.
 func (c *configRead) wait(seconds int64, out *web.Envelope) error {
 	req := c.req
 	if err := changes.HoldStream(req); err != nil {
@@ -54,8 +54,8 @@ func (c *configRead) wait(seconds int64, out *web.Envelope) error {
 	}
 }
 
-// again authorizes the caller again, selects what it gets now and calls then. The operations are not
-// recorded as those of the request, which may wait for long.
+// again authorizes the caller again, selects what it gets now and calls then. The operations are
+// not recorded as those of the request, which may wait for long.
 func (c *configRead) again(then func(tx *store.Tx) error) error {
 	return c.req.Server.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		actor, err := c.req.Renew(tx)
@@ -69,8 +69,8 @@ func (c *configRead) again(then func(tx *store.Tx) error) error {
 	})
 }
 
-// reveal writes the response, once the change log says that its secrets are read. It decrypts them in the
-// transaction in which the caller was authorized last.
+// reveal writes the response, once the change log says that its secrets are read. It decrypts them
+// in the transaction in which the caller was authorized last.
 func (c *configRead) reveal(out *web.Envelope) error {
 	for range maxRevealTries {
 		ready := false
@@ -90,5 +90,6 @@ func (c *configRead) reveal(out *web.Envelope) error {
 	return errs.New(errs.Busy, "the settings are being changed too often; try again in a moment").After(web.LimitRetry)
 }
 
-// maxRevealTries is how often secrets may change while their reading is being added to the change log.
+// maxRevealTries is how often secrets may change while their reading is being added to the change
+// log.
 const maxRevealTries = 5

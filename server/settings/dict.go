@@ -14,28 +14,38 @@ func init() {
 
 func DictRoutes() []web.Route {
 	return []web.Route{
-		web.Read("/admin/dict", web.SignedIn, "List enabled dictionaries, by code", openDicts, web.Options{
-			ETag: true,
-			Note: "Returns the enabled dictionaries with their enabled items, by code.",
-		}),
-		web.Read("/api/dict", web.Public, "List public dictionaries, by code", publicDicts, web.Options{
-			ETag: true,
-			Note: "Returns the enabled dictionaries that are public, with their enabled items, by " +
-				"code. For apps and web sites; which origins may read it is configured for all " +
-				"operations, see server.cors_origins.",
-		}),
+		web.Read("/admin/dict", web.SignedIn, "List enabled dictionaries, by code", openDicts,
+			web.Options{
+				ETag: true,
+				Note: "Returns the enabled dictionaries with their enabled items, by code.",
+			}),
+		web.Read("/api/dict", web.Public, "List public dictionaries, by code", publicDicts,
+			web.Options{
+				ETag: true,
+				Note: "Returns the enabled dictionaries that are public, with their enabled items, by " +
+					"code. For apps and web sites; which origins may read it is configured for all " +
+					"operations, see server.cors_origins.",
+			}),
 		web.CachedList("/system/dict", "system.dict.query", "List dictionaries", &dicts),
 		web.Get("/system/dict/:id", "system.dict.query", "Get a dictionary", &dictRecords),
-		web.Create[dictIn]("/system/dict", "system.dict.create", "Create a dictionary", &dictRecords),
-		web.Change[dictIn]("/system/dict/:id", "system.dict.update", "Change a dictionary", &dictRecords),
-		web.Remove("/system/dict/:id", "system.dict.delete", "Delete a dictionary", &dictRecords, web.Options{
-			Note: "409 while it has items.",
-		}),
-		web.RemoveSeveral("/system/dict", "system.dict.delete", "Delete dictionaries", &dictRecords),
+		web.Create[dictIn]("/system/dict", "system.dict.create", "Create a dictionary",
+			&dictRecords),
+		web.Change[dictIn]("/system/dict/:id", "system.dict.update", "Change a dictionary",
+			&dictRecords),
+		web.Remove("/system/dict/:id", "system.dict.delete", "Delete a dictionary", &dictRecords,
+			web.Options{
+				Note: "409 while it has items.",
+			}),
+		web.RemoveSeveral("/system/dict", "system.dict.delete", "Delete dictionaries",
+			&dictRecords),
 	}
 }
 
-var dictRecords = web.Resource[store.Dict, *store.Dict]{Collection: store.Dicts, Blank: store.Dict{Type: "default", Status: true}, Output: web.AsItIs[store.Dict]}
+var dictRecords = web.Resource[store.Dict, *store.Dict]{
+	Collection: store.Dicts,
+	Blank:      store.Dict{Type: "default", Status: true},
+	Output:     web.AsItIs[store.Dict],
+}
 
 var dicts = web.MemoryList[store.Dict]{
 	Rows:     func(tx *store.Tx) []store.Row[store.Dict] { return store.DictCache.Get(tx).Dicts },
@@ -45,15 +55,26 @@ var dicts = web.MemoryList[store.Dict]{
 		{Name: "id", Number: func(d *store.Dict) int64 { return int64(d.ID) }, Uses: web.Sorted},
 		{Name: "code", Text: func(d *store.Dict) string { return d.Code }, Uses: web.Sorted},
 		{Name: "name", Text: func(d *store.Dict) string { return d.Name }, Uses: web.Sorted},
-		{Name: "type", Text: func(d *store.Dict) string { return d.Type }, Uses: web.Param | web.Filtered | web.Sorted},
-		{Name: "status", Number: func(d *store.Dict) int64 { return web.FlagNumber(d.Status) }, Uses: web.Param | web.Filtered},
-		{Name: "public", Number: func(d *store.Dict) int64 { return web.FlagNumber(d.Public) }, Uses: web.Param | web.Filtered},
-		{Name: "created_at", Number: func(d *store.Dict) int64 { return int64(d.CreatedAt) }, Uses: web.Sorted | web.Ranged},
-		{Name: "updated_at", Number: func(d *store.Dict) int64 { return int64(d.UpdatedAt) }, Uses: web.Sorted | web.Ranged},
+		{Name: "type", Text: func(d *store.Dict) string {
+			return d.Type
+		}, Uses: web.Param | web.Filtered | web.Sorted},
+		{Name: "status", Number: func(d *store.Dict) int64 {
+			return web.FlagNumber(d.Status)
+		}, Uses: web.Param | web.Filtered},
+		{Name: "public", Number: func(d *store.Dict) int64 {
+			return web.FlagNumber(d.Public)
+		}, Uses: web.Param | web.Filtered},
+		{Name: "created_at", Number: func(d *store.Dict) int64 {
+			return int64(d.CreatedAt)
+		}, Uses: web.Sorted | web.Ranged},
+		{Name: "updated_at", Number: func(d *store.Dict) int64 {
+			return int64(d.UpdatedAt)
+		}, Uses: web.Sorted | web.Ranged},
 	},
 }
 
-func openDicts(tx *store.Tx, _ *web.Request, _ *web.None) (web.Encoded[map[string]store.OpenDict], error) {
+func openDicts(tx *store.Tx, _ *web.Request,
+	_ *web.None) (web.Encoded[map[string]store.OpenDict], error) {
 	open, err := store.DictCache.Get(tx).Open()
 	if err != nil {
 		return web.Encoded[map[string]store.OpenDict]{}, err
@@ -63,13 +84,15 @@ func openDicts(tx *store.Tx, _ *web.Request, _ *web.None) (web.Encoded[map[strin
 
 // publicDicts returns the dictionaries that are public, to apps and web sites. Caches keep the
 // response, and revalidate it each time.
-func publicDicts(tx *store.Tx, req *web.Request, _ *web.None) (web.Encoded[map[string]store.OpenDict], error) {
+func publicDicts(tx *store.Tx, req *web.Request,
+	_ *web.None) (web.Encoded[map[string]store.OpenDict], error) {
 	open, err := store.DictCache.Get(tx).Open()
 	if err != nil {
 		return web.Encoded[map[string]store.OpenDict]{}, err
 	}
 	req.Writer.Header()["Cache-Control"] = web.PublicChecked
-	return web.Encoded[map[string]store.OpenDict]{JSON: open.Public.JSON, ETag: open.Public.ETag}, nil
+	return web.Encoded[map[string]store.OpenDict]{JSON: open.Public.JSON, ETag: open.Public.ETag},
+		nil
 }
 
 type dictIn struct {

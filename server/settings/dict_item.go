@@ -8,14 +8,20 @@ import (
 
 func DictItemRoutes() []web.Route {
 	return []web.Route{
-		web.CachedList("/system/dict/:id/item", "system.dict.item.query", "List a dictionary's items", &dictItems),
-		web.Write("POST", "/system/dict/:id/item", "system.dict.item.create", "Create a dictionary item", createDictItem),
-		web.Write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update", "Change a dictionary item", changeDictItem, web.Options{Record: web.RecordOf(store.DictItems)}),
-		web.Write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete", "Delete a dictionary item", deleteDictItem, web.Options{
-			Record: web.RecordOf(store.DictItems),
-			Note:   "Clients that read the dictionary no longer get the item.",
-		}),
-		web.Write("DELETE", "/system/dict/:id/item", "system.dict.item.delete", "Delete dictionary items", deleteDictItems),
+		web.CachedList("/system/dict/:id/item", "system.dict.item.query",
+			"List a dictionary's items", &dictItems),
+		web.Write("POST", "/system/dict/:id/item", "system.dict.item.create",
+			"Create a dictionary item", createDictItem),
+		web.Write("PUT", "/system/dict/:id/item/:item_id", "system.dict.item.update",
+			"Change a dictionary item", changeDictItem,
+			web.Options{Record: web.RecordOf(store.DictItems)}),
+		web.Write("DELETE", "/system/dict/:id/item/:item_id", "system.dict.item.delete",
+			"Delete a dictionary item", deleteDictItem, web.Options{
+				Record: web.RecordOf(store.DictItems),
+				Note:   "Clients that read the dictionary no longer get the item.",
+			}),
+		web.Write("DELETE", "/system/dict/:id/item", "system.dict.item.delete",
+			"Delete dictionary items", deleteDictItems),
 	}
 }
 
@@ -26,14 +32,24 @@ var dictItems = web.MemoryList[store.DictItem]{
 	Keywords: []string{"label", "value"},
 	Order:    "sort, then id, ascending",
 	Columns: []web.MemoryColumn[store.DictItem]{
-		{Name: "id", Number: func(i *store.DictItem) int64 { return int64(i.ID) }, Uses: web.Sorted},
+		{Name: "id", Number: func(i *store.DictItem) int64 {
+			return int64(i.ID)
+		}, Uses: web.Sorted},
 		{Name: "label", Text: func(i *store.DictItem) string { return i.Label }, Uses: web.Sorted},
 		{Name: "value", Text: func(i *store.DictItem) string { return i.Value }, Uses: web.Sorted},
 		{Name: "sort", Number: func(i *store.DictItem) int64 { return i.Sort }, Uses: web.Sorted},
-		{Name: "switch", Number: func(i *store.DictItem) int64 { return web.FlagNumber(i.Switch) }, Uses: web.Param | web.Filtered},
-		{Name: "status", Text: func(i *store.DictItem) string { return i.Status }, Uses: web.Param | web.Filtered},
-		{Name: "created_at", Number: func(i *store.DictItem) int64 { return int64(i.CreatedAt) }, Uses: web.Sorted | web.Ranged},
-		{Name: "updated_at", Number: func(i *store.DictItem) int64 { return int64(i.UpdatedAt) }, Uses: web.Sorted | web.Ranged},
+		{Name: "switch", Number: func(i *store.DictItem) int64 {
+			return web.FlagNumber(i.Switch)
+		}, Uses: web.Param | web.Filtered},
+		{Name: "status", Text: func(i *store.DictItem) string {
+			return i.Status
+		}, Uses: web.Param | web.Filtered},
+		{Name: "created_at", Number: func(i *store.DictItem) int64 {
+			return int64(i.CreatedAt)
+		}, Uses: web.Sorted | web.Ranged},
+		{Name: "updated_at", Number: func(i *store.DictItem) int64 {
+			return int64(i.UpdatedAt)
+		}, Uses: web.Sorted | web.Ranged},
 	},
 }
 
@@ -69,7 +85,8 @@ type byItemID struct {
 // holds returns NotFound for an item of a dictionary other than that of the path.
 func (in *byItemID) holds(i *store.DictItem) error {
 	if i.DictID != in.ID {
-		return errs.New(errs.NotFound, "dictionary item %d not found in dictionary %d", in.ItemID, in.ID)
+		return errs.New(errs.NotFound, "dictionary item %d not found in dictionary %d", in.ItemID,
+			in.ID)
 	}
 	return nil
 }

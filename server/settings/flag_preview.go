@@ -71,7 +71,10 @@ func previewFlag(req *web.Request, in *flagPreviewIn) (out *FlagPreviewOut, err 
 
 // previewed returns the enabled users whom a preview is about, and the number of all of them.
 func previewed(req *web.Request, tx *store.Tx, id store.ID) ([]*store.User, int, error) {
-	q := kv.Query[store.User]{Where: []kv.Condition{store.UserByStatus.AnyOf("1")}, Limit: previewUsers}
+	q := kv.Query[store.User]{
+		Where: []kv.Condition{store.UserByStatus.AnyOf("1")},
+		Limit: previewUsers,
+	}
 	if in, narrow := req.Actor.Scope(tx).Users(); narrow {
 		q.Where = append(q.Where, in)
 	}
@@ -86,13 +89,16 @@ func previewed(req *web.Request, tx *store.Tx, id store.ID) ([]*store.User, int,
 		return people, total, err
 	}
 	u, err := store.Users.Get(tx, id)
-	if errs.Is(err, errs.NotFound) || err == nil && (!bool(u.Status) || !req.Actor.Scope(tx).HasUser(u)) {
-		return nil, 0, errs.Field(errs.Invalid, "user_id", "%s %d not found", errs.Noun(store.Users.Noun()), id)
+	if errs.Is(err, errs.NotFound) ||
+		err == nil && (!bool(u.Status) || !req.Actor.Scope(tx).HasUser(u)) {
+		return nil, 0, errs.Field(errs.Invalid, "user_id", "%s %d not found",
+			errs.Noun(store.Users.Noun()), id)
 	}
 	return []*store.User{u}, 1, err
 }
 
-func preview(tx *store.Tx, f *feature.Flag, key string, people []*store.User, at time.Time) (*FlagPreviewOut, error) {
+func preview(tx *store.Tx, f *feature.Flag, key string, people []*store.User,
+	at time.Time) (*FlagPreviewOut, error) {
 	all := map[string]*previewVariant{}
 	for name := range f.Variants {
 		all[name] = &previewVariant{Variant: name, Users: []previewUser{}}

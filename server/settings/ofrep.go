@@ -15,29 +15,31 @@ import (
 	"reeve/store/feature"
 )
 
-// Evaluation of feature flags for OpenFeature clients. Responses have variants, never rules, and a flag
-// that the caller may not evaluate is the same as one that does not exist.
+// Evaluation of feature flags for OpenFeature clients. Responses have variants, never rules, and a
+// flag that the caller may not evaluate is the same as one that does not exist.
 func FlagRoutes() []web.Route {
 	return []web.Route{
-		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags", web.AnyRealm, "Evaluate flags", evaluateFlags, web.Options{
-			ETag:     true,
-			ReadOnly: true,
-			Note: "OpenFeature Remote Evaluation Protocol: returns the values of all flags that you " +
-				"may evaluate, never the rules. If-None-Match with the ETag of the last response " +
-				"gives 304 while nothing has changed.",
-		}),
-		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags/:key", web.AnyRealm, "Evaluate a flag", evaluateFlag, web.Options{
-			ReadOnly: true,
-			Note: "OpenFeature Remote Evaluation Protocol: returns a value, never the rules. Flags in " +
-				"public groups can be evaluated without a token, others need the permission " +
-				"system.setting.read.<group>; any other flag is FLAG_NOT_FOUND. Errors that concern " +
-				"the request have the status 400.",
-		}),
+		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags", web.AnyRealm, "Evaluate flags",
+			evaluateFlags, web.Options{
+				ETag:     true,
+				ReadOnly: true,
+				Note: "OpenFeature Remote Evaluation Protocol: returns the values of all flags that you " +
+					"may evaluate, never the rules. If-None-Match with the ETag of the last response " +
+					"gives 304 while nothing has changed.",
+			}),
+		web.Following(&ofrep, "POST", "/ofrep/v1/evaluate/flags/:key", web.AnyRealm,
+			"Evaluate a flag", evaluateFlag, web.Options{
+				ReadOnly: true,
+				Note: "OpenFeature Remote Evaluation Protocol: returns a value, never the rules. Flags in " +
+					"public groups can be evaluated without a token, others need the permission " +
+					"system.setting.read.<group>; any other flag is FLAG_NOT_FOUND. Errors that concern " +
+					"the request have the status 400.",
+			}),
 	}
 }
 
-// ofrep is the OpenFeature Remote Evaluation Protocol, version 0.1.0 of its OpenAPI document. It has
-// 400 for everything that is wrong with a request.
+// ofrep is the OpenFeature Remote Evaluation Protocol, version 0.1.0 of its OpenAPI document. It
+// has 400 for everything that is wrong with a request.
 var ofrep = web.Protocol{
 	Name: "OFREP", Failed: reflect.TypeFor[OfrepFailure](), Failure: newOFREPFailure,
 	Statuses: map[errs.Kind]int{errs.Invalid: 400, errs.TooLarge: 400, errs.BadMedia: 400},
@@ -150,22 +152,31 @@ func evaluateFlags(req *web.Request, in *flagsIn) (out web.Encoded[flagEvaluatio
 }
 
 // evaluated evaluates a flag. The error is for the caller.
-func evaluated(tx *store.Tx, f *store.FlagSetting, subject *feature.Subject) (*FlagEvaluation, error) {
+func evaluated(tx *store.Tx, f *store.FlagSetting,
+	subject *feature.Subject) (*FlagEvaluation, error) {
 	if f.Flag == nil {
 		return nil, errs.New(errs.Malformed, "the stored flag is not valid; save it again")
 	}
 	result, err := f.Flag.Evaluate(f.Key, subject, timeOf(tx.Now()))
 	if err != nil {
-		return nil, errs.New(errs.Malformed, "this flag is decided by a percentage, which requires a targetingKey in the context").Because(err)
+		return nil, errs.New(errs.Malformed,
+			"this flag is decided by a percentage, which requires a targetingKey in the context").Because(err)
 	}
-	return &FlagEvaluation{Key: f.Key, Reason: result.Reason, Variant: result.Variant, Value: result.Value, Metadata: &flagMetadata{}}, nil
+	return &FlagEvaluation{
+		Key:      f.Key,
+		Reason:   result.Reason,
+		Variant:  result.Variant,
+		Value:    result.Value,
+		Metadata: &flagMetadata{},
+	}, nil
 }
 
-// warn says in the result if the targeting key is that of a user whom the caller, an API key, does not
-// see, so that rules about users could not match although the key names one.
+// warn says in the result if the targeting key is that of a user whom the caller, an API key, does
+// not see, so that rules about users could not match although the key names one.
 func (f *FlagEvaluation) warn(of *store.FlagSetting, s *feature.Subject, req *web.Request) {
 	_, names := store.ParseSubject(s.Key)
-	unseen := names && req.Actor.Key != nil && s.User == 0 && s.AppUser == 0 && len(s.Roles)+len(s.Depts) == 0
+	unseen := names && req.Actor.Key != nil && s.User == 0 && s.AppUser == 0 &&
+		len(s.Roles)+len(s.Depts) == 0
 	if unseen && of.Flag.Enabled && of.Flag.Identifies() {
 		f.Metadata.Warning = errs.Say("%s is no enabled user in the data scope of this API key, so that rules about users, roles and departments do not match; give the key a larger data scope, or state user_id", s.Key).In(req.Language())
 	}
@@ -173,9 +184,9 @@ func (f *FlagEvaluation) warn(of *store.FlagSetting, s *feature.Subject, req *we
 
 func timeOf(t store.Time) time.Time { return time.UnixMicro(int64(t)).UTC() }
 
-// flagSubject returns whom flags are evaluated for. Of a session, it is the user as stored, whatever
-// the context says. An API key states it; a user in its data scope is taken as stored. Anybody else has
-// no identity.
+// flagSubject returns whom flags are evaluated for. Of a session, it is the user as stored,
+// whatever the context says. An API key states it; a user in its data scope is taken as stored.
+// Anybody else has no identity.
 func flagSubject(req *web.Request, tx *store.Tx, context map[string]any) (*feature.Subject, error) {
 	a := req.Actor
 	switch {
@@ -207,24 +218,27 @@ func flagSubject(req *web.Request, tx *store.Tx, context map[string]any) (*featu
 // identity are the attributes that only API keys can state.
 var identity = []string{"user_id", "username", "roles", "dept_id", "realm"}
 
-// statedSubject reads the targeting key and the attributes of a context, without the identity. Objects,
-// arrays and null match nothing and are ignored.
+// statedSubject reads the targeting key and the attributes of a context, without the identity.
+// Objects, arrays and null match nothing and are ignored.
 func statedSubject(context map[string]any) (*feature.Subject, error) {
 	s := &feature.Subject{Attributes: map[string]string{}}
 	if key, sent := context["targetingKey"]; sent && key != nil {
 		text, ok := key.(string)
 		if !ok || utf8.RuneCountInString(text) > maxAttributeText {
-			return nil, errs.Field(errs.Invalid, "context", "targetingKey must be a string of at most %d characters", maxAttributeText)
+			return nil, errs.Field(errs.Invalid, "context",
+				"targetingKey must be a string of at most %d characters", maxAttributeText)
 		}
 		s.Key = text
 	}
-	tooMany := errs.Field(errs.Invalid, "context", "the context must have at most %d attributes with names and texts of at most %d characters", maxAttributes, maxAttributeText)
+	tooMany := errs.Field(errs.Invalid, "context",
+		"the context must have at most %d attributes with names and texts of at most %d characters", maxAttributes, maxAttributeText)
 	if len(context) > maxAttributes {
 		return nil, tooMany
 	}
 	for name, value := range context {
 		text, ok := feature.Text(value)
-		if utf8.RuneCountInString(name) > maxAttributeText || utf8.RuneCountInString(text) > maxAttributeText {
+		if utf8.RuneCountInString(name) > maxAttributeText ||
+			utf8.RuneCountInString(text) > maxAttributeText {
 			return nil, tooMany
 		}
 		if ok && name != "targetingKey" && !slices.Contains(identity, name) {
@@ -254,7 +268,8 @@ func statedIdentity(tx *store.Tx, s *feature.Subject, context map[string]any) er
 	}
 	var roles []string
 	if context["roles"] != nil {
-		wrong := errs.Field(errs.Invalid, "context", "%s must be an array of at most %d IDs or names", "roles", maxStatedRoles)
+		wrong := errs.Field(errs.Invalid, "context",
+			"%s must be an array of at most %d IDs or names", "roles", maxStatedRoles)
 		list, ok := context["roles"].([]any)
 		if !ok || len(list) > maxStatedRoles {
 			return wrong

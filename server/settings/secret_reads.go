@@ -63,7 +63,12 @@ type SecretDetails struct {
 }
 
 func NewSecretReads(s *web.Server, streams *changes.Streams) *SecretReads {
-	return &SecretReads{s: s, streams: streams, open: map[secretReader]*secretReading{}, Limit: maxSecretReads}
+	return &SecretReads{
+		s:       s,
+		streams: streams,
+		open:    map[secretReader]*secretReading{},
+		Limit:   maxSecretReads,
+	}
 }
 
 // counted counts the reading of all secrets of the response and reports true if each has an entry
@@ -78,7 +83,9 @@ func (c *configRead) counted(now store.Time) bool {
 	var found []*secretReading
 	for _, s := range c.secrets {
 		of := readerOf(c.req, s)
-		valid := func(r *secretReading) bool { return r != nil && r.of == of && r.version == s.Version && now < r.until }
+		valid := func(r *secretReading) bool {
+			return r != nil && r.of == of && r.version == s.Version && now < r.until
+		}
 		r := reads.open[of]
 		if i := slices.IndexFunc(c.logged, valid); i >= 0 {
 			r = c.logged[i] // perhaps not among those that are counted
@@ -103,8 +110,8 @@ func (r *secretReading) isStored() bool {
 	}
 }
 
-// log adds the entries that the response lacks to the change log. Requests with the same key wait for
-// the same entry.
+// log adds the entries that the response lacks to the change log. Requests with the same key wait
+// for the same entry.
 func (c *configRead) log() error {
 	reads := c.reads
 	for _, s := range c.secrets {
@@ -136,7 +143,8 @@ func (c *configRead) store(r *secretReading) {
 var errNotLogged = errors.New("the entry about reading secrets was not written")
 
 // begin returns the reading of a group; first is true for the request that must write its entry.
-func (b *SecretReads) begin(req *web.Request, s *store.ConfigSecrets) (r *secretReading, first bool) {
+func (b *SecretReads) begin(req *web.Request,
+	s *store.ConfigSecrets) (r *secretReading, first bool) {
 	now := kv.TimeOf(time.Now())
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,7 +158,11 @@ func (b *SecretReads) begin(req *web.Request, s *store.ConfigSecrets) (r *secret
 		delete(b.open, of)
 	}
 	origin := req.Origin
-	origin.Operation = audit.Operation{Method: req.Route.Method, Route: req.Route.Path, Title: req.Route.Title}
+	origin.Operation = audit.Operation{
+		Method: req.Route.Method,
+		Route:  req.Route.Path,
+		Title:  req.Route.Title,
+	}
 	origin.RequestID, origin.Address = req.ID, req.Addr
 	r = &secretReading{
 		of:      of,
@@ -176,7 +188,8 @@ func (b *SecretReads) written(r *secretReading) {
 	close(r.stored)
 }
 
-// End writes the counts of the hours that ended before a time. Counts that could not be written are kept.
+// End writes the counts of the hours that ended before a time. Counts that could not be written are
+// kept.
 func (b *SecretReads) End(now store.Time) error {
 	b.mu.Lock()
 	for of, r := range b.open {

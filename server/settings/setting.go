@@ -15,7 +15,8 @@ import (
 
 func init() {
 	web.Enums(map[string][]string{
-		"setting_type": {"checkbox", "color", "date", "flag", "image", "input", "json", "number", "radio", "secret", "select", "switch", "textarea", "time"},
+		"setting_type": {"checkbox", "color", "date", "flag", "image", "input", "json", "number",
+			"radio", "secret", "select", "switch", "textarea", "time"},
 	})
 }
 
@@ -23,54 +24,76 @@ func Routes() []web.Route {
 	return []web.Route{
 		web.CachedList("/system/setting", "system.setting.query", "List settings", &settings),
 		web.Read("/system/setting/:id", "system.setting.query", "Get a setting", getSetting),
-		web.Write("POST", "/system/setting", "system.setting.create", "Create a setting", createSetting, web.Options{Hidden: redact.Fields{Value: true}}),
-		web.Write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting", changeSetting, web.Options{Hidden: redact.Fields{Value: true}, Record: web.RecordOf(store.Settings)}),
-		web.Write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting", deleteSetting, web.Options{
-			Record: web.RecordOf(store.Settings),
-			Note:   "Built-in settings can't be deleted.",
-		}),
-		web.DeleteSeveral("/system/setting", "system.setting.delete", "Delete settings", deleteSetting),
-		web.Write("PUT", "/system/setting", "system.setting.save", "Save setting values", saveSettings, web.Options{
-			Hidden: redact.Fields{Values: true},
-			Record: web.Stated("updated_at"),
-			Note: "All or nothing: if one value is invalid, none is saved, and errors lists every " +
-				"invalid one.",
-		}),
-		web.Write("POST", "/system/setting/refresh", "system.setting.refresh", "Rebuild the settings cache", refreshSettings, web.Options{
-			Note: "Reads all settings from the database again, and returns their number and the time " +
-				"it took.",
-		}),
-		web.Action("POST", "/system/setting/flag-preview", "system.setting.query", "Preview a flag", previewFlag, web.Options{
-			ReadOnly: true,
-			Hidden:   redact.Fields{Value: true},
-			Note: "Evaluates a value that need not be saved, for at most 10,000 users in your data " +
-				"scope as they would get it in a session. Without the permission admin.list.query, " +
-				"for yourself alone.",
-		}),
-		web.Read("/system/setting-value", "system.setting.query", "Get setting values", settingValues, web.Options{
-			ETag: true,
-			Note: "Returns values by group and key, decoded by type; secrets are masked.",
-		}),
-		web.Read("/system/setting-builtin", "system.setting.query", "List built-in settings", builtinSettings, web.Options{
-			Note: "Returns the keys, by group, of settings that can't be deleted, renamed, moved or " +
-				"retyped.",
-		}),
+		web.Write("POST", "/system/setting", "system.setting.create", "Create a setting",
+			createSetting, web.Options{Hidden: redact.Fields{Value: true}}),
+		web.Write("PUT", "/system/setting/:id", "system.setting.update", "Change a setting",
+			changeSetting, web.Options{
+				Hidden: redact.Fields{Value: true},
+				Record: web.RecordOf(store.Settings),
+			}),
+		web.Write("DELETE", "/system/setting/:id", "system.setting.delete", "Delete a setting",
+			deleteSetting, web.Options{
+				Record: web.RecordOf(store.Settings),
+				Note:   "Built-in settings can't be deleted.",
+			}),
+		web.DeleteSeveral("/system/setting", "system.setting.delete", "Delete settings",
+			deleteSetting),
+		web.Write("PUT", "/system/setting", "system.setting.save", "Save setting values",
+			saveSettings, web.Options{
+				Hidden: redact.Fields{Values: true},
+				Record: web.Stated("updated_at"),
+				Note: "All or nothing: if one value is invalid, none is saved, and errors lists every " +
+					"invalid one.",
+			}),
+		web.Write("POST", "/system/setting/refresh", "system.setting.refresh",
+			"Rebuild the settings cache", refreshSettings, web.Options{
+				Note: "Reads all settings from the database again, and returns their number and the time " +
+					"it took.",
+			}),
+		web.Action("POST", "/system/setting/flag-preview", "system.setting.query",
+			"Preview a flag", previewFlag, web.Options{
+				ReadOnly: true,
+				Hidden:   redact.Fields{Value: true},
+				Note: "Evaluates a value that need not be saved, for at most 10,000 users in your data " +
+					"scope as they would get it in a session. Without the permission admin.list.query, " +
+					"for yourself alone.",
+			}),
+		web.Read("/system/setting-value", "system.setting.query", "Get setting values",
+			settingValues, web.Options{
+				ETag: true,
+				Note: "Returns values by group and key, decoded by type; secrets are masked.",
+			}),
+		web.Read("/system/setting-builtin", "system.setting.query", "List built-in settings",
+			builtinSettings, web.Options{
+				Note: "Returns the keys, by group, of settings that can't be deleted, renamed, moved or " +
+					"retyped.",
+			}),
 	}
 }
 
 var settings = web.MemoryList[store.Setting]{
-	Rows:     func(tx *store.Tx) []store.Row[store.Setting] { return store.SettingCache.Get(tx).Settings },
+	Rows: func(tx *store.Tx) []store.Row[store.Setting] {
+		return store.SettingCache.Get(tx).Settings
+	},
 	Keywords: []string{"key", "title", "describe"},
 	Order:    "sort, then id, ascending",
 	Columns: []web.MemoryColumn[store.Setting]{
 		{Name: "id", Number: func(s *store.Setting) int64 { return int64(s.ID) }, Uses: web.Sorted},
-		{Name: "group_id", Number: func(s *store.Setting) int64 { return int64(s.GroupID) }, Uses: web.Param | web.Filtered | web.Sorted},
+		{Name: "group_id", Number: func(s *store.Setting) int64 {
+			return int64(s.GroupID)
+		}, Uses: web.Param | web.Filtered | web.Sorted},
 		{Name: "key", Text: func(s *store.Setting) string { return s.Key }, Uses: web.Sorted},
 		{Name: "title", Text: func(s *store.Setting) string { return s.Title }, Uses: web.Sorted},
-		{Name: "type", Text: func(s *store.Setting) string { return s.Type }, Uses: web.Filtered | web.Sorted},
+		{Name: "type", Text: func(s *store.Setting) string {
+			return s.Type
+		}, Uses: web.Filtered | web.Sorted},
 		{Name: "sort", Number: func(s *store.Setting) int64 { return s.Sort }, Uses: web.Sorted},
-		{Name: "created_at", Number: func(s *store.Setting) int64 { return int64(s.CreatedAt) }, Uses: web.Sorted | web.Ranged},
-		{Name: "updated_at", Number: func(s *store.Setting) int64 { return int64(s.UpdatedAt) }, Uses: web.Sorted | web.Ranged},
+		{Name: "created_at", Number: func(s *store.Setting) int64 {
+			return int64(s.CreatedAt)
+		}, Uses: web.Sorted | web.Ranged},
+		{Name: "updated_at", Number: func(s *store.Setting) int64 {
+			return int64(s.UpdatedAt)
+		}, Uses: web.Sorted | web.Ranged},
 	},
 }
 
@@ -132,7 +155,8 @@ func changeSetting(tx *store.Tx, req *web.Request, in *settingChange) (*store.Se
 
 // saveSetting changes a setting. A change of a security setting is logged once it is
 // stored.
-func saveSetting(req *web.Request, tx *store.Tx, id store.ID, edit func(*store.Setting) error) (*store.Setting, error) {
+func saveSetting(req *web.Request, tx *store.Tx, id store.ID,
+	edit func(*store.Setting) error) (*store.Setting, error) {
 	old := ""
 	saved, err := store.SaveSetting(tx, id, func(s *store.Setting) error {
 		old = s.Values
@@ -145,7 +169,8 @@ func saveSetting(req *web.Request, tx *store.Tx, id store.ID, edit func(*store.S
 	if name != "" {
 		now := saved.Values
 		req.Committed = append(req.Committed, func() {
-			req.Server.Log.Warn().Str("setting", name).Str("old", old).Str("new", now).Str("user", req.Actor.Label()).Str("request", req.ID).Msg("a security setting was changed")
+			req.Server.Log.Warn().Str("setting", name).Str("old", old).Str("new", now).Str("user",
+				req.Actor.Label()).Str("request", req.ID).Msg("a security setting was changed")
 		})
 	}
 	return saved, err
@@ -214,9 +239,11 @@ func freshSettings(req *web.Request, tx *store.Tx, set *store.SettingSet, in *va
 		}
 	}
 	if req.Read.UpdatedAt != nil {
-		return errs.Field(errs.Malformed, "updated_at", "can be checked only if one setting is saved; send If-Match with the ETag of GET /system/setting-value")
+		return errs.Field(errs.Malformed, "updated_at",
+			"can be checked only if one setting is saved; send If-Match with the ETag of GET /system/setting-value")
 	}
-	return errs.Field(errs.Conflict, "If-Match", "settings were changed; reload them and try again").Coded("stale")
+	return errs.Field(errs.Conflict, "If-Match",
+		"settings were changed; reload them and try again").Coded("stale")
 }
 
 func freshSetting(req *web.Request, tx *store.Tx, id store.ID) error {
@@ -245,7 +272,8 @@ func refreshSettings(tx *store.Tx, _ *web.Request, _ *web.None) (*refreshOut, er
 	return &refreshOut{len(cache.Settings), store.SettingCache.Generation(tx), took}, nil
 }
 
-func settingValues(tx *store.Tx, _ *web.Request, _ *web.None) (web.Encoded[map[string]map[string]any], error) {
+func settingValues(tx *store.Tx, _ *web.Request,
+	_ *web.None) (web.Encoded[map[string]map[string]any], error) {
 	values, err := store.SettingCache.Get(tx).Values()
 	if err != nil {
 		return web.Encoded[map[string]map[string]any]{}, err

@@ -28,7 +28,8 @@ func (req *Request) actor(tx *store.Tx) (*store.Actor, error) {
 	return store.StillActAs(tx, own, id, req.Session.Acting.Writes)
 }
 
-// confirmActing checks, in a write transaction, that the user of the session still acts as the actor.
+// confirmActing checks, in a write transaction, that the user of the session still acts as the
+// actor.
 func (req *Request) confirmActing(tx *store.Tx) error {
 	a := store.ActorOf(tx)
 	if a.By == nil {
@@ -48,7 +49,8 @@ func (rt *Route) PermitActing(a *store.Actor) error {
 	switch {
 	case a.By == nil:
 		return nil
-	case rt.Keys == ByNoKey || rt.Confirmed || strings.HasPrefix(rt.Path, "/admin/key") || strings.HasPrefix(rt.Path, "/admin/account/"):
+	case rt.Keys == ByNoKey || rt.Confirmed || strings.HasPrefix(rt.Path, "/admin/key") ||
+		strings.HasPrefix(rt.Path, "/admin/account/"):
 		return store.ErrActing
 	case rt.Method != "GET" && !rt.ReadOnly && rt.LoggedAs != LinkAction:
 		return a.MayWrite()

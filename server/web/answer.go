@@ -11,8 +11,8 @@ import (
 	"reeve/store"
 )
 
-// A client that does not read its responses makes the server keep them. Their memory has a limit, in
-// total, per address and per user. Short responses over HTTP/1.1 do not count: the limit of
+// A client that does not read its responses makes the server keep them. Their memory has a limit,
+// in total, per address and per user. Short responses over HTTP/1.1 do not count: the limit of
 // connections bounds those. An HTTP/2 connection carries many requests, so each counts from its
 // beginning, whatever it answers.
 const (
@@ -31,8 +31,8 @@ const (
 	refusalsPerAddress = maxRefusals / 2
 )
 
-// HoldAnswer takes n bytes of memory for a response from the limit until the request ends, and moves
-// the deadline of the response so that a client must read it.
+// HoldAnswer takes n bytes of memory for a response from the limit until the request ends, and
+// moves the deadline of the response so that a client must read it.
 func (req *Request) HoldAnswer(n int) error {
 	if n <= freeAnswer {
 		req.shrinkAnswer(0)
@@ -52,7 +52,10 @@ func (req *Request) HoldAnswer(n int) error {
 func (req *Request) reserveAnswer(n int64) error {
 	n = min(n, answersPerUser) // a larger one is possible, but only alone
 	if req.answer == nil {
-		req.answer = &held{limit: req.Server.Limits.answers, shares: req.shares(answersPerAddress, answersPerUser)}
+		req.answer = &held{
+			limit:  req.Server.Limits.answers,
+			shares: req.shares(answersPerAddress, answersPerUser),
+		}
 		req.held = append(req.held, req.answer.release)
 	}
 	a := req.answer
@@ -87,14 +90,15 @@ func answerTime(n int) time.Duration {
 // made at once that a flood of them needs little more memory than one. A request with a body takes
 // no turn, since its client decides how long the body takes.
 func (req *Request) takeTurn() {
-	if req.Route.Method == http.MethodGet && req.Route.Raw == nil && (req.size.Load() > heavyAnswer || largePage(req.HTTP.URL.RawQuery)) {
+	if req.Route.Method == http.MethodGet && req.Route.Raw == nil &&
+		(req.size.Load() > heavyAnswer || largePage(req.HTTP.URL.RawQuery)) {
 		req.turn = req.Server.making
 		req.turn <- struct{}{}
 	}
 }
 
-// expectAnswer takes memory for a response of the size that the last one of the route had, if that was
-// large. So a response that the limit leaves no memory for is not made in the first place.
+// expectAnswer takes memory for a response of the size that the last one of the route had, if that
+// was large. So a response that the limit leaves no memory for is not made in the first place.
 func (req *Request) expectAnswer(out *Envelope) error {
 	n := req.size.Load()
 	if req.turn == nil || n <= heavyAnswer || n == unknownSize {
@@ -132,7 +136,9 @@ func largePage(query string) bool {
 		return false
 	}
 	values, err := url.ParseQuery(query)
-	return err == nil && slices.ContainsFunc(values["pageSize"], func(size string) bool { return len(size) > 2 })
+	return err == nil && slices.ContainsFunc(values["pageSize"], func(size string) bool {
+		return len(size) > 2
+	})
 }
 
 // placeKey is the context key of the function that releases the place of an HTTP/2 request.
@@ -147,9 +153,17 @@ func (s *Server) boundStreams(next http.Handler) http.Handler {
 			return
 		}
 		handler, client := next, ClientKey(s.clientAddr(r))
-		place := &held{limit: s.Limits.answers, n: streamCost, shares: []Share{{client, answersPerAddress}}}
+		place := &held{
+			limit:  s.Limits.answers,
+			n:      streamCost,
+			shares: []Share{{client, answersPerAddress}},
+		}
 		if err := place.acquire(); err != nil {
-			place = &held{limit: s.Limits.refusals, n: 1, shares: []Share{{client, refusalsPerAddress}}}
+			place = &held{
+				limit:  s.Limits.refusals,
+				n:      1,
+				shares: []Share{{client, refusalsPerAddress}},
+			}
 			if place.acquire() != nil {
 				panic(http.ErrAbortHandler)
 			}
@@ -157,13 +171,14 @@ func (s *Server) boundStreams(next http.Handler) http.Handler {
 		}
 		defer place.release()
 		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), placeKey{}, place)))
-		// A short response waits in a buffer for the end of the handler, and then for the client. It
-		// must not wait when the place is free already.
+		// A short response waits in a buffer for the end of the handler, and then for the client.
+		// It must not wait when the place is free already.
 		http.NewResponseController(w).Flush() // fails only if the client is gone
 	})
 }
 
-// LeavePlace releases what a request holds that counts in a limit of its own, because it lasts long.
+// LeavePlace releases what a request holds that counts in a limit of its own, because it lasts
+// long.
 func (req *Request) LeavePlace() {
 	req.leaveTurn()
 	if place, ok := req.HTTP.Context().Value(placeKey{}).(*held); ok {

@@ -27,7 +27,8 @@ func OwnAudience(req *Request) store.FieldAudience {
 }
 
 // FieldValues returns the values that an audience may read, by key.
-func FieldValues(tx *store.Tx, realm string, who store.FieldAudience, values store.FieldValues) map[string]any {
+func FieldValues(tx *store.Tx, realm string, who store.FieldAudience,
+	values store.FieldValues) map[string]any {
 	out := map[string]any{}
 	for _, f := range store.CustomFieldsOf(tx, realm, who) {
 		if value := f.Value(values.Get(f.ID)); value != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// A reverse proxy can serve this server below a path of a host that it shares with other programs. The
-// proxy passes the path on, and this file removes it; what the server sends to browsers begins with it.
-// Paths without it are served as they are: for proxies that remove it, for health checks, which do
-// not pass the proxy, and for /.reeve/callback on the hosts of other programs.
+// A reverse proxy can serve this server below a path of a host that it shares with other programs.
+// The proxy passes the path on, and this file removes it; what the server sends to browsers begins
+// with it. Paths without it are served as they are: for proxies that remove it, for health checks,
+// which do not pass the proxy, and for /.reeve/callback on the hosts of other programs.
 
 // belowBase removes the base path from the paths of requests.
 func (s *Server) belowBase(next http.Handler) http.Handler {

@@ -27,24 +27,29 @@ func Each(tx *store.Tx, ids []store.ID, fn func(store.ID) error) error {
 }
 
 // ErrManyRecords is the error of each for more changes than one write function may make.
-var ErrManyRecords = errs.Field(errs.Malformed, "ids", "select at most %d records, including those that belong to them", kv.MaxRecordsPerWrite)
+var ErrManyRecords = errs.Field(errs.Malformed, "ids",
+	"select at most %d records, including those that belong to them", kv.MaxRecordsPerWrite)
 
 // deleteOne is the handler of a route that deletes one record.
 type deleteOne func(*store.Tx, *Request, *ByID) (Nothing, error)
 
 // DeleteSeveral returns the route that deletes several records, each with one.
 func DeleteSeveral(path, access, title string, one deleteOne, options ...Options) Route {
-	return deleteOrdered(path, access, title, one, func(_ *store.Tx, ids []store.ID) []store.ID { return ids }).With(options...)
+	return deleteOrdered(path, access, title, one, func(_ *store.Tx, ids []store.ID) []store.ID {
+		return ids
+	}).With(options...)
 }
 
 // deleteOrdered is DeleteSeveral for a tree; order sorts children before their parents.
-func deleteOrdered(path, access, title string, one deleteOne, order func(*store.Tx, []store.ID) []store.ID) Route {
-	rt := Write("DELETE", path, access, title, func(tx *store.Tx, req *Request, in *ByIDs) (Nothing, error) {
-		return Nothing{}, Each(tx, order(tx, in.IDs), func(id store.ID) error {
-			_, err := one(tx, req, &ByID{id})
-			return err
+func deleteOrdered(path, access, title string, one deleteOne,
+	order func(*store.Tx, []store.ID) []store.ID) Route {
+	rt := Write("DELETE", path, access, title,
+		func(tx *store.Tx, req *Request, in *ByIDs) (Nothing, error) {
+			return Nothing{}, Each(tx, order(tx, in.IDs), func(id store.ID) error {
+				_, err := one(tx, req, &ByID{id})
+				return err
+			})
 		})
-	})
 	rt.Handler = HandlerName(one)
 	return rt
 }

@@ -25,7 +25,8 @@ func FieldTarget(v reflect.Value, f *Field) reflect.Value {
 // bindBody sets the input fields from the body.
 func (req *Request) bindBody(d *Input, v reflect.Value, body map[string]any, bad *InputFaults) {
 	for name := range body {
-		if d.ReadOnly[name] || !d.Has("json", name) && slices.Contains(req.Server.Config.IgnoredFields, name) {
+		if d.ReadOnly[name] ||
+			!d.Has("json", name) && slices.Contains(req.Server.Config.IgnoredFields, name) {
 			delete(body, name)
 		}
 	}
@@ -42,7 +43,8 @@ func (req *Request) bindBody(d *Input, v reflect.Value, body map[string]any, bad
 
 // BindObject sets the json fields of a struct. Unknown fields are malformed, unsuitable
 // values invalid.
-func BindObject(fields []*Field, v reflect.Value, object map[string]any, path string, bad *InputFaults) {
+func BindObject(fields []*Field, v reflect.Value, object map[string]any, path string,
+	bad *InputFaults) {
 	for name := range object {
 		if FindField(fields, "json", name) != nil || bad.lenient {
 			continue

@@ -43,7 +43,8 @@ func (req *Request) readBody() (map[string]any, error) {
 		return nil, err
 	}
 	req.Observed.body = b
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		media != "application/json" {
 		return nil, errs.New(errs.BadMedia, "the Content-Type of the body must be application/json")
 	}
 	value, err := req.decodeBody(b)
@@ -61,7 +62,8 @@ func (req *Request) readBody() (map[string]any, error) {
 func (req *Request) readBytes(most int64) ([]byte, error) {
 	declared := req.HTTP.ContentLength
 	if declared > most {
-		return nil, errs.New(errs.TooLarge, "the body is %d bytes; at most %d are allowed", declared, most)
+		return nil, errs.New(errs.TooLarge, "the body is %d bytes; at most %d are allowed",
+			declared, most)
 	}
 	if declared < 0 {
 		declared = most

@@ -30,8 +30,8 @@ func (req *Request) setOrigin(rt *Route) {
 	}
 }
 
-// readReason reads the reason that a client gives for a change. Characters that a header cannot have
-// are percent-encoded.
+// readReason reads the reason that a client gives for a change. Characters that a header cannot
+// have are percent-encoded.
 func (req *Request) readReason() error {
 	values := req.HTTP.Header[reasonHeader]
 	if len(values) == 0 {
@@ -43,16 +43,19 @@ func (req *Request) readReason() error {
 	}
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return errs.Field(errs.Malformed, reasonHeader, "must be text in UTF-8, percent-encoded where needed")
+		return errs.Field(errs.Malformed, reasonHeader,
+			"must be text in UTF-8, percent-encoded where needed")
 	case utf8.RuneCountInString(text) > maxReason:
-		return errs.Field(errs.Malformed, reasonHeader, "must have at most %d characters", maxReason)
+		return errs.Field(errs.Malformed, reasonHeader, "must have at most %d characters",
+			maxReason)
 	}
 	req.Origin.Reason = text
 	return nil
 }
 
-// logUse logs the use of a route that is declared as logged. The route is not run if this fails, except for
-// want of space: a full disk must not prevent a backup. The program's log has the use then.
+// logUse logs the use of a route that is declared as logged. The route is not run if this fails,
+// except for want of space: a full disk must not prevent a backup. The program's log has the use
+// then.
 func (req *Request) logUse(rt *Route) error {
 	details := map[string]string{}
 	for _, p := range req.Params {
@@ -63,7 +66,8 @@ func (req *Request) logUse(rt *Route) error {
 		return nil
 	})
 	if errs.Is(err, errs.Full) {
-		req.Server.Log.Warn().Str("request", req.ID).Str("operation", rt.Name()).Str("user", req.Actor.Username).Stringer("address", req.Addr).
+		req.Server.Log.Warn().Str("request", req.ID).Str("operation", rt.Name()).Str("user",
+			req.Actor.Username).Stringer("address", req.Addr).
 			Msg("the disk is full: this operation is not in the change log")
 		return nil
 	}

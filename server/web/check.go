@@ -46,7 +46,8 @@ func Forbidden(text string, multiline bool) errs.Message {
 			return errs.Say("must not contain line breaks")
 		case unicode.IsControl(r):
 			return errs.Say("must not contain control characters")
-		case r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069:
+		case r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E ||
+			r >= 0x2066 && r <= 0x2069:
 			return errs.Say("must not contain characters that change the text direction")
 		case r == 0x2028 || r == 0x2029:
 			return errs.Say("must not contain line separators")

@@ -7,15 +7,17 @@ import (
 	"reeve/store/errs"
 )
 
-// Clients of OAuth 2.0 name themselves by Basic authentication or in the form (RFC 6749, 2.3.1), and token introspection
-// leaves open how (RFC 7662, 2.1). The secret is an API key; the name of the client is ignored.
+// Clients of OAuth 2.0 name themselves by Basic authentication or in the form (RFC 6749, 2.3.1),
+// and token introspection leaves open how (RFC 7662, 2.1). The secret is an API key; the name of
+// the client is ignored.
 
 // readClient reads the form before the request is authenticated, if the credential can be in it.
 func (req *Request) readClient() error {
 	if _, _, basic := req.HTTP.BasicAuth(); basic || req.SendsToken() {
 		return nil
 	}
-	if media, _, err := mime.ParseMediaType(req.HTTP.Header.Get("Content-Type")); err != nil || media != FormMedia {
+	if media, _, err := mime.ParseMediaType(req.HTTP.Header.Get("Content-Type")); err != nil ||
+		media != FormMedia {
 		return nil // refused after the request is authenticated
 	}
 	form, err := req.readForm()
@@ -45,7 +47,8 @@ func (req *Request) challenge() []string {
 	return []string{"Bearer"}
 }
 
-// byClientSecret reports whether the client has to send its secret, or a right one, instead of a token.
+// byClientSecret reports whether the client has to send its secret, or a right one, instead of a
+// token.
 func (req *Request) byClientSecret() bool {
 	return req.Route != nil && req.Route.ClientCredentials && !req.SendsToken()
 }

@@ -37,7 +37,8 @@ func MaxConnections(wanted int) (int, error) {
 	case wanted == 0:
 		return free, nil
 	case known && wanted > files-ReservedFiles:
-		return 0, fmt.Errorf("server.max_connections is %d, but the limit of %d open files leaves %d: raise that limit (ulimit -n, LimitNOFILE=) or lower the key", wanted, files, files-ReservedFiles)
+		return 0,
+			fmt.Errorf("server.max_connections is %d, but the limit of %d open files leaves %d: raise that limit (ulimit -n, LimitNOFILE=) or lower the key", wanted, files, files-ReservedFiles)
 	}
 	return wanted, nil
 }
@@ -52,7 +53,13 @@ type gate struct {
 }
 
 func NewGate(l *Limit, exempt []netip.Prefix, plain bool) *gate {
-	g := &gate{limit: l, exempt: exempt, plain: plain, lingering: make(chan struct{}, maxLingering), answers: map[errs.Kind][]byte{}}
+	g := &gate{
+		limit:     l,
+		exempt:    exempt,
+		plain:     plain,
+		lingering: make(chan struct{}, maxLingering),
+		answers:   map[errs.Kind][]byte{},
+	}
 	for _, e := range []*errs.Error{
 		errs.New(errs.TooMany, "too many connections from your address; try again in a moment"),
 		errs.New(errs.Busy, "too many connections; try again in a moment"),

@@ -16,9 +16,9 @@ const AnyMedia = "*/*"
 // impersonates a user read-only can create one.
 const LinkAction = "create_link"
 
-// CleanRange changes the header Range of a request where http.ServeContent does not follow RFC 9110: another
-// unit is ignored, and so is a range of an empty file and one of too many parts; the last 0 bytes cannot
-// be sent.
+// CleanRange changes the header Range of a request where http.ServeContent does not follow RFC
+// 9110: another unit is ignored, and so is a range of an empty file and one of too many parts; the
+// last 0 bytes cannot be sent.
 func CleanRange(h http.Header, src io.Seeker) error {
 	header := h.Get("Range")
 	if header == "" {
@@ -29,13 +29,15 @@ func CleanRange(h http.Header, src io.Seeker) error {
 		return err
 	}
 	unit, set, _ := strings.Cut(header, "=")
-	if !strings.EqualFold(strings.TrimSpace(unit), "bytes") || size == 0 || strings.Count(set, ",") >= MaxRanges {
+	if !strings.EqualFold(strings.TrimSpace(unit), "bytes") || size == 0 ||
+		strings.Count(set, ",") >= MaxRanges {
 		h.Del("Range")
 		return nil
 	}
 	ranges := strings.Split(set, ",")
 	for i, part := range ranges {
-		if digits, suffix := strings.CutPrefix(strings.TrimSpace(part), "-"); suffix && digits != "" && strings.Trim(digits, "0") == "" {
+		if digits, suffix := strings.CutPrefix(strings.TrimSpace(part), "-"); suffix &&
+			digits != "" && strings.Trim(digits, "0") == "" {
 			ranges[i] = strconv.FormatInt(size, 10) + "-" // a range that begins after the end, too
 		}
 	}
@@ -61,7 +63,8 @@ func Disposition(inline bool, name string) string {
 		plain.WriteRune(r)
 	}
 	for _, b := range []byte(name) {
-		if b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || strings.IndexByte("!#$&+-.^_`|~", b) >= 0 {
+		if b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' ||
+			strings.IndexByte("!#$&+-.^_`|~", b) >= 0 {
 			exact.WriteByte(b)
 		} else {
 			exact.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(b)|0x100, 16)[1:]))

@@ -11,9 +11,10 @@ import (
 	"reeve/store"
 )
 
-// Browsers share cookies between the ports of a host. The names of cookies therefore end with a mark of
-// the installation, so that two of them on one host do not replace the cookies of each other. Cookies on the
-// origins of programs have the port in their names instead, see readOriginCookie.
+// Browsers share cookies between the ports of a host. The names of cookies therefore end with a
+// mark of the installation, so that two of them on one host do not replace the cookies of each
+// other. Cookies on the origins of programs have the port in their names instead, see
+// readOriginCookie.
 
 // CookieMarks are the marks of an installation in the names of its cookies.
 type CookieMarks struct {
@@ -23,7 +24,8 @@ type CookieMarks struct {
 
 func NewCookieMarks(db *store.DB) (m CookieMarks, err error) {
 	return m, db.View(store.System, func(tx *store.Tx) error {
-		m = CookieMarks{cookieMark(tx.Instance() + " " + db.LogHead().Generation), cookieMark(tx.Instance())}
+		m = CookieMarks{cookieMark(tx.Instance() + " " + db.LogHead().Generation),
+			cookieMark(tx.Instance())}
 		return nil
 	})
 }
@@ -34,7 +36,8 @@ func cookieMark(of string) string {
 	return "_" + hex.EncodeToString(sum[:4])
 }
 
-// The names of cookies begin with these. They were the whole names once: see adoptSession and deviceToken.
+// The names of cookies begin with these. They were the whole names once: see adoptSession and
+// deviceToken.
 const (
 	SessionName    = "reeve_session"
 	AppSessionName = "reeve_app_session"
@@ -68,8 +71,8 @@ func RealmName(app bool, admin, other string) string {
 	return admin
 }
 
-// prefixed returns a name with the prefix of secure cookies. Browsers accept __Host- only from the host itself, over
-// HTTPS, and only for the whole host; over plain HTTP they refuse both.
+// prefixed returns a name with the prefix of secure cookies. Browsers accept __Host- only from the
+// host itself, over HTTPS, and only for the whole host; over plain HTTP they refuse both.
 func (s *Server) prefixed(name string, secure bool) string {
 	switch {
 	case !secure:
@@ -80,15 +83,17 @@ func (s *Server) prefixed(name string, secure bool) string {
 	return "__Host-" + name
 }
 
-// HiddenCookie returns a cookie of this server, which browsers do not send to other programs of its host.
+// HiddenCookie returns a cookie of this server, which browsers do not send to other programs of its
+// host.
 func (s *Server) HiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
 	cookie := HiddenCookie(name, value, seconds, secure)
 	cookie.Path = cmp.Or(s.Config.BasePath, "/")
 	return cookie
 }
 
-// HiddenCookie returns a cookie that scripts cannot read, and that other sites cannot make a browser send
-// but by a link. seconds is how long it is kept: 0 until the browser is closed, negative to delete it.
+// HiddenCookie returns a cookie that scripts cannot read, and that other sites cannot make a
+// browser send but by a link. seconds is how long it is kept: 0 until the browser is closed,
+// negative to delete it.
 func HiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
 	return &http.Cookie{
 		Name:     name,
@@ -105,13 +110,17 @@ func HiddenCookie(name, value string, seconds int, secure bool) *http.Cookie {
 // authorized twice.
 func (req *Request) SetCookie(c *http.Cookie) {
 	h := req.Writer.Header()
-	h["Set-Cookie"] = slices.DeleteFunc(h["Set-Cookie"], func(line string) bool { return strings.HasPrefix(line, c.Name+"=") })
+	h["Set-Cookie"] = slices.DeleteFunc(h["Set-Cookie"], func(line string) bool {
+		return strings.HasPrefix(line, c.Name+"=")
+	})
 	h.Add("Set-Cookie", c.String())
 }
 
 // setsCookie reports whether this response sets a cookie.
 func (req *Request) setsCookie(name string) bool {
-	return slices.ContainsFunc(req.Writer.Header()["Set-Cookie"], func(line string) bool { return strings.HasPrefix(line, name+"=") })
+	return slices.ContainsFunc(req.Writer.Header()["Set-Cookie"], func(line string) bool {
+		return strings.HasPrefix(line, name+"=")
+	})
 }
 
 // DropCookie deletes a cookie.

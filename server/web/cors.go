@@ -38,7 +38,8 @@ func (s *Server) Cors(next http.Handler) http.Handler {
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 			h.Add("Vary", "Access-Control-Request-Headers")
 			h.Set("Access-Control-Allow-Methods", corsMethods)
-			h.Set("Access-Control-Allow-Headers", allowHeaders(r.Header.Values("Access-Control-Request-Headers")))
+			h.Set("Access-Control-Allow-Headers",
+				allowHeaders(r.Header.Values("Access-Control-Request-Headers")))
 			h.Set("Access-Control-Max-Age", "600")
 			w.WriteHeader(http.StatusNoContent)
 			return
@@ -56,8 +57,10 @@ func allowHeaders(asked []string) string {
 	for name := range strings.SplitSeq(strings.Join(asked, ","), ",") {
 		name = strings.TrimSpace(name)
 		known := func(other string) bool { return strings.EqualFold(other, name) }
-		forwarding := slices.ContainsFunc(forwardingHeaders, known) || len(name) > 11 && strings.EqualFold(name[:11], "X-Forwarded")
-		if isToken(name) && !forwarding && !slices.ContainsFunc(allowed, known) && len(allowed) < most {
+		forwarding := slices.ContainsFunc(forwardingHeaders, known) ||
+			len(name) > 11 && strings.EqualFold(name[:11], "X-Forwarded")
+		if isToken(name) && !forwarding && !slices.ContainsFunc(allowed, known) &&
+			len(allowed) < most {
 			allowed = append(allowed, name)
 		}
 	}

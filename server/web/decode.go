@@ -26,7 +26,8 @@ func (req *Request) Decode(d *Input, in any) error {
 		return err
 	}
 	for name := range query {
-		if !d.hasParameter(name) && !d.states(name) && !d.AnyQuery && (d.List == nil || !d.List.Selects(name)) {
+		if !d.hasParameter(name) && !d.states(name) && !d.AnyQuery &&
+			(d.List == nil || !d.List.Selects(name)) {
 			bad.Malformed.Add(name, "unknown parameter")
 		}
 	}
@@ -161,7 +162,9 @@ func parseQuery(raw string) (url.Values, error) {
 		return nil, errs.New(errs.Malformed, "malformed query string")
 	}
 	for name, values := range query {
-		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
+		if !utf8.ValidString(name) || slices.ContainsFunc(values, func(v string) bool {
+			return !utf8.ValidString(v)
+		}) {
 			return nil, errs.New(errs.Malformed, "the query string is not valid UTF-8")
 		}
 	}
@@ -240,8 +243,8 @@ func parseIDs(text string) ([]store.ID, error) {
 	return ids, nil
 }
 
-// FieldPrefix is before the key of a custom field in the name of a form's field. That of a field with several
-// values ends with [].
+// FieldPrefix is before the key of a custom field in the name of a form's field. That of a field
+// with several values ends with [].
 const FieldPrefix = "fields."
 
 // bindCustom sets the custom fields from a form, as texts or lists of texts.

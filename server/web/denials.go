@@ -50,7 +50,11 @@ func (d *denials) Take() (counts map[Denial]int, others int) {
 // countDenial counts a request that was refused for lack of a permission.
 func (s *Server) countDenial(req *Request) {
 	if req.Writer.status == http.StatusForbidden && req.Actor.ID != 0 && req.Route != nil {
-		d := Denial{User: store.Account{App: req.Actor.App, ID: req.Actor.Person().ID}, Key: req.Actor.Key, Route: req.Route}
+		d := Denial{
+			User:  store.Account{App: req.Actor.App, ID: req.Actor.Person().ID},
+			Key:   req.Actor.Key,
+			Route: req.Route,
+		}
 		if req.Actor.By != nil {
 			d.As = req.Actor.ID
 		}
@@ -60,5 +64,7 @@ func (s *Server) countDenial(req *Request) {
 
 // FailedSignIn counts a failed sign-in of a known user.
 func (s *Server) FailedSignIn(req *Request) func() {
-	return func() { s.Denials.Add(Denial{Network: store.NetworkOf(req.Addr).String(), Route: req.Route}) }
+	return func() {
+		s.Denials.Add(Denial{Network: store.NetworkOf(req.Addr).String(), Route: req.Route})
+	}
 }

@@ -10,7 +10,8 @@ import (
 // a name in its check tag (enum=sex) and an output in a tag of its own (enum:"sex"), so
 // that both have the same values. Values of a number are consecutive and in order.
 var valuesOf = map[string][]string{
-	"job_state": {store.JobPreparing, store.JobRunning, store.JobUndoing, store.JobDone, store.JobFailed},
+	"job_state": {store.JobPreparing, store.JobRunning, store.JobUndoing, store.JobDone,
+		store.JobFailed},
 }
 
 // Enums declares enums of a resource. It is called while the program starts.

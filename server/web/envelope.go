@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Envelope is a successful response: data is appended to bytes, and send adds the rest. The response
-// of a protocol is the data alone.
+// Envelope is a successful response: data is appended to bytes, and send adds the rest. The
+// response of a protocol is the data alone.
 type Envelope struct {
 	Bytes bytes.Buffer
 	ETag  string // ETag of the data, in quotes; "" for none

@@ -46,7 +46,13 @@ type Failure struct {
 
 // failureOf returns the envelope of an error in a language, without the ID of a request.
 func failureOf(e *errs.Error, l errs.Language) Failure {
-	out := Failure{Msg: e.Msg.In(l), ShowType: Status[e.Kind].show, ErrorCode: e.Code, Errors: e.Fields.In(l), Details: Reasons(e.Fields)}
+	out := Failure{
+		Msg:       e.Msg.In(l),
+		ShowType:  Status[e.Kind].show,
+		ErrorCode: e.Code,
+		Errors:    e.Fields.In(l),
+		Details:   Reasons(e.Fields),
+	}
 	if e.Fields == nil {
 		why := ReasonOf(e.Msg)
 		out.Reason = &why

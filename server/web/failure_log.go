@@ -42,7 +42,8 @@ func (f *FailureLog) Log(log zerolog.Logger, kind string, err error, write func(
 	f.Note(log, time.Now(), kind, err, write)
 }
 
-func (f *FailureLog) Note(log zerolog.Logger, now time.Time, kind string, err error, write func(*zerolog.Event)) {
+func (f *FailureLog) Note(log zerolog.Logger, now time.Time, kind string, err error,
+	write func(*zerolog.Event)) {
 	text, _, _ := strings.Cut(err.Error(), "\n") // the stack of a panic differs each time
 	key := kind + " " + text
 	f.mu.Lock()

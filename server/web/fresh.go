@@ -128,7 +128,8 @@ func (req *Request) Fresh(r Revised) error {
 	default:
 		return nil
 	}
-	return errs.Field(errs.Conflict, field, "the record was changed at %s; reload it and try again", updatedAt).Coded("stale")
+	return errs.Field(errs.Conflict, field,
+		"the record was changed at %s; reload it and try again", updatedAt).Coded("stale")
 }
 
 // Conditions are the request headers that make a change conditional.
@@ -142,10 +143,12 @@ func (req *Request) readConditions(rt *Route) error {
 		switch {
 		case len(values) == 0:
 		case name != "If-Match" || !rt.Conditional:
-			return errs.Field(errs.Malformed, name, "this operation can't check this condition; send the request without it")
+			return errs.Field(errs.Malformed, name,
+				"this operation can't check this condition; send the request without it")
 		default:
 			if req.Read.Tags = strings.TrimSpace(strings.Join(values, ", ")); req.Read.Tags == "" {
-				return errs.Field(errs.Malformed, name, "must be the ETag returned when the record was read")
+				return errs.Field(errs.Malformed, name,
+					"must be the ETag returned when the record was read")
 			}
 		}
 	}
@@ -196,15 +199,24 @@ func (req *Request) bindRead(d *Input, query url.Values, body map[string]any, ba
 
 // StateSchemas describe the fields that bindRead reads.
 var StateSchemas = map[string]map[string]any{
-	"updated_at": {"type": "string", "format": "date-time", "description": "Time of the last change as it was read, in any precision; 409 stale if the record has changed since"},
-	"version":    {"type": "integer", "format": "int64", "description": "Version of the record as it was read; 409 stale if the record has changed since"},
+	"updated_at": {
+		"type":        "string",
+		"format":      "date-time",
+		"description": "Time of the last change as it was read, in any precision; 409 stale if the record has changed since",
+	},
+	"version": {
+		"type":        "integer",
+		"format":      "int64",
+		"description": "Version of the record as it was read; 409 stale if the record has changed since",
+	},
 }
 
 // precisionOf returns the value of the last digit of an RFC 3339 time, in microseconds.
 func precisionOf(text string) store.Time {
 	precision := store.Time(1_000_000)
 	_, fraction, _ := strings.Cut(text, ".")
-	for i := 0; i < len(fraction) && fraction[i] >= '0' && fraction[i] <= '9' && precision > 1; i++ {
+	for i := 0; i < len(fraction) && fraction[i] >= '0' && fraction[i] <= '9' &&
+		precision > 1; i++ {
 		precision /= 10
 	}
 	return precision

@@ -20,5 +20,6 @@ func (req *Request) abandoned(err error) error {
 	if err == nil || !canceled && !unsent {
 		return nil
 	}
-	return errs.New(errs.Malformed, "the client closed the connection before the response was complete").Coded("client_closed").Because(err)
+	return errs.New(errs.Malformed,
+		"the client closed the connection before the response was complete").Coded("client_closed").Because(err)
 }

@@ -11,9 +11,9 @@ import (
 	"reeve/store/errs"
 )
 
-// hosts are the names under which this server answers. A page of another site can make its own
-// name resolve to this server (DNS rebinding), and would then be of the same origin. So a request for
-// a name that is not one of them is refused once the public URL is known.
+// hosts are the names under which this server answers. A page of another site can make its own name
+// resolve to this server (DNS rebinding), and would then be of the same origin. So a request for a
+// name that is not one of them is refused once the public URL is known.
 type hosts struct{ names []string }
 
 func newHosts(config *Config) *hosts {
@@ -25,7 +25,8 @@ func newHosts(config *Config) *hosts {
 		h.names = append(h.names, strings.ToLower(name))
 	}
 	// A proxy asks for the programs behind it under their own names.
-	for _, text := range append([]string{config.PublicURL, config.Forward.URL}, config.Forward.Origins...) {
+	for _, text := range append([]string{config.PublicURL, config.Forward.URL},
+		config.Forward.Origins...) {
 		if u, err := url.Parse(text); err == nil && u.Hostname() != "" {
 			h.names = append(h.names, strings.ToLower(u.Hostname()))
 		}
@@ -41,7 +42,8 @@ func (h *hosts) accepts(host string) bool {
 		name = bare
 	}
 	name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, "[]")), ".")
-	if !strings.Contains(name, ".") && !strings.Contains(name, ":") || strings.HasSuffix(name, ".localhost") {
+	if !strings.Contains(name, ".") && !strings.Contains(name, ":") ||
+		strings.HasSuffix(name, ".localhost") {
 		return true
 	}
 	if _, err := netip.ParseAddr(name); err == nil {
@@ -50,14 +52,15 @@ func (h *hosts) accepts(host string) bool {
 	return slices.Contains(h.names, name)
 }
 
-// checkHost returns a handler that refuses requests for other names. Health checks are answered under
-// any name: they tell nothing.
+// checkHost returns a handler that refuses requests for other names. Health checks are answered
+// under any name: they tell nothing.
 func (s *Server) checkHost(next http.Handler) http.Handler {
 	h := newHosts(&s.Config)
 	if h == nil {
 		return next
 	}
-	refuse := s.refuse(errs.New(errs.Malformed, "this server does not answer to this host name; add it to server.allowed_hosts in the configuration").Coded("unknown_host"))
+	refuse := s.refuse(errs.New(errs.Malformed,
+		"this server does not answer to this host name; add it to server.allowed_hosts in the configuration").Coded("unknown_host"))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/health" && !h.accepts(r.Host) {
 			refuse.ServeHTTP(w, r)

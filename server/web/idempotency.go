@@ -22,9 +22,9 @@ import (
 )
 
 // A client that does not know whether a POST has succeeded repeats it with the same Idempotency-Key
-// (draft-ietf-httpapi-idempotency-key-header). The key is stored in the transaction of the first write of
-// the request. The response is stored with it, or in a write of its own if it is only known later,
-// encrypted with the key, which is not stored.
+// (draft-ietf-httpapi-idempotency-key-header). The key is stored in the transaction of the first
+// write of the request. The response is stored with it, or in a write of its own if it is only
+// known later, encrypted with the key, which is not stored.
 const (
 	IdempotencyHeader = "Idempotency-Key"
 	replayedHeader    = "Idempotency-Replayed"
@@ -58,18 +58,23 @@ func (req *Request) readIdempotency(rt *Route) error {
 	if n := len(key); n >= 2 && key[0] == '"' && key[n-1] == '"' { // a string of RFC 9651
 		key = key[1 : n-1]
 	}
-	if len(values) > 1 || key == "" || len(key) > MaxIdempotencyKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errs.Field(errs.Malformed, IdempotencyHeader, "must be 1 to %d visible ASCII characters", MaxIdempotencyKey)
+	if len(values) > 1 || key == "" || len(key) > MaxIdempotencyKey ||
+		strings.ContainsFunc(key, func(r rune) bool {
+			return r <= ' ' || r > '~'
+		}) {
+		return errs.Field(errs.Malformed, IdempotencyHeader,
+			"must be 1 to %d visible ASCII characters", MaxIdempotencyKey)
 	}
 	req.idempotency = &idempotency{caller: UserKey(req.Actor), key: key, content: sha256.New()}
 	req.idempotency.add([]byte(rt.Method), []byte(req.HTTP.URL.RequestURI()))
 	return nil
 }
 
-// Idempotent reports whether a route accepts an Idempotency-Key. After signing out, which is possible before a
-// password change, the caller has no session to repeat it with.
+// Idempotent reports whether a route accepts an Idempotency-Key. After signing out, which is
+// possible before a password change, the caller has no session to repeat it with.
 func (rt *Route) Idempotent() bool {
-	return rt.Method == http.MethodPost && !rt.ReadOnly && !rt.AllowedBeforePasswordChange && rt.Access != Public && rt.Access != AnyRealm
+	return rt.Method == http.MethodPost && !rt.ReadOnly && !rt.AllowedBeforePasswordChange &&
+		rt.Access != Public && rt.Access != AnyRealm
 }
 
 // add adds parts of the request to its hash. It does nothing without a key.
@@ -92,8 +97,8 @@ func (i *idempotency) endFile() {
 	}
 }
 
-// tee returns a reader of a file that adds the file to the hash of the request. The boundaries of a form are not
-// in it, since clients choose new ones when they repeat a request.
+// tee returns a reader of a file that adds the file to the hash of the request. The boundaries of a
+// form are not in it, since clients choose new ones when they repeat a request.
 func (i *idempotency) tee(file io.Reader, name string) io.Reader {
 	if i == nil {
 		return file
@@ -118,7 +123,8 @@ func (i *idempotency) request() string {
 	return hex.EncodeToString(i.content.Sum(nil))
 }
 
-// scopeHash returns a hash of the data scope of the caller, beyond which a stored response must not be sent.
+// scopeHash returns a hash of the data scope of the caller, beyond which a stored response must not
+// be sent.
 func scopeHash(tx *store.Tx) string {
 	b, err := json.Marshal(ScopeIn(tx, store.ActorOf(tx)))
 	if err != nil {
@@ -142,8 +148,8 @@ func (i *idempotency) aead() cipher.AEAD {
 	return aead
 }
 
-// completed returns an error if the request was completed before: errReplay, or 422 if another request
-// was completed with the key. The body must have been read.
+// completed returns an error if the request was completed before: errReplay, or 422 if another
+// request was completed with the key. The body must have been read.
 func (req *Request) completed(tx *store.Tx) error {
 	i := req.idempotency
 	if i == nil || !i.running {
@@ -192,7 +198,13 @@ func (req *Request) complete(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	done := &store.CompletedRequest{Caller: i.caller, Key: i.lookup(), Request: i.request(), Scope: scopeHash(tx), RequestID: req.ID}
+	done := &store.CompletedRequest{
+		Caller:    i.caller,
+		Key:       i.lookup(),
+		Request:   i.request(),
+		Scope:     scopeHash(tx),
+		RequestID: req.ID,
+	}
 	req.seal(done)
 	i.stored = true
 	return store.AddCompleted(tx, done)
@@ -235,21 +247,22 @@ func (req *Request) actOnce(rt *Route, out *Envelope) error {
 	return err
 }
 
-// ConfirmCompleted returns an error if a completed request was not committed: it was found in a transaction that
-// has failed since.
+// ConfirmCompleted returns an error if a completed request was not committed: it was found in a
+// transaction that has failed since.
 func (req *Request) ConfirmCompleted(done *store.CompletedRequest) error {
 	return req.DB.View(req.Actor, func(tx *store.Tx) error {
 		stored, err := store.CompletedByKey.Get(tx, done.Key)
 		if errs.Is(err, errs.NotFound) || err == nil && stored.RequestID != done.RequestID {
-			return errs.New(errs.Busy, "the first request with this Idempotency-Key has failed; repeat it").After(LimitRetry)
+			return errs.New(errs.Busy,
+				"the first request with this Idempotency-Key has failed; repeat it").After(LimitRetry)
 		}
 		return err
 	})
 }
 
-// settle stores the response of an operation that has made it after its writes. If the operation has failed
-// after a write, it forgets the request, so that it can be repeated. If this fails, or the program ends
-// before it, a repeated request gets already_done instead.
+// settle stores the response of an operation that has made it after its writes. If the operation
+// has failed after a write, it forgets the request, so that it can be repeated. If this fails, or
+// the program ends before it, a repeated request gets already_done instead.
 func (req *Request) settle(out *Envelope, failed error) {
 	i := req.idempotency
 	switch {
@@ -272,10 +285,11 @@ func (req *Request) settle(out *Envelope, failed error) {
 		if failed != nil {
 			return store.CompletedRequests.Delete(tx, done.ID)
 		}
-		_, err = store.CompletedRequests.UpdateQuietly(tx, done.ID, func(done *store.CompletedRequest) error {
-			req.seal(done)
-			return nil
-		})
+		_, err = store.CompletedRequests.UpdateQuietly(tx, done.ID,
+			func(done *store.CompletedRequest) error {
+				req.seal(done)
+				return nil
+			})
 		return err
 	})
 	if err != nil {
@@ -286,7 +300,8 @@ func (req *Request) settle(out *Envelope, failed error) {
 // replay writes the stored response of a completed request to out.
 func (req *Request) replay(out *Envelope, done *store.CompletedRequest) error {
 	if done.Answer == nil {
-		return errs.New(errs.Conflict, "this request was already carried out; its response is not stored").Coded("already_done")
+		return errs.New(errs.Conflict,
+			"this request was already carried out; its response is not stored").Coded("already_done")
 	}
 	data, err := req.idempotency.aead().Open(nil, nil, done.Answer, nil)
 	if err != nil {
@@ -303,7 +318,8 @@ func (req *Request) replay(out *Envelope, done *store.CompletedRequest) error {
 	return nil
 }
 
-// keepCompleted deletes completed requests that are too old, even when no new ones come, until ctx ends.
+// keepCompleted deletes completed requests that are too old, even when no new ones come, until ctx
+// ends.
 func (s *Server) keepCompleted(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()

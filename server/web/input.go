@@ -63,12 +63,17 @@ var Patterns = map[string]struct {
 	Re   *regexp.Regexp
 	hint errs.Message
 }{
-	"key":      {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`), errs.Say("must be 1 to 5 lower-case segments separated by dots")},
-	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`), errs.Say("must contain only letters, digits, periods, underscores and hyphens")},
-	"email":    {store.AddressPattern, errs.Say("must be an email address")},
-	"mobile":   {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`), errs.Say("must be a phone number")},
-	"filename": {regexp.MustCompile(`^[. ]*[^/\\. ][^/\\]*$`), errs.Say("must be a file name without slashes, and not only dots")},
-	"path":     {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`), errs.Say("must be a path that starts with /, or an http(s) URL")},
+	"key": {regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0,4}$`),
+		errs.Say("must be 1 to 5 lower-case segments separated by dots")},
+	"username": {regexp.MustCompile(`^[A-Za-z0-9._-]*$`),
+		errs.Say("must contain only letters, digits, periods, underscores and hyphens")},
+	"email": {store.AddressPattern, errs.Say("must be an email address")},
+	"mobile": {regexp.MustCompile(`^$|^\+?[0-9][0-9 ()-]{2,30}$`),
+		errs.Say("must be a phone number")},
+	"filename": {regexp.MustCompile(`^[. ]*[^/\\. ][^/\\]*$`),
+		errs.Say("must be a file name without slashes, and not only dots")},
+	"path": {regexp.MustCompile(`^$|^(/|https?://)[^\s\\]*$`),
+		errs.Say("must be a path that starts with /, or an http(s) URL")},
 }
 
 // Describe returns the description of an input struct. out is the route's output: if it
@@ -111,7 +116,8 @@ func FindField(fields []*Field, from, name string) *Field {
 	return nil
 }
 
-// described has the fields of every input that was described. Each server has its own routes with the same inputs.
+// described has the fields of every input that was described. Each server has its own routes with
+// the same inputs.
 var described sync.Map // of []*field, by describedKey
 
 type describedKey struct {
@@ -182,7 +188,8 @@ func newField(sf reflect.StructField, i int, method string) *Field {
 		default:
 			p, ok := Patterns[name]
 			if !ok {
-				panic(fmt.Sprintf("server: input field %s has the unknown check %q", sf.Name, check))
+				panic(fmt.Sprintf("server: input field %s has the unknown check %q", sf.Name,
+					check))
 			}
 			f.Pattern, f.hint = p.Re, p.hint
 		}
@@ -236,7 +243,8 @@ func (f *Field) CanBeEmpty() bool {
 	case f.Typ == reflect.TypeFor[store.ID](), f.Typ == reflect.TypeFor[store.Time](), f.Typ.Kind() == reflect.Slice, f.Typ.Kind() == reflect.Interface:
 		return true
 	case f.Typ.Kind() == reflect.String:
-		return (f.Enum == nil || slices.Contains(f.Enum, "")) && (f.Pattern == nil || f.Pattern.MatchString(""))
+		return (f.Enum == nil || slices.Contains(f.Enum, "")) &&
+			(f.Pattern == nil || f.Pattern.MatchString(""))
 	}
 	return false
 }
@@ -259,7 +267,9 @@ func IsRecord(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return false
 	}
-	return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Type == identType })
+	return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool {
+		return f.Type == identType
+	})
 }
 
 // jsonNames returns the JSON names of a struct's fields.

@@ -35,12 +35,14 @@ func ParseJSON(ctx context.Context, b []byte, maxValues int) (any, error) {
 	case jsontext.Twice:
 		return nil, errs.Field(errs.Malformed, fault.Path, "is given twice")
 	case jsontext.TooDeep:
-		return nil, errs.New(errs.Malformed, "the body must not be nested deeper than %d levels", maxNesting)
+		return nil, errs.New(errs.Malformed, "the body must not be nested deeper than %d levels",
+			maxNesting)
 	case jsontext.TooMany:
 		return nil, errs.New(errs.Malformed, "the body must have at most %d values", maxValues)
 	}
 	line := 1 + bytes.Count(b[:fault.Offset], []byte("\n"))
-	return nil, errs.New(errs.Malformed, "the body is not valid JSON: line %d, byte %d", line, fault.Offset)
+	return nil, errs.New(errs.Malformed, "the body is not valid JSON: line %d, byte %d", line,
+		fault.Offset)
 }
 
 // errGone returns the error for a client that has closed the connection.

@@ -30,7 +30,8 @@ func LanguageFor(header string) errs.Language {
 	for range maxLanguages {
 		item, rest, more := strings.Cut(header, ",")
 		tag, q := weighted(item)
-		if primary, _, _ := strings.Cut(tag, "-"); primary == "en" || primary == "zh" || primary == "*" {
+		if primary, _, _ := strings.Cut(tag, "-"); primary == "en" || primary == "zh" ||
+			primary == "*" {
 			if _, again := weights[primary]; !again || q > weights[primary] {
 				weights[primary] = q
 			}

@@ -77,21 +77,30 @@ func newLimits(connections int) *limits {
 	return &limits{
 		Connections: NewLimit("connections", int64(connections), errs.Say("too many connections")),
 		Bodies:      NewLimit("bodies", maxBodies, errs.Say("too many requests at once")),
-		BodyMemory:  NewLimit("body_memory", BodyMemory, errs.Say("too many large requests at once")),
-		Uploads:     NewLimit("uploads", maxUploads, errs.Say("too many uploads at once")),
-		Pictures:    NewLimit("pictures", MaxPictures, errs.Say("too many images are being processed")),
-		Backups:     NewLimit("backups", MaxBackups, errs.Say("too many backups are being downloaded")),
-		Streams:     NewLimit("streams", int64(max(connections/2, LeastConns)), errs.Say("too many event streams")),
-		Tests:       NewLimit("webhook_tests", maxTests, errs.Say("too many test events are being sent")),
-		MailTests:   NewLimit("mail_tests", maxMailTests, errs.Say("too many test mails are being sent")),
-		answers:     NewLimit("answers", answerMemory, errs.Say("too many responses are being sent")),
-		refusals:    NewLimit("refusals", maxRefusals, errs.Say("too many requests are being refused")),
-		Rate:        NewLimit("transfer_rate", 0, errs.Say("the transfer is too slow")),
+		BodyMemory: NewLimit("body_memory", BodyMemory,
+			errs.Say("too many large requests at once")),
+		Uploads: NewLimit("uploads", maxUploads, errs.Say("too many uploads at once")),
+		Pictures: NewLimit("pictures", MaxPictures,
+			errs.Say("too many images are being processed")),
+		Backups: NewLimit("backups", MaxBackups,
+			errs.Say("too many backups are being downloaded")),
+		Streams: NewLimit("streams", int64(max(connections/2, LeastConns)),
+			errs.Say("too many event streams")),
+		Tests: NewLimit("webhook_tests", maxTests,
+			errs.Say("too many test events are being sent")),
+		MailTests: NewLimit("mail_tests", maxMailTests,
+			errs.Say("too many test mails are being sent")),
+		answers: NewLimit("answers", answerMemory,
+			errs.Say("too many responses are being sent")),
+		refusals: NewLimit("refusals", maxRefusals,
+			errs.Say("too many requests are being refused")),
+		Rate: NewLimit("transfer_rate", 0, errs.Say("the transfer is too slow")),
 	}
 }
 
 func (l *limits) All() []*Limit {
-	return []*Limit{l.Connections, l.Bodies, l.BodyMemory, l.Uploads, l.Pictures, l.Backups, l.Streams, l.Tests, l.MailTests, l.answers, l.refusals, l.Rate}
+	return []*Limit{l.Connections, l.Bodies, l.BodyMemory, l.Uploads, l.Pictures, l.Backups,
+		l.Streams, l.Tests, l.MailTests, l.answers, l.refusals, l.Rate}
 }
 
 // held is an amount of a limit that was acquired.

@@ -84,7 +84,8 @@ type scopedPage[T any] struct {
 }
 
 // WritePage writes a page of rows that are already encoded.
-func WritePage(b *bytes.Buffer, rows []json.RawMessage, damaged []store.ID, total int, ask *ListQuery, hidden int) {
+func WritePage(b *bytes.Buffer, rows []json.RawMessage, damaged []store.ID, total int,
+	ask *ListQuery, hidden int) {
 	b.WriteString(`{"data":[`)
 	for i, row := range rows {
 		if i > 0 {
@@ -171,7 +172,8 @@ func (l *ListInfo) parse(req *Request, own *Input) (*ListQuery, error) {
 		if !slices.ContainsFunc(values, func(v string) bool { return v != "" }) {
 			continue
 		}
-		if len(values) > 1 && l.Column(strings.TrimSuffix(name, "[]"), Ranged) == nil && !strings.HasPrefix(name, CustomPrefix) {
+		if len(values) > 1 && l.Column(strings.TrimSuffix(name, "[]"), Ranged) == nil &&
+			!strings.HasPrefix(name, CustomPrefix) {
 			faults.Add(name, "must be given once, not %d times", len(values))
 			continue
 		}
@@ -224,7 +226,8 @@ func (l *ListInfo) knows(name string) bool {
 // Selects reports whether a parameter determines which records a list has, regardless
 // of page and order.
 func (l *ListInfo) Selects(name string) bool {
-	return l.knows(name) && !slices.Contains([]string{"page", "current", "pageSize", "sorter"}, name)
+	return l.knows(name) &&
+		!slices.Contains([]string{"page", "current", "pageSize", "sorter"}, name)
 }
 
 // narrowed reports whether the query has a condition.
@@ -330,7 +333,8 @@ func (q *ListQuery) oneOf(c *ColumnInfo, parameter string, texts []string, fault
 }
 
 // field parses a parameter named after a column.
-func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.Values, faults errs.Faults) {
+func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.Values,
+	faults errs.Faults) {
 	if key, custom := strings.CutPrefix(name, CustomPrefix); custom {
 		q.customField(key, values, faults)
 		return
@@ -358,7 +362,8 @@ func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.V
 	low, errLow := Bound(values[0], false, zone)
 	high, errHigh := Bound(values[1], true, zone)
 	if errLow != nil || errHigh != nil {
-		faults.Add(name, "must be times such as 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates such as 2025-05-08")
+		faults.Add(name,
+			"must be times such as 2025-05-08T03:04:05Z or 2025-05-08 03:04:05, or dates such as 2025-05-08")
 		return
 	}
 	q.Ranges = append(q.Ranges, timeRange{plain, low, high})
@@ -368,4 +373,11 @@ func (l *ListInfo) field(q *ListQuery, name string, values []string, query url.V
 const FieldUse = Param | Filtered
 
 // separators are the values of the parameter separator of an export.
-var separators = map[string]rune{"comma": ',', ",": ',', "semicolon": ';', ";": ';', "tab": '\t', "\t": '\t'}
+var separators = map[string]rune{
+	"comma":     ',',
+	",":         ',',
+	"semicolon": ';',
+	";":         ';',
+	"tab":       '\t',
+	"\t":        '\t',
+}

@@ -21,7 +21,8 @@ type customFilter struct {
 // CustomPrefix begins the names of custom fields in the parameters of lists.
 const CustomPrefix = "fields."
 
-// customField parses a parameter named after a custom field: fields.KEY=VALUE, or fields.KEY[]=FROM&fields.KEY[]=TO.
+// customField parses a parameter named after a custom field: fields.KEY=VALUE, or
+// fields.KEY[]=FROM&fields.KEY[]=TO.
 func (q *ListQuery) customField(key string, values []string, faults errs.Faults) {
 	key, isRange := strings.CutSuffix(key, "[]")
 	if isRange && len(values) == 1 {
@@ -29,7 +30,12 @@ func (q *ListQuery) customField(key string, values []string, faults errs.Faults)
 	}
 	switch {
 	case isRange && len(values) == 2:
-		q.custom = append(q.custom, customFilter{key: key, isRange: true, low: values[0], high: values[1]})
+		q.custom = append(q.custom, customFilter{
+			key:     key,
+			isRange: true,
+			low:     values[0],
+			high:    values[1],
+		})
 	case isRange:
 		faults.Add(CustomPrefix+key, "must have two values: from and to")
 	case len(values) > 1:
@@ -40,7 +46,8 @@ func (q *ListQuery) customField(key string, values []string, faults errs.Faults)
 }
 
 // customCondition returns the condition of a filter by a custom field.
-func (t *Resource[T, Out]) customCondition(tx *store.Tx, req *Request, of customFilter) (kv.Condition, error) {
+func (t *Resource[T, Out]) customCondition(tx *store.Tx, req *Request,
+	of customFilter) (kv.Condition, error) {
 	f, err := store.FilteredField(tx, t.Realm, AudienceOf(req.Actor), of.key)
 	switch {
 	case err != nil:

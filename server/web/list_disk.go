@@ -32,7 +32,8 @@ type Resource[T, Out any] struct {
 	// Telling makes the response include the number of records that the scope hides. No
 	// parameter changes the number, so that it reveals nothing about these records.
 	Telling bool
-	// Custom lets the list be filtered by custom fields, whose values the index has; nil for no custom fields.
+	// Custom lets the list be filtered by custom fields, whose values the index has; nil for no
+	// custom fields.
 	Custom *kv.Many[T, string]
 	Realm  string // realm of the custom fields
 	Output func(tx *store.Tx, req *Request, v *T) (Out, error)
@@ -114,21 +115,25 @@ func List[T, Out any](path, access, title string, t *Resource[T, Out], options .
 		},
 	}
 	if t.Named {
-		rt.named = &namedRecords{t.Collection.Name(), func(tx *store.Tx, req *Request, text string, most int) ([]store.ID, error) {
-			return t.FindIDs(tx, req, &ListQuery{Search: text}, most)
-		}}
+		rt.named = &namedRecords{t.Collection.Name(),
+			func(tx *store.Tx, req *Request, text string, most int) ([]store.ID, error) {
+				return t.FindIDs(tx, req, &ListQuery{Search: text}, most)
+			}}
 	}
 	return rt.With(options...)
 }
 
-// namedRecords finds records of a collection by a folded part of their names, among those that the caller sees.
+// namedRecords finds records of a collection by a folded part of their names, among those that the
+// caller sees.
 type namedRecords struct {
 	collection string
 	find       func(tx *store.Tx, req *Request, text string, most int) ([]store.ID, error)
 }
 
-// FindNamed finds records of a collection by a folded part of their names. It reports false if no list does that.
-func (req *Request) FindNamed(tx *store.Tx, collection, text string, most int) (found []store.ID, listed bool, err error) {
+// FindNamed finds records of a collection by a folded part of their names. It reports false if no
+// list does that.
+func (req *Request) FindNamed(tx *store.Tx, collection, text string,
+	most int) (found []store.ID, listed bool, err error) {
 	for i := range req.Server.Routes {
 		if named := req.Server.Routes[i].named; named != nil && named.collection == collection {
 			found, err = named.find(tx, req, text, most)
@@ -146,8 +151,10 @@ func (t *Resource[T, Out]) Info() *ListInfo {
 	return info
 }
 
-// find reads the requested page, returns the IDs of its damaged records, and counts the matching records.
-func (t *Resource[T, Out]) find(tx *store.Tx, req *Request, ask *ListQuery) (page []*T, damaged []store.ID, total int, err error) {
+// find reads the requested page, returns the IDs of its damaged records, and counts the matching
+// records.
+func (t *Resource[T, Out]) find(tx *store.Tx, req *Request,
+	ask *ListQuery) (page []*T, damaged []store.ID, total int, err error) {
 	q, err := t.query(tx, req, ask, ask.Offset(), ask.Size)
 	if err != nil {
 		return nil, nil, 0, err
@@ -165,7 +172,8 @@ func (t *Resource[T, Out]) row(tx *store.Tx, req *Request, v *T) (json.RawMessag
 }
 
 // FindIDs returns the IDs of up to limit matching records.
-func (t *Resource[T, Out]) FindIDs(tx *store.Tx, req *Request, ask *ListQuery, limit int) ([]store.ID, error) {
+func (t *Resource[T, Out]) FindIDs(tx *store.Tx, req *Request, ask *ListQuery,
+	limit int) ([]store.ID, error) {
 	q, err := t.query(tx, req, ask, 0, limit)
 	if err != nil {
 		return nil, err
@@ -175,7 +183,8 @@ func (t *Resource[T, Out]) FindIDs(tx *store.Tx, req *Request, ask *ListQuery, l
 
 // hidden returns the number of records of the whole list that the scope hides. total is
 // the number of matches.
-func (t *Resource[T, Out]) hidden(tx *store.Tx, req *Request, ask *ListQuery, total int) (int, error) {
+func (t *Resource[T, Out]) hidden(tx *store.Tx, req *Request, ask *ListQuery,
+	total int) (int, error) {
 	if !t.Telling {
 		return 0, nil
 	}
@@ -193,8 +202,15 @@ func (t *Resource[T, Out]) hidden(tx *store.Tx, req *Request, ask *ListQuery, to
 }
 
 // query converts a list query to a store query.
-func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery, offset, limit int) (kv.Query[T], error) {
-	q := kv.Query[T]{Search: ask.Search, Order: t.First, Descending: t.Descending, Offset: offset, Limit: limit}
+func (t *Resource[T, Out]) query(tx *store.Tx, req *Request, ask *ListQuery,
+	offset, limit int) (kv.Query[T], error) {
+	q := kv.Query[T]{
+		Search:     ask.Search,
+		Order:      t.First,
+		Descending: t.Descending,
+		Offset:     offset,
+		Limit:      limit,
+	}
 	if t.Search != nil && ask.Search != "" {
 		q.Search, q.Where = "", append(q.Where, t.Search(tx, ask.Search))
 	}

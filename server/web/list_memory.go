@@ -78,7 +78,9 @@ func (l *MemoryList[T]) walk(tx *store.Tx, ask *ListQuery) ([]store.Row[T], erro
 // apply filters and sorts the rows. Without conditions it returns them unchanged.
 func (l *MemoryList[T]) apply(rows []store.Row[T], ask *ListQuery) []store.Row[T] {
 	if ask.Search != "" {
-		rows = keep(rows, func(row store.Row[T]) bool { return strings.Contains(row.Text, ask.Search) })
+		rows = keep(rows, func(row store.Row[T]) bool {
+			return strings.Contains(row.Text, ask.Search)
+		})
 	}
 	for _, of := range ask.AnyOf {
 		c := l.column(of.Column)
@@ -121,7 +123,9 @@ func keep[T any](rows []store.Row[T], holds func(store.Row[T]) bool) []store.Row
 }
 
 func (l *MemoryList[T]) column(name string) *MemoryColumn[T] {
-	return &l.Columns[slices.IndexFunc(l.Columns, func(c MemoryColumn[T]) bool { return c.Name == name })]
+	return &l.Columns[slices.IndexFunc(l.Columns, func(c MemoryColumn[T]) bool {
+		return c.Name == name
+	})]
 }
 
 func (c *MemoryColumn[T]) compare(a, b *T) int {

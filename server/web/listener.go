@@ -61,7 +61,8 @@ func (l *Listener) CutOff(ctx context.Context) {
 		case now := <-tick.C:
 			l.mu.Lock()
 			for c := range l.conns {
-				if since := c.writing.Load(); since != 0 && now.UnixNano()-since >= int64(stuckTime) {
+				if since := c.writing.Load(); since != 0 &&
+					now.UnixNano()-since >= int64(stuckTime) {
 					c.SetWriteDeadline(now) // fails only on a connection that is being closed
 				}
 			}

@@ -55,9 +55,9 @@ func Bound(text string, end bool, zone *time.Location) (store.Time, error) {
 }
 
 // moments returns the first and the last moment at which clocks in a zone show the date and time of
-// wall, which is in UTC: two if they were set back in between, otherwise the same. If clocks were set
-// forward past it, it is the moment at which that happened, the first that exists. time.Date does not
-// say which moment it returns in these cases.
+// wall, which is in UTC: two if they were set back in between, otherwise the same. If clocks were
+// set forward past it, it is the moment at which that happened, the first that exists. time.Date
+// does not say which moment it returns in these cases.
 func moments(wall time.Time, zone *time.Location) (first, last time.Time) {
 	before, after := offset(wall.AddDate(0, 0, -1), zone), offset(wall.AddDate(0, 0, 1), zone)
 	early, late := wall.Add(-max(before, after)), wall.Add(-min(before, after))

@@ -41,12 +41,18 @@ type family struct {
 // Gauge registers a gauge whose value is read at every scrape. Call it in New only,
 // before requests are served.
 func (m *metrics) Gauge(name, help string, value func() float64) {
-	m.registered = append(m.registered, family{name, "gauge", help, func(_ *collected, out *Samples) { out.gauge("", value()) }})
+	m.registered = append(m.registered,
+		family{name, "gauge", help, func(_ *collected, out *Samples) {
+			out.gauge("", value())
+		}})
 }
 
 // Counter registers a counter, like gauge.
 func (m *metrics) Counter(name, help string, value func() uint64) {
-	m.registered = append(m.registered, family{name, "counter", help, func(_ *collected, out *Samples) { out.counter("", value()) }})
+	m.registered = append(m.registered,
+		family{name, "counter", help, func(_ *collected, out *Samples) {
+			out.counter("", value())
+		}})
 }
 
 // collected is the data of one scrape, read at once for consistency.

@@ -18,7 +18,8 @@ var StatusClasses = [...]string{"1xx", "2xx", "3xx", "4xx", "5xx"}
 
 // durationBounds are in nanoseconds: a response from memory takes a few microseconds, a
 // sign-in a good part of a second, an upload minutes.
-var durationBounds = []int64{50e3, 100e3, 250e3, 500e3, 1e6, 5e6, 10e6, 25e6, 50e6, 100e6, 250e6, 500e6, 1e9, 5e9, 30e9}
+var durationBounds = []int64{50e3, 100e3, 250e3, 500e3, 1e6, 5e6, 10e6, 25e6, 50e6, 100e6, 250e6,
+	500e6, 1e9, 5e9, 30e9}
 
 // Of returns the counters of a route, nil for requests without a route. It creates them
 // unless they exist: a route that also handles HEAD is one route.

@@ -47,8 +47,8 @@ func (rt *Route) Monitored() *monitor.Route {
 	}
 }
 
-// KnownFields returns the names of a route's fields and parameters if people send credentials to it,
-// and so perhaps under a name that the route does not know; nil for other routes.
+// KnownFields returns the names of a route's fields and parameters if people send credentials to
+// it, and so perhaps under a name that the route does not know; nil for other routes.
 func (rt *Route) KnownFields() map[string]bool {
 	if rt.Input == nil || rt.Access != Public && !rt.RateLimited {
 		return nil
@@ -74,7 +74,8 @@ func (req *Request) Note(event, username string, err error) {
 			return
 		}
 	}
-	e := monitor.AuthEvent{Type: event, Username: username, Result: "success", MatchedBy: []string{}}
+	e := monitor.AuthEvent{Type: event, Username: username, Result: "success",
+		MatchedBy: []string{}}
 	if err != nil {
 		e.Result, e.Reason = "failed", errs.Of(err).Code
 	}

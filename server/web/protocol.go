@@ -31,7 +31,12 @@ func (rt *Route) StatusOf(kind errs.Kind) int {
 }
 
 // OAuth is RFC 6749, whose errors the protocols that are built on it have.
-var OAuth = Protocol{Name: "OAuth 2.0", Form: true, Failed: reflect.TypeFor[OauthFailure](), Failure: newOauthFailure}
+var OAuth = Protocol{
+	Name:    "OAuth 2.0",
+	Form:    true,
+	Failed:  reflect.TypeFor[OauthFailure](),
+	Failure: newOauthFailure,
+}
 
 type OauthFailure struct {
 	Error       string `json:"error" doc:"Code of the error: invalid_request, invalid_client, invalid_token, insufficient_scope, temporarily_unavailable or server_error"`
@@ -57,7 +62,8 @@ func newOauthFailure(req *Request, e *errs.Error, msg string) any {
 
 // Following declares the protocol of a route whose handler opens its own transactions. Its input
 // has fields of the form or of the JSON body, and its response is the result of the handler.
-func Following[In, Out any](p *Protocol, method, path, access, title string, handler func(*Request, *In) (Out, error), options ...Options) Route {
+func Following[In, Out any](p *Protocol, method, path, access, title string,
+	handler func(*Request, *In) (Out, error), options ...Options) Route {
 	rt := Action(method, path, access, title, handler)
 	rt.Protocol, rt.Input.Protocol = p, p
 	rt.Handler = HandlerName(handler)
@@ -72,7 +78,8 @@ func (req *Request) readForm() (url.Values, error) {
 		return req.clientForm, nil
 	}
 	if media, _, err := mime.ParseMediaType(req.HTTP.Header.Get("Content-Type")); req.HTTP.ContentLength == 0 || err != nil || media != FormMedia {
-		return nil, errs.New(errs.BadMedia, "the Content-Type of the body must be application/x-www-form-urlencoded")
+		return nil, errs.New(errs.BadMedia,
+			"the Content-Type of the body must be application/x-www-form-urlencoded")
 	}
 	if req.HTTP.Method == http.MethodGet {
 		return nil, errs.New(errs.Malformed, "a GET request must not have a body")
@@ -88,18 +95,22 @@ func (req *Request) readForm() (url.Values, error) {
 	return values, nil
 }
 
-// FormPage is a form of a page of this server. Faults of its fields are in the page; other errors are
-// answered like everywhere.
-var FormPage = Protocol{Name: "HTML form", Form: true, checked: true, Failed: reflect.TypeFor[Failure](), Failure: func(req *Request, e *errs.Error, _ string) any {
-	answer := failureOf(e, req.Language())
-	answer.RequestID = req.ID
-	return answer
-}}
+// FormPage is a form of a page of this server. Faults of its fields are in the page; other errors
+// are answered like everywhere.
+var FormPage = Protocol{Name: "HTML form", Form: true, checked: true,
+	Failed: reflect.TypeFor[Failure](), Failure: func(req *Request, e *errs.Error, _ string) any {
+		answer := failureOf(e, req.Language())
+		answer.RequestID = req.ID
+		return answer
+	}}
 
-// PageForm returns the route of a form of a page: its handler writes the next page. The handler gets what
-// is wrong with the fields; nil if nothing is. The fields of the form are the texts of In and its custom fields, also those that
-// are JSON for other routes, so that both have the same checks.
-func PageForm[In any](path, access, title string, handler func(req *Request, in *In, fault error, w http.ResponseWriter) error, options ...Options) Route {
+// PageForm returns the route of a form of a page: its handler writes the next page. The handler
+// gets what is wrong with the fields; nil if nothing is. The fields of the form are the texts of In
+// and its custom fields, also those that are JSON for other routes, so that both have the same
+// checks.
+func PageForm[In any](path, access, title string,
+	handler func(req *Request, in *In, fault error, w http.ResponseWriter) error,
+	options ...Options) Route {
 	rt := NewRoute[In, []byte](http.MethodPost, path, access, title)
 	rt.Protocol, rt.Input.Protocol, rt.Binary = &FormPage, &FormPage, HTMLMedia
 	rt.Handler, rt.Input.AnyQuery = HandlerName(handler), true
@@ -139,8 +150,8 @@ func textFields(all []*Field) (fields []*Field) {
 	return slices.Clip(fields)
 }
 
-// Limits of the custom fields in a form, in bytes. Browsers send most characters percent-encoded, three bytes for
-// each byte.
+// Limits of the custom fields in a form, in bytes. Browsers send most characters percent-encoded,
+// three bytes for each byte.
 const (
 	PercentEncoding = 3
 )

@@ -182,7 +182,8 @@ func (s *Server) make(rt *Route, req *Request, out *Envelope) (sent bool, err er
 			return false, err
 		}
 	}
-	if err = s.view(rt, req, out); err == nil && rt.LoggedAs != "" && req.HTTP.Method != http.MethodHead {
+	if err = s.view(rt, req, out); err == nil && rt.LoggedAs != "" &&
+		req.HTTP.Method != http.MethodHead {
 		err = req.logUse(rt)
 	}
 	if err == nil {
@@ -242,7 +243,10 @@ func (s *Server) Admit(tx *store.Tx, rt *Route, req *Request) error {
 		return nil
 	}
 	req.Session, req.entered, req.Actor = session, session, session.Actor
-	req.Origin.User, req.Origin.SessionID = store.Account{App: session.Actor.App, ID: session.Actor.ID}, session.ID
+	req.Origin.User, req.Origin.SessionID = store.Account{
+		App: session.Actor.App,
+		ID:  session.Actor.ID,
+	}, session.ID
 	actor, err := req.actor(tx)
 	if err != nil {
 		return err
@@ -264,7 +268,8 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	if actor.Person().MustChange && !rt.AllowedBeforePasswordChange {
 		return errs.New(errs.Denied, "change the password first").Coded("password_change_required")
 	}
-	if !rt.AllowedBeforePasswordChange && !rt.AllowedBeforeFactor && actor.Key == nil && actor.Person().MustAddFactor(tx) {
+	if !rt.AllowedBeforePasswordChange && !rt.AllowedBeforeFactor && actor.Key == nil &&
+		actor.Person().MustAddFactor(tx) {
 		return errs.New(errs.Denied, "set up a second factor first").Coded("factor_required")
 	}
 	if err := rt.PermitActing(actor); err != nil {
@@ -286,7 +291,8 @@ func (rt *Route) permit(tx *store.Tx, actor *store.Actor) error {
 	return nil
 }
 
-// Prove requires a recent proof if the route does. It runs only when the request begins, so that a long one can end.
+// Prove requires a recent proof if the route does. It runs only when the request begins, so that a
+// long one can end.
 func (req *Request) Prove(tx *store.Tx, rt *Route) error {
 	if !rt.Confirmed || req.Actor.Key != nil {
 		return nil
@@ -369,12 +375,14 @@ func (req *Request) AuthorizeWrite(tx *store.Tx) error {
 func (s *Server) AdmitMetrics(token string) error {
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.Config.MetricsToken))
 	if s.Config.MetricsToken == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		return errs.New(errs.Unauthenticated, "wrong metrics token (metrics.token in the configuration)")
+		return errs.New(errs.Unauthenticated,
+			"wrong metrics token (metrics.token in the configuration)")
 	}
 	return nil
 }
 
-// AdmitAgain re-authorizes a request, so that revoked permissions take effect before its body is used.
+// AdmitAgain re-authorizes a request, so that revoked permissions take effect before its body is
+// used.
 func (req *Request) AdmitAgain() error {
 	if req.Session == nil {
 		return nil // a public route
@@ -480,8 +488,10 @@ func (s *Server) logRequest(route string, req *Request, err error) {
 	if err != nil && !errs.Is(err, errs.Internal) {
 		line = line.Str("error", errs.Of(err).Code)
 	}
-	line.Str("request", req.ID).Str("method", req.HTTP.Method).Str("route", route).Str("path", req.loggedPath()).
-		Int("status", req.Writer.status).Stringer("address", req.Addr).Str("user", req.Actor.Label()).
+	line.Str("request", req.ID).Str("method", req.HTTP.Method).Str("route", route).Str("path",
+		req.loggedPath()).
+		Int("status", req.Writer.status).Stringer("address", req.Addr).Str("user",
+		req.Actor.Label()).
 		Dur("ms", time.Since(req.Begun)).Msg("request")
 }
 

@@ -23,16 +23,18 @@ func Get[T, Out any](path, access, title string, t *Resource[T, Out], options ..
 
 // Create returns the route that creates a record: the Resource's blank with the fields of
 // In.
-func Create[In, T, Out any](path, access, title string, t *Resource[T, Out], options ...Options) Route {
+func Create[In, T, Out any](path, access, title string, t *Resource[T, Out],
+	options ...Options) Route {
 	assign := Assigning[In, T]()
-	return Write("POST", path, access, title, func(tx *store.Tx, req *Request, in *In) (out Out, err error) {
-		v := t.Blank
-		assign(in, &v)
-		if err := t.Collection.Create(tx, &v); err != nil {
-			return out, err
-		}
-		return t.Output(tx, req, &v)
-	}, Options{NamedByTitle: true}).With(options...)
+	return Write("POST", path, access, title,
+		func(tx *store.Tx, req *Request, in *In) (out Out, err error) {
+			v := t.Blank
+			assign(in, &v)
+			if err := t.Collection.Create(tx, &v); err != nil {
+				return out, err
+			}
+			return t.Output(tx, req, &v)
+		}, Options{NamedByTitle: true}).With(options...)
 }
 
 // changeOf is the input of a change: the ID in the path, and the fields of In.
@@ -42,15 +44,18 @@ type changeOf[In any] struct {
 }
 
 // Change returns the route that changes the fields of In that are sent.
-func Change[In, T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out], options ...Options) Route {
+func Change[In, T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out],
+	options ...Options) Route {
 	assign := Assigning[In, T]()
-	return Write("PUT", path, access, title, func(tx *store.Tx, req *Request, in *changeOf[In]) (out Out, err error) {
-		return Edit(tx, req, t, in.ID, func(v *T) { assign(&in.Fields, v) })
-	}, Options{NamedByTitle: true, Record: RecordOf[T, P](t.Collection)}).With(options...)
+	return Write("PUT", path, access, title,
+		func(tx *store.Tx, req *Request, in *changeOf[In]) (out Out, err error) {
+			return Edit(tx, req, t, in.ID, func(v *T) { assign(&in.Fields, v) })
+		}, Options{NamedByTitle: true, Record: RecordOf[T, P](t.Collection)}).With(options...)
 }
 
 // Edit changes one record.
-func Edit[T, Out any](tx *store.Tx, req *Request, t *Resource[T, Out], id store.ID, apply func(*T)) (out Out, err error) {
+func Edit[T, Out any](tx *store.Tx, req *Request, t *Resource[T, Out], id store.ID,
+	apply func(*T)) (out Out, err error) {
 	v, err := t.Collection.Update(tx, id, func(v *T) error {
 		apply(v)
 		return nil
@@ -62,17 +67,23 @@ func Edit[T, Out any](tx *store.Tx, req *Request, t *Resource[T, Out], id store.
 }
 
 // Remove returns the route that deletes one record.
-func Remove[T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out], options ...Options) Route {
-	return Write("DELETE", path, access, title, t.remove, Options{NamedByTitle: true, Record: RecordOf[T, P](t.Collection)}).With(options...)
+func Remove[T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out],
+	options ...Options) Route {
+	return Write("DELETE", path, access, title, t.remove, Options{
+		NamedByTitle: true,
+		Record:       RecordOf[T, P](t.Collection),
+	}).With(options...)
 }
 
 // RemoveSeveral returns the route that deletes several records, all or nothing.
-func RemoveSeveral[T, Out any](path, access, title string, t *Resource[T, Out], options ...Options) Route {
+func RemoveSeveral[T, Out any](path, access, title string, t *Resource[T, Out],
+	options ...Options) Route {
 	return DeleteSeveral(path, access, title, t.remove, Options{NamedByTitle: true}).With(options...)
 }
 
 // RemoveOrdered is RemoveSeveral for a tree; order sorts children before their parents.
-func RemoveOrdered[T, Out any](path, access, title string, t *Resource[T, Out], order func(*store.Tx, []store.ID) []store.ID, options ...Options) Route {
+func RemoveOrdered[T, Out any](path, access, title string, t *Resource[T, Out],
+	order func(*store.Tx, []store.ID) []store.ID, options ...Options) Route {
 	return deleteOrdered(path, access, title, t.remove, order).With(Options{NamedByTitle: true}).With(options...)
 }
 

@@ -74,7 +74,8 @@ type Nothing struct{}
 type None struct{}
 
 // Read returns a GET route whose handler runs in a read transaction.
-func Read[In, Out any](path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error), options ...Options) Route {
+func Read[In, Out any](path, access, title string,
+	handler func(*store.Tx, *Request, *In) (Out, error), options ...Options) Route {
 	rt := NewRoute[In, Out]("GET", path, access, title)
 	rt.Handler = HandlerName(handler)
 	rt.View = func(tx *store.Tx, req *Request, out *Envelope) error {
@@ -93,7 +94,8 @@ func Read[In, Out any](path, access, title string, handler func(*store.Tx, *Requ
 
 // Write returns a route whose handler runs in a write transaction. The handler may run
 // more than once: see store.DB.Update.
-func Write[In, Out any](method, path, access, title string, handler func(*store.Tx, *Request, *In) (Out, error), options ...Options) Route {
+func Write[In, Out any](method, path, access, title string,
+	handler func(*store.Tx, *Request, *In) (Out, error), options ...Options) Route {
 	rt := Action(method, path, access, title, func(req *Request, in *In) (out Out, err error) {
 		err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
 			req.Committed = nil // discard those of an earlier run
@@ -119,7 +121,8 @@ func Write[In, Out any](method, path, access, title string, handler func(*store.
 
 // Action returns a route whose handler opens its own transactions, because it does
 // something slow before or between them.
-func Action[In, Out any](method, path, access, title string, handler func(*Request, *In) (Out, error), options ...Options) Route {
+func Action[In, Out any](method, path, access, title string,
+	handler func(*Request, *In) (Out, error), options ...Options) Route {
 	rt := NewRoute[In, Out](method, path, access, title)
 	rt.Handler = HandlerName(handler)
 	rt.Act = func(req *Request, out *Envelope) error {
@@ -141,7 +144,8 @@ func Action[In, Out any](method, path, access, title string, handler func(*Reque
 
 // Raw returns a GET route whose handler writes the response itself, once no error can
 // occur any more; an error that it returns is sent in the envelope.
-func Raw[In any](path, access, title, mediaType string, handler func(*Request, *In, http.ResponseWriter) error, options ...Options) Route {
+func Raw[In any](path, access, title, mediaType string,
+	handler func(*Request, *In, http.ResponseWriter) error, options ...Options) Route {
 	rt := NewRoute[In, []byte]("GET", path, access, title)
 	rt.Binary, rt.Handler = mediaType, HandlerName(handler)
 	rt.Raw = func(req *Request, w http.ResponseWriter) error {
@@ -157,7 +161,8 @@ func Raw[In any](path, access, title, mediaType string, handler func(*Request, *
 // Upload returns a POST route for one file, sent as multipart/form-data in the field
 // file, with form fields before or after it. The handler runs when the whole form has
 // been read; maxBytes limits its size.
-func Upload[In, Out any](path, access, title string, maxBytes int64, handler func(*Request, *In, []byte) (Out, error), options ...Options) Route {
+func Upload[In, Out any](path, access, title string, maxBytes int64,
+	handler func(*Request, *In, []byte) (Out, error), options ...Options) Route {
 	rt := Uploads(path, access, title, func(req *Request, in *In, form *Form) (out Out, err error) {
 		file, err := form.only(maxBytes)
 		if err != nil {
@@ -172,7 +177,8 @@ func Upload[In, Out any](path, access, title string, maxBytes int64, handler fun
 // Uploads returns a POST route for files and form fields, in any order, sent as
 // multipart/form-data. The handler iterates over the form; the input has the form
 // fields only once the iteration has ended.
-func Uploads[In, Out any](path, access, title string, handler func(*Request, *In, *Form) (Out, error), options ...Options) Route {
+func Uploads[In, Out any](path, access, title string,
+	handler func(*Request, *In, *Form) (Out, error), options ...Options) Route {
 	rt := NewRoute[In, Out]("POST", path, access, title)
 	rt.Input.Upload, rt.Handler = true, HandlerName(handler)
 	rt.Act = func(req *Request, out *Envelope) error {
@@ -206,7 +212,13 @@ const (
 type Answers map[int]string
 
 func NewRoute[In, Out any](method, path, access, title string) Route {
-	rt := Route{Method: method, Path: path, Access: access, Title: title, Output: reflect.TypeFor[Out]()}
+	rt := Route{
+		Method: method,
+		Path:   path,
+		Access: access,
+		Title:  title,
+		Output: reflect.TypeFor[Out](),
+	}
 	rt.Input = Describe(reflect.TypeFor[In](), method, rt.Output)
 	if rt.MaxBody = maxSmall; rt.Input.Body {
 		rt.MaxBody = MaxBody
@@ -234,7 +246,8 @@ func CheckRoutes(all []Route) error {
 		for _, segment := range strings.Split(rt.Path, "/") {
 			name, isParam := strings.CutPrefix(segment, ":")
 			if isParam && !rt.takes(name) {
-				return fmt.Errorf("route %s %s: its input does not take :%s", rt.Method, rt.Path, name)
+				return fmt.Errorf("route %s %s: its input does not take :%s", rt.Method, rt.Path,
+					name)
 			}
 		}
 	}
@@ -269,7 +282,8 @@ func (rt *Route) Name() string { return rt.Method + " " + rt.Path }
 
 // Open reports whether the route needs no permission.
 func (rt *Route) Open() bool {
-	return rt.Access == Public || rt.Access == SignedIn || rt.Access == AppOnly || rt.Access == AnyRealm || rt.Access == MetricsToken
+	return rt.Access == Public || rt.Access == SignedIn || rt.Access == AppOnly ||
+		rt.Access == AnyRealm || rt.Access == MetricsToken
 }
 
 // FurtherPermissions are permissions that an operation requires in addition to its route's,
@@ -283,8 +297,9 @@ var FurtherPermissions = []struct{ Key, Title string }{
 // idWords maps words of a title to those of the operation ID: the verbs that clients
 // expect, and the names in schemas. Words mapped to "" are left out.
 var idWords = map[string]string{
-	"change": "update", "dictionary": "dict", "dictionaries": "dicts", "department": "dept", "departments": "depts",
-	"a": "", "an": "", "the": "", "your": "", "its": "",
+	"change": "update", "dictionary": "dict", "dictionaries": "dicts", "department": "dept",
+	"departments": "depts",
+	"a":           "", "an": "", "the": "", "your": "", "its": "",
 }
 
 // OperationID returns the title up to its first comma in camel case, verb first:
@@ -293,7 +308,9 @@ var idWords = map[string]string{
 func OperationID(rt *Route) string {
 	title, _, _ := strings.Cut(rt.Title, ",")
 	var id string
-	for _, word := range strings.FieldsFunc(title, func(r rune) bool { return r == ' ' || r == '-' }) {
+	for _, word := range strings.FieldsFunc(title, func(r rune) bool {
+		return r == ' ' || r == '-'
+	}) {
 		word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "'")
 		if other, ok := idWords[strings.ToLower(word)]; ok {
 			word = other

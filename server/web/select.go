@@ -26,7 +26,8 @@ type Selection struct {
 }
 
 // SelectIDs returns the IDs of the records that a request selects. permission is that of the list.
-func SelectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d *Input, in *Selection, permission string) ([]store.ID, error) {
+func SelectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d *Input,
+	in *Selection, permission string) ([]store.ID, error) {
 	ask, err := list.Info().parse(req, d)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,8 @@ func SelectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d
 	case !bool(in.All) && in.IDs == nil:
 		return nil, errs.Field(errs.Malformed, "ids", "is required, or use all=1")
 	case !bool(in.All) && ask.narrowed():
-		return nil, errs.Field(errs.Malformed, "ids", "conflicts with the list parameters; use all=1 with them")
+		return nil, errs.Field(errs.Malformed, "ids",
+			"conflicts with the list parameters; use all=1 with them")
 	case !bool(in.All) && in.Except != nil:
 		return nil, errs.Field(errs.Malformed, "except", "can only be used with all=1")
 	case bool(in.All):
@@ -51,7 +53,9 @@ func SelectIDs[T, Out any](tx *store.Tx, req *Request, list *Resource[T, Out], d
 		if len(selected) > maxBatchUsers {
 			return nil, errs.Field(errs.Invalid, "all", "select at most %d of them", maxBatchUsers)
 		}
-		selected = slices.DeleteFunc(selected, func(id store.ID) bool { return slices.Contains(in.Except, id) })
+		selected = slices.DeleteFunc(selected, func(id store.ID) bool {
+			return slices.Contains(in.Except, id)
+		})
 	}
 	seen := make(map[store.ID]bool, len(selected))
 	return slices.DeleteFunc(selected, func(id store.ID) bool {

@@ -126,7 +126,8 @@ func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprou
 		}
 	}
 	router.NotFound = s.keysWithSlashes(all, s.refuse(errUnknownPath))
-	badMethod := s.refuse(errs.New(errs.BadMethod, "this path does not support this method; see the Allow header"))
+	badMethod := s.refuse(errs.New(errs.BadMethod,
+		"this path does not support this method; see the Allow header"))
 	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Hides(r.URL.Path) {
 			w.Header().Del("Allow")
@@ -134,7 +135,10 @@ func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprou
 			return
 		}
 		// httprouter adds OPTIONS, which no route handles.
-		takes := slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(m string) bool { return m == http.MethodOptions })
+		takes := slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "),
+			func(m string) bool {
+				return m == http.MethodOptions
+			})
 		w.Header().Set("Allow", strings.Join(takes, ", "))
 		badMethod.ServeHTTP(w, r)
 	})
@@ -144,9 +148,9 @@ func (s *Server) Router(all []Route, files ...func(*httprouter.Router)) *httprou
 	return router
 }
 
-// keysWithSlashes serves the routes of protocols whose path ends with a key, also for keys that contain an
-// encoded slash, which the router takes for another path. Their clients understand no other answer than the
-// protocol's.
+// keysWithSlashes serves the routes of protocols whose path ends with a key, also for keys that
+// contain an encoded slash, which the router takes for another path. Their clients understand no
+// other answer than the protocol's.
 func (s *Server) keysWithSlashes(all []Route, unknown http.Handler) http.Handler {
 	type keyed struct {
 		rt           *Route
@@ -156,7 +160,8 @@ func (s *Server) keysWithSlashes(all []Route, unknown http.Handler) http.Handler
 	var routes []keyed
 	for i := range all {
 		rt := &all[i]
-		if at := strings.LastIndexByte(rt.Path, '/') + 1; rt.Protocol != nil && !rt.Protocol.Form && strings.HasPrefix(rt.Path[at:], ":") {
+		if at := strings.LastIndexByte(rt.Path, '/') + 1; rt.Protocol != nil && !rt.Protocol.Form &&
+			strings.HasPrefix(rt.Path[at:], ":") {
 			routes = append(routes, keyed{rt, rt.Path[:at], rt.Path[at+1:], s.serve(rt)})
 		}
 	}
@@ -217,21 +222,32 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 		IdleTimeout:       idleTimeout,
 		WriteTimeout:      WriteTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: streamBuffer, MaxReceiveBufferPerStream: streamBuffer, WriteByteTimeout: unwritten},
-		ErrorLog:          httpLog(s.Log),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams:          maxStreams,
+			MaxReceiveBufferPerConnection: streamBuffer,
+			MaxReceiveBufferPerStream:     streamBuffer,
+			WriteByteTimeout:              unwritten,
+		},
+		ErrorLog: httpLog(s.Log),
 	}
 	tcp, err := net.Listen("tcp", s.Config.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
 	}
-	gated := NewListener(tcp, NewGate(s.Limits.Connections, s.Config.TrustedProxies, s.Config.TLSCert == ""))
+	gated := NewListener(tcp,
+		NewGate(s.Limits.Connections, s.Config.TrustedProxies, s.Config.TLSCert == ""))
 	listener := net.Listener(gated)
 	if s.Config.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.Config.TLSCert, s.Config.TLSKey)
 		if err != nil {
-			return errors.Join(fmt.Errorf("load server.tls_cert and server.tls_key: %w", err), listener.Close())
+			return errors.Join(fmt.Errorf("load server.tls_cert and server.tls_key: %w", err),
+				listener.Close())
 		}
-		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"}}
+		srv.TLSConfig = &tls.Config{
+			MinVersion:   tls.VersionTLS12,
+			Certificates: []tls.Certificate{cert},
+			NextProtos:   []string{"h2", "http/1.1"},
+		}
 		listener = tls.NewListener(listener, srv.TLSConfig)
 	}
 	if err := beside.Start(); err != nil {
@@ -240,7 +256,9 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	var wg sync.WaitGroup
 	tidy, stopTidying := context.WithCancel(context.Background())
 	wg.Go(func() {
-		s.Auth.Run(tidy, func(err error) { s.Log.Error().Err(err).Msg("maintaining sessions and the sign-in log failed") })
+		s.Auth.Run(tidy, func(err error) {
+			s.Log.Error().Err(err).Msg("maintaining sessions and the sign-in log failed")
+		})
 	})
 	wg.Go(func() { s.Monitor.Run(tidy) })
 	wg.Go(func() { s.Failures.run(tidy, s.Log) })
@@ -329,7 +347,8 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 		return nil, err
 	}
 	s.Monitor.Gauges(s.Metrics.Gauge)
-	s.Metrics.Counter("reeve_monitor_dropped_total", "Requests whose events were dropped because the queue was full.", s.Monitor.Dropped)
+	s.Metrics.Counter("reeve_monitor_dropped_total",
+		"Requests whose events were dropped because the queue was full.", s.Monitor.Dropped)
 	db.OnSlowWrite(s.slowWrite)
 	db.OnDiskFull(s.Monitor.GiveWay)
 	db.OnDamage(func(text string) { s.Log.Error().Msg(text) })

@@ -12,21 +12,24 @@ import (
 	"reeve/store/errs"
 )
 
-// A browser can have its session in a cookie, which scripts cannot read, instead of sending the token in
-// a header. Other sites can make a browser send it, so requests that change something are accepted only
-// from pages of this server.
+// A browser can have its session in a cookie, which scripts cannot read, instead of sending the
+// token in a header. Other sites can make a browser send it, so requests that change something are
+// accepted only from pages of this server.
 
-// encrypted reports whether the client's connection certainly is, even if a trusted proxy decrypts it.
+// encrypted reports whether the client's connection certainly is, even if a trusted proxy decrypts
+// it.
 func (req *Request) encrypted() bool {
 	if req.HTTP.TLS != nil {
 		return true
 	}
 	peer, err := netip.ParseAddrPort(req.HTTP.RemoteAddr)
-	return err == nil && auth.IsTrusted(peer.Addr().Unmap(), req.Server.Config.TrustedProxies) && strings.EqualFold(FirstForwarded(req.HTTP.Header, "X-Forwarded-Proto"), "https")
+	return err == nil && auth.IsTrusted(peer.Addr().Unmap(), req.Server.Config.TrustedProxies) &&
+		strings.EqualFold(FirstForwarded(req.HTTP.Header, "X-Forwarded-Proto"), "https")
 }
 
-// Secure reports whether the browser's connection is encrypted. A proxy that is not trusted, or says nothing, may decrypt
-// it; then the origin of the page counts, or whether the request is for the public URL.
+// Secure reports whether the browser's connection is encrypted. A proxy that is not trusted, or
+// says nothing, may decrypt it; then the origin of the page counts, or whether the request is for
+// the public URL.
 func (req *Request) Secure() bool {
 	if req.encrypted() {
 		return true
@@ -34,25 +37,29 @@ func (req *Request) Secure() bool {
 	if scheme, _, ok := strings.Cut(req.HTTP.Header.Get("Origin"), "://"); ok {
 		return scheme == "https"
 	}
-	return strings.HasPrefix(req.Server.Config.PublicURL, "https://") && CanonicalOrigin("https://"+req.HTTP.Host) == originOf(req.Server.Config.PublicURL)
+	return strings.HasPrefix(req.Server.Config.PublicURL, "https://") &&
+		CanonicalOrigin("https://"+req.HTTP.Host) == originOf(req.Server.Config.PublicURL)
 }
 
-// sentSessions returns the cookies with a session of a realm that the client has sent, the one to use first. Browsers send the one with the
-// prefix over HTTPS only; the other one is not accepted there, since other hosts of the site can set it.
+// sentSessions returns the cookies with a session of a realm that the client has sent, the one to
+// use first. Browsers send the one with the prefix over HTTPS only; the other one is not accepted
+// there, since other hosts of the site can set it.
 func (req *Request) sentSessions(app bool) []*http.Cookie {
 	return req.sentAs(app, req.Server.SessionCookie)
 }
 
 func (req *Request) sentAs(app bool, name func(app, secure bool) string) (sent []*http.Cookie) {
 	for _, secure := range []bool{true, false} {
-		if c, err := req.HTTP.Cookie(name(app, secure)); err == nil && (secure || !req.encrypted()) {
+		if c, err := req.HTTP.Cookie(name(app, secure)); err == nil &&
+			(secure || !req.encrypted()) {
 			sent = append(sent, c)
 		}
 	}
 	return sent
 }
 
-// KeepSession sends the token of a sign-in in a cookie. The session that the browser had before ends.
+// KeepSession sends the token of a sign-in in a cookie. The session that the browser had before
+// ends.
 func (req *Request) KeepSession(app bool, token string, expires store.Time) {
 	for _, c := range req.sentSessions(app) {
 		req.endFormer(app, c.Value)
@@ -65,8 +72,8 @@ func (req *Request) KeepSession(app bool, token string, expires store.Time) {
 	req.SetSession(app, token, expires)
 }
 
-// endFormer ends the session of a cookie that is about to be replaced. If that fails, it ends by itself later. It reports
-// whether there was one.
+// endFormer ends the session of a cookie that is about to be replaced. If that fails, it ends by
+// itself later. It reports whether there was one.
 func (req *Request) endFormer(app bool, token string) bool {
 	var previous *auth.Session
 	err := req.DB.View(store.Anonymous, func(tx *store.Tx) (err error) {
@@ -95,10 +102,12 @@ func (req *Request) setSessionOver(app bool, token string, expires store.Time, s
 			req.DropCookie(c.Name)
 		}
 	}
-	req.SetCookie(req.Server.HiddenCookie(name, token, int(time.Until(expires.Std())/time.Second), secure))
+	req.SetCookie(req.Server.HiddenCookie(name, token, int(time.Until(expires.Std())/time.Second),
+		secure))
 }
 
-// DropSession deletes the cookies of a session that the client has sent, or that adoptSession has set.
+// DropSession deletes the cookies of a session that the client has sent, or that adoptSession has
+// set.
 func (req *Request) DropSession(app bool) {
 	for _, c := range req.sentSessions(app) {
 		req.DropCookie(c.Name)
@@ -110,8 +119,9 @@ func (req *Request) DropSession(app bool) {
 	}
 }
 
-// adoptSession returns the session in a cookie whose name has no mark of an installation, as it was before there were marks,
-// and moves it to one that has. Cookies of other installations stay. It returns nil if there is no such session.
+// adoptSession returns the session in a cookie whose name has no mark of an installation, as it was
+// before there were marks, and moves it to one that has. Cookies of other installations stay. It
+// returns nil if there is no such session.
 func (req *Request) adoptSession(tx *store.Tx, app bool) (*auth.Session, error) {
 	for _, c := range req.sentAs(app, req.Server.OldSessionCookie) {
 		session, err := req.sessionOf(tx, app, c.Value)
@@ -131,8 +141,9 @@ func (req *Request) adoptSession(tx *store.Tx, app bool) (*auth.Session, error) 
 	return nil, nil
 }
 
-// byCookie returns the session in the cookie of the route's realm; nil for none. Cookies whose session has
-// ended are deleted, since scripts cannot do that. For a route of any realm they are like none.
+// byCookie returns the session in the cookie of the route's realm; nil for none. Cookies whose
+// session has ended are deleted, since scripts cannot do that. For a route of any realm they are
+// like none.
 func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 	if len(req.HTTP.Header["Cookie"]) == 0 {
 		return nil, nil
@@ -175,7 +186,8 @@ func (req *Request) byCookie(tx *store.Tx, rt *Route) (*auth.Session, error) {
 // sessionOf returns the session of a token in the cookie of a realm.
 func (req *Request) sessionOf(tx *store.Tx, app bool, token string) (*auth.Session, error) {
 	if auth.IsKey(token) {
-		return nil, errs.New(errs.Unauthenticated, "an API key must be sent in the header `Authorization: Bearer <key>`")
+		return nil, errs.New(errs.Unauthenticated,
+			"an API key must be sent in the header `Authorization: Bearer <key>`")
 	}
 	session, err := req.Server.Auth.Authenticate(tx, token, req.Addr)
 	if err == nil && session.Actor.App != app {

@@ -50,7 +50,8 @@ func SettingText(s *store.Setting, value any) (string, error) {
 			return v.String(), nil
 		}
 	case []any, map[string]any:
-		if _, array := v.([]any); s.Type == "json" || s.Type == "checkbox" && array || s.Type == "flag" && !array {
+		if _, array := v.([]any); s.Type == "json" || s.Type == "checkbox" && array ||
+			s.Type == "flag" && !array {
 			b, err := json.Marshal(v)
 			return string(b), err
 		}

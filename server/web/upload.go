@@ -38,7 +38,8 @@ type Form struct {
 
 // form starts to read the multipart body of a request. Form fields are stored in in.
 func (req *Request) form(d *Input, in any) (*Form, error) {
-	if err := req.Hold(req.Server.Limits.Uploads, 1, req.shares(MaxUploadsPerAddress, MaxUploadsPerUser)...); err != nil {
+	if err := req.Hold(req.Server.Limits.Uploads, 1,
+		req.shares(MaxUploadsPerAddress, MaxUploadsPerUser)...); err != nil {
 		return nil, err
 	}
 	body := newPatientBody(req)
@@ -115,7 +116,8 @@ func (h *partHead) Read(p []byte) (int, error) {
 		return h.Reader.Read(p)
 	}
 	if h.left <= 0 {
-		return 0, errs.New(errs.TooLarge, "the header of a form part must be at most %d KiB", maxPartHead>>10)
+		return 0, errs.New(errs.TooLarge, "the header of a form part must be at most %d KiB",
+			maxPartHead>>10)
 	}
 	n, err := h.Reader.Read(p[:min(len(p), h.left)])
 	h.left -= n
@@ -175,7 +177,8 @@ func (f *Form) only(maxBytes int64) ([]byte, error) {
 	}
 	data, err := f.whole(file, maxBytes)
 	if errs.Is(err, errs.TooLarge) {
-		err = errs.Field(errs.TooLarge, "file", "is too large: the form must be at most %d bytes", maxBytes)
+		err = errs.Field(errs.TooLarge, "file", "is too large: the form must be at most %d bytes",
+			maxBytes)
 	}
 	if err != nil {
 		return nil, err
@@ -243,7 +246,9 @@ func (b *patientBody) Read(p []byte) (int, error) {
 	b.pace.passed(n)
 	if TooSlow(err) {
 		b.req.Server.Limits.Rate.Count()
-		err = errs.New(errs.Malformed, "the upload is too slow: %d KiB must arrive within %d seconds", PaceBytes>>10, int(b.pace.grace.Seconds())).Because(err)
+		err = errs.New(errs.Malformed,
+			"the upload is too slow: %d KiB must arrive within %d seconds", PaceBytes>>10,
+			int(b.pace.grace.Seconds())).Because(err)
 	}
 	return n, err
 }

@@ -28,13 +28,15 @@ func ParseAllow(texts []string) (Allow, error) {
 		case errNetwork == nil && network.Addr().Is4In6():
 			return Allow{}, fmt.Errorf("%q must be an IPv4 network, like 10.0.0.0/8", text)
 		case errNetwork == nil && network != network.Masked():
-			return Allow{}, fmt.Errorf("%q is not the beginning of a network; write %s for the network, or %s for the address", text, network.Masked(), network.Addr())
+			return Allow{},
+				fmt.Errorf("%q is not the beginning of a network; write %s for the network, or %s for the address", text, network.Masked(), network.Addr())
 		case errNetwork == nil:
 			allow.networks = append(allow.networks, network)
 		case isHostName(host):
 			allow.hosts[host] = true
 		default:
-			return Allow{}, fmt.Errorf("%q is neither an address, nor a network like 10.0.0.0/8, nor a host name like app.internal", text)
+			return Allow{},
+				fmt.Errorf("%q is neither an address, nor a network like 10.0.0.0/8, nor a host name like app.internal", text)
 		}
 	}
 	return allow, nil

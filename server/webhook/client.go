@@ -15,7 +15,11 @@ type limits struct {
 	total, connect, header time.Duration
 }
 
-var defaultLimits = limits{total: 15 * time.Second, connect: 5 * time.Second, header: 10 * time.Second}
+var defaultLimits = limits{
+	total:   15 * time.Second,
+	connect: 5 * time.Second,
+	header:  10 * time.Second,
+}
 
 const (
 	maxHeader     = 16 << 10 // bytes of a response's header
@@ -42,7 +46,8 @@ func NewClient(allow Allow, version string) *Client {
 }
 
 // newClient takes what tests replace: trusted certificates, the resolver, the limits.
-func newClient(allow Allow, version string, trust *tls.Config, dialer *net.Dialer, limits limits) *Client {
+func newClient(allow Allow, version string, trust *tls.Config, dialer *net.Dialer,
+	limits limits) *Client {
 	trust.MinVersion = tls.VersionTLS12
 	dialer.Timeout = limits.connect
 	c := &Client{allow: allow, agent: "Reeve/" + version, limits: limits}

@@ -90,7 +90,8 @@ func tlsFault(err error, host string) errs.Message {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		reason = errs.Say("it has expired or is not valid yet")
 	case errors.As(err, &untrusted):
-	case errors.As(err, &notTLS), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+	case errors.As(err, &notTLS), strings.Contains(err.Error(),
+		"server gave HTTP response to HTTPS client"):
 		return errs.Say("the receiver does not use TLS on this port; check the scheme and the port of the URL")
 	case strings.Contains(err.Error(), "tls: "):
 		return errs.Say("the TLS handshake failed; the receiver must support TLS 1.2 or newer")
@@ -115,10 +116,13 @@ func responseFault(err error) errs.Message {
 	switch {
 	case contains("response headers exceeded", "header list larger"):
 		return errs.Say("the header of the response is larger than %d KiB", maxHeader>>10)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
-		errors.Is(err, net.ErrClosed), contains("server closed", "connection lost", "GOAWAY", "stream error"):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err,
+		syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, net.ErrClosed), contains("server closed", "connection lost", "GOAWAY",
+			"stream error"):
 		return errs.Say("the receiver closed the connection before it answered")
-	case contains("malformed", "invalid", "bad ", "too many transfer encodings", "unsupported", "PROTOCOL_ERROR", "COMPRESSION_ERROR", "unexpected"):
+	case contains("malformed", "invalid", "bad ", "too many transfer encodings", "unsupported",
+		"PROTOCOL_ERROR", "COMPRESSION_ERROR", "unexpected"):
 		return errs.Say("the response is not valid HTTP")
 	}
 	return errs.Say("the connection failed before the response was complete")

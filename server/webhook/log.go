@@ -102,7 +102,8 @@ func (l *Log) Append(keys map[uint64][]byte, d []Delivery) error {
 			}
 		}
 		if err != nil {
-			fails = append(fails, fmt.Errorf("delivery of %s to webhook %d: %w", d[i].Event, d[i].Webhook, err))
+			fails = append(fails,
+				fmt.Errorf("delivery of %s to webhook %d: %w", d[i].Event, d[i].Webhook, err))
 		}
 	}
 	if len(events) > 0 {
@@ -147,7 +148,9 @@ func (l *Log) Forget(person string) (removed int, err error) {
 		return 0, err
 	}
 	quoted := quote(person)
-	return j.Remove(func(e journal.Event) bool { return e.Kind == eventKind && names(e.Body, quoted, person) })
+	return j.Remove(func(e journal.Event) bool {
+		return e.Kind == eventKind && names(e.Body, quoted, person)
+	})
 }
 
 // LogStats is the content of a Log, and its counters since it was opened.

@@ -30,7 +30,8 @@ func (l *Log) reader(webhook uint64, key []byte) (*journal.Journal, *sealer, err
 // next is the value of before for the following ones; 0 if there are none. A call looks
 // at a limited number of deliveries, so it may return fewer than most, or none, with
 // next set. Deliveries that cannot be decrypted are skipped.
-func (l *Log) Newest(webhook uint64, key []byte, before uint64, most int, only func(*Delivery) bool) (found []Delivery, next uint64, err error) {
+func (l *Log) Newest(webhook uint64, key []byte, before uint64, most int,
+	only func(*Delivery) bool) (found []Delivery, next uint64, err error) {
 	j, s, err := l.reader(webhook, key)
 	if err != nil || j == nil {
 		return nil, 0, err

@@ -42,8 +42,10 @@ func CheckSecret(text string) error {
 func secretKey(text string) ([]byte, error) {
 	encoded, found := strings.CutPrefix(text, secretPrefix)
 	key, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	if !found || err != nil || len(key) < minSecret || len(key) > maxSecret || strings.ContainsAny(encoded, "\r\n") {
-		return nil, errs.Field(errs.Invalid, "secret", "must be whsec_ followed by the base64 of %d to %d bytes", minSecret, maxSecret)
+	if !found || err != nil || len(key) < minSecret || len(key) > maxSecret ||
+		strings.ContainsAny(encoded, "\r\n") {
+		return nil, errs.Field(errs.Invalid, "secret",
+			"must be whsec_ followed by the base64 of %d to %d bytes", minSecret, maxSecret)
 	}
 	return key, nil
 }

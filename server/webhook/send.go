@@ -53,7 +53,8 @@ func (c *Client) send(ctx context.Context, url string, secrets []string, m *Mess
 	}
 	limited, cancel := context.WithTimeout(ctx, c.limits.total)
 	defer cancel()
-	request, err := http.NewRequestWithContext(limited, http.MethodPost, u.String(), bytes.NewReader(m.Body))
+	request, err := http.NewRequestWithContext(limited, http.MethodPost, u.String(),
+		bytes.NewReader(m.Body))
 	if err != nil {
 		return Result{Fault: errs.Say("must be a URL that starts with https:// or http://")}
 	}
@@ -99,7 +100,8 @@ func statusFault(status int) errs.Message {
 
 // retryAfter returns how long a response asks to wait: seconds, or until an HTTP date.
 func retryAfter(response *http.Response, now time.Time) time.Duration {
-	if response.StatusCode != http.StatusTooManyRequests && response.StatusCode != http.StatusServiceUnavailable {
+	if response.StatusCode != http.StatusTooManyRequests &&
+		response.StatusCode != http.StatusServiceUnavailable {
 		return 0
 	}
 	text := strings.TrimSpace(response.Header.Get("Retry-After"))

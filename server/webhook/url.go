@@ -27,9 +27,11 @@ func parseURL(text string, allow Allow) (*url.URL, error) {
 	case len(text) > MaxURL:
 		return nil, errs.Field(errs.Invalid, "url", "must be at most %v characters", MaxURL)
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Opaque != "" || u.Host == "":
-		return nil, errs.Field(errs.Invalid, "url", "must be a URL that starts with https:// or http://")
+		return nil, errs.Field(errs.Invalid, "url",
+			"must be a URL that starts with https:// or http://")
 	case u.User != nil:
-		return nil, errs.Field(errs.Invalid, "url", "must not contain a username or password; receivers verify the signature")
+		return nil, errs.Field(errs.Invalid, "url",
+			"must not contain a username or password; receivers verify the signature")
 	case strings.Contains(text, "#"):
 		return nil, errs.Field(errs.Invalid, "url", "must not contain a fragment (#)")
 	case !validPort(u):
@@ -56,7 +58,8 @@ func checkHost(u *url.URL, allow Allow) error {
 	case allow.hasHost(host) || isAddr && allow.has(addr):
 		return nil
 	case !isAddr && !isHostName(hostName(host)):
-		return errs.Field(errs.Invalid, "url", "must contain a valid host name, in ASCII, or an address such as 192.0.2.7 or [2001:db8::7]")
+		return errs.Field(errs.Invalid, "url",
+			"must contain a valid host name, in ASCII, or an address such as 192.0.2.7 or [2001:db8::7]")
 	case isAddr && !isPublic(addr):
 		return errs.Field(errs.Invalid, "url", addressRefused, addr)
 	case plain && (isAddr || len(allow.networks) == 0):

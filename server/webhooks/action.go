@@ -22,7 +22,8 @@ type rotationIn struct {
 	Secret *string `json:"secret" check:"min=38,max=200" doc:"New signing secret: whsec_ and the base64 of 24 to 64 bytes; one is generated if absent"`
 }
 
-func (w *Sender) rotateWebhookSecret(tx *store.Tx, req *web.Request, in *rotationIn) (*WebhookWithSecret, error) {
+func (w *Sender) rotateWebhookSecret(tx *store.Tx, req *web.Request,
+	in *rotationIn) (*WebhookWithSecret, error) {
 	secret, err := newWebhookSecret(in.Secret)
 	if err != nil {
 		return nil, err
@@ -38,9 +39,10 @@ func (w *Sender) rotateWebhookSecret(tx *store.Tx, req *web.Request, in *rotatio
 	return w.withSecret(tx, req, v, secret)
 }
 
-// steer changes what a webhook sends next, for a caller who may change the webhook. action and details
-// are what the change log says about it.
-func (w *Sender) steer(req *web.Request, id store.ID, action string, details map[string]any, change func(v *store.Webhook, s *store.WebhookState) error) (out *WebhookOut, err error) {
+// steer changes what a webhook sends next, for a caller who may change the webhook. action and
+// details are what the change log says about it.
+func (w *Sender) steer(req *web.Request, id store.ID, action string, details map[string]any,
+	change func(v *store.Webhook, s *store.WebhookState) error) (out *WebhookOut, err error) {
 	h, err := w.Hook(id)
 	if err != nil {
 		return nil, err
@@ -62,7 +64,10 @@ func (w *Sender) steer(req *web.Request, id store.ID, action string, details map
 			return err
 		}
 		if v.Paused != before.Paused {
-			_, err = store.Webhooks.Update(tx, id, func(stored *store.Webhook) error { stored.Paused = v.Paused; return nil })
+			_, err = store.Webhooks.Update(tx, id, func(stored *store.Webhook) error {
+				stored.Paused = v.Paused
+				return nil
+			})
 		}
 		tx.LogAction(action, details)
 		return err
@@ -93,18 +98,19 @@ type resumeIn struct {
 // resumeWebhook ends a pause, or makes the next attempt now.
 func (w *Sender) resumeWebhook(req *web.Request, in *resumeIn) (*WebhookOut, error) {
 	head := req.Server.DB.LogHead()
-	return w.steer(req, in.ID, "webhook_resume", map[string]any{"latest": in.Latest}, func(v *store.Webhook, s *store.WebhookState) error {
-		v.Paused = ""
-		if in.Latest && s.BlockedKind == changes.HeadType {
-			s.HeadAt = kv.TimeOf(time.Now())
-		}
-		clearFailures(s)
-		if in.Latest {
-			s.Seq, s.Part = max(s.Seq, head.Seq), 0
-			s.ReplayNext, s.ReplayUntil, s.ReplayPart = 0, 0, 0
-		}
-		return nil
-	})
+	return w.steer(req, in.ID, "webhook_resume", map[string]any{"latest": in.Latest},
+		func(v *store.Webhook, s *store.WebhookState) error {
+			v.Paused = ""
+			if in.Latest && s.BlockedKind == changes.HeadType {
+				s.HeadAt = kv.TimeOf(time.Now())
+			}
+			clearFailures(s)
+			if in.Latest {
+				s.Seq, s.Part = max(s.Seq, head.Seq), 0
+				s.ReplayNext, s.ReplayUntil, s.ReplayPart = 0, 0, 0
+			}
+			return nil
+		})
 }
 
 type replayIn struct {
@@ -113,8 +119,8 @@ type replayIn struct {
 	Until store.ID `json:"until" doc:"Number of the last one; from if absent"`
 }
 
-// replayEvents sends the events of entries again, with the same message IDs. They are sent before the
-// events that wait.
+// replayEvents sends the events of entries again, with the same message IDs. They are sent before
+// the events that wait.
 func (w *Sender) replayEvents(req *web.Request, in *replayIn) (*WebhookOut, error) {
 	from, until := uint64(in.From), cmp.Or(uint64(in.Until), uint64(in.From))
 	oldest, head := req.Server.DB.LogFirst(), req.Server.DB.LogHead().Seq
@@ -133,16 +139,19 @@ func (w *Sender) replayEvents(req *web.Request, in *replayIn) (*WebhookOut, erro
 	if err := faults.Err(errs.Invalid); err != nil {
 		return nil, err
 	}
-	return w.steer(req, in.ID, "webhook_replay", map[string]any{"from": from, "until": until}, func(v *store.Webhook, s *store.WebhookState) error {
-		switch {
-		case v.Paused != "":
-			return errs.New(errs.Conflict, "the webhook is paused; resume it first").Coded("webhook_paused")
-		case s.ReplayNext != 0:
-			return errs.New(errs.Conflict, "the webhook is already replaying the entries %d to %d", s.ReplayNext, s.ReplayUntil).Coded("webhook_replaying")
-		}
-		s.ReplayNext, s.ReplayUntil, s.ReplayPart = from, until, 0
-		return nil
-	})
+	return w.steer(req, in.ID, "webhook_replay", map[string]any{"from": from, "until": until},
+		func(v *store.Webhook, s *store.WebhookState) error {
+			switch {
+			case v.Paused != "":
+				return errs.New(errs.Conflict, "the webhook is paused; resume it first").Coded("webhook_paused")
+			case s.ReplayNext != 0:
+				return errs.New(errs.Conflict,
+					"the webhook is already replaying the entries %d to %d",
+					s.ReplayNext, s.ReplayUntil).Coded("webhook_replaying")
+			}
+			s.ReplayNext, s.ReplayUntil, s.ReplayPart = from, until, 0
+			return nil
+		})
 }
 
 // testData is the data of a test event.
@@ -153,7 +162,8 @@ type testData struct {
 
 // sendTestEvent sends an event that is not in the change log, and waits for the response.
 func (w *Sender) sendTestEvent(req *web.Request, in *web.ByID) (*DeliveryDetail, error) {
-	if err := req.Hold(req.Server.Limits.Tests, 1, web.Share{Client: web.UserKey(req.Actor), Most: 1}); err != nil {
+	if err := req.Hold(req.Server.Limits.Tests, 1,
+		web.Share{Client: web.UserKey(req.Actor), Most: 1}); err != nil {
 		return nil, err
 	}
 	var v *store.Webhook
@@ -168,7 +178,8 @@ func (w *Sender) sendTestEvent(req *web.Request, in *web.ByID) (*DeliveryDetail,
 		return nil, err
 	}
 	begun := time.Now()
-	m, err := newOutgoing("test-"+req.ID, TestType, kv.TimeOf(begun).String(), testData{in.ID, "This is a test event."})
+	m, err := newOutgoing("test-"+req.ID, TestType, kv.TimeOf(begun).String(),
+		testData{in.ID, "This is a test event."})
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,15 @@ func (w *Sender) deliveryKey(req *web.Request, id store.ID) (key []byte, err err
 func (w *Sender) deliveryList(path, access, title string, options ...web.Options) web.Route {
 	info := &web.ListInfo{
 		Under: true, Order: "newest first",
-		Columns: []web.ColumnInfo{{Name: "before", Uses: web.Param, Number: true}, {Name: "success", Uses: web.Filtered | web.Param, Number: true}, {Name: "type", Uses: web.Filtered | web.Param, Number: false}, {Name: "event", Uses: web.Param, Number: false}},
+		Columns: []web.ColumnInfo{{Name: "before", Uses: web.Param, Number: true}, {
+			Name:   "success",
+			Uses:   web.Filtered | web.Param,
+			Number: true,
+		}, {Name: "type", Uses: web.Filtered | web.Param, Number: false}, {
+			Name:   "event",
+			Uses:   web.Param,
+			Number: false,
+		}},
 	}
 	rt := web.Route{
 		Method:  "GET",
@@ -130,14 +138,17 @@ func (w *Sender) findDeliveries(req *web.Request, ask *web.ListQuery) (*Delivery
 			return nil, errs.Field(errs.Malformed, "before", "must be a positive integer")
 		}
 	}
-	has := func(column, value string) bool { return texts[column] == nil || slices.Contains(texts[column], value) }
-	found, next, err := w.Log.Newest(uint64(ask.Under), key, before, ask.Size, func(d *webhook.Delivery) bool {
-		success := "1"
-		if d.Fault != nil {
-			success = "0"
-		}
-		return has("success", success) && has("type", d.Type) && has("event", d.Event)
-	})
+	has := func(column, value string) bool {
+		return texts[column] == nil || slices.Contains(texts[column], value)
+	}
+	found, next, err := w.Log.Newest(uint64(ask.Under), key, before, ask.Size,
+		func(d *webhook.Delivery) bool {
+			success := "1"
+			if d.Fault != nil {
+				success = "0"
+			}
+			return has("success", success) && has("type", d.Type) && has("event", d.Event)
+		})
 	if err != nil {
 		return nil, err
 	}

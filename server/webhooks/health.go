@@ -20,7 +20,17 @@ func (w *Sender) behind() (most uint64) {
 // Health reports webhooks that need attention: somebody must resume a paused one, and a
 // receiver that fails may have to be repaired.
 func (w *Sender) Health() web.Part {
-	p := web.Part{Name: "webhooks", State: web.Healthy, Figures: map[string]int64{"enabled": 0, "paused": 0, "without_owner": 0, "retrying": 0, "behind_entries": int64(w.behind())}}
+	p := web.Part{
+		Name:  "webhooks",
+		State: web.Healthy,
+		Figures: map[string]int64{
+			"enabled":        0,
+			"paused":         0,
+			"without_owner":  0,
+			"retrying":       0,
+			"behind_entries": int64(w.behind()),
+		},
+	}
 	err := w.s.DB.View(store.System, func(tx *store.Tx) error {
 		for v, err := range store.Webhooks.All(tx) {
 			if err != nil {

@@ -34,8 +34,8 @@ const (
 	TestDelivery   = "test"
 )
 
-// Hook sends the events of one webhook, one after the other. Its position is a place in the change log,
-// as that of a stream.
+// Hook sends the events of one webhook, one after the other. Its position is a place in the change
+// log, as that of a stream.
 type Hook struct {
 	Sender  *Sender
 	id      store.ID
@@ -43,8 +43,9 @@ type Hook struct {
 	cancel  context.CancelFunc // ends run; the sender's lock guards it and started
 	started bool
 
-	// steering is held while a user changes what is sent next, and while that is planned. It is locked
-	// before mu, and never within a transaction: a write of a user waits for the writer with it.
+	// steering is held while a user changes what is sent next, and while that is planned. It is
+	// locked before mu, and never within a transaction: a write of a user waits for the writer with
+	// it.
 	steering sync.Mutex
 	behind   []*changes.StreamEntry // entries that were read from the log, for the next messages; steering guards it
 
@@ -77,8 +78,8 @@ func (h *Hook) Poke() {
 	}
 }
 
-// step sends at most one message. It returns how long to wait before the next step, and what else ends
-// the wait; nil for nothing.
+// step sends at most one message. It returns how long to wait before the next step, and what else
+// ends the wait; nil for nothing.
 func (h *Hook) step(ctx context.Context) (pause time.Duration, woken <-chan struct{}) {
 	begun := time.Now()
 	p, woken, err := h.next()
@@ -162,7 +163,8 @@ func (h *Hook) send(ctx context.Context, p *Plan) {
 
 // Failed notes a failed attempt in the state. It returns why the webhook must be paused; "" if the
 // message is tried again.
-func (h *Hook) Failed(s *store.WebhookState, p *Plan, at time.Time, result *webhook.Result) (reason string) {
+func (h *Hook) Failed(s *store.WebhookState, p *Plan, at time.Time,
+	result *webhook.Result) (reason string) {
 	if !p.retries(s) {
 		s.Attempts, s.FailingSince = 0, kv.TimeOf(at)
 	}
@@ -182,8 +184,8 @@ func (h *Hook) Failed(s *store.WebhookState, p *Plan, at time.Time, result *webh
 	return ""
 }
 
-// Backoff is the time after n failed attempts, with jitter: a receiver of several webhooks that comes
-// back does not get all of them at once.
+// Backoff is the time after n failed attempts, with jitter: a receiver of several webhooks that
+// comes back does not get all of them at once.
 func Backoff(n int) time.Duration {
 	d := WebhookLongest
 	if n < 20 {

@@ -38,10 +38,11 @@ func newOutgoing(id, kind, at string, data any) (*Outgoing, error) {
 	return &Outgoing{Message: webhook.Message{ID: id, Type: kind, Body: body}}, err
 }
 
-// message returns the first message of an entry from a part on, and the number of the next part; nil if
-// there is none. The same part of an entry always has the same ID, by which receivers recognize
-// messages that they have already received.
-func message(v *changes.View, e *audit.Entry, part int, filter changes.EventFilter) (m *Outgoing, next int, err error) {
+// message returns the first message of an entry from a part on, and the number of the next part;
+// nil if there is none. The same part of an entry always has the same ID, by which receivers
+// recognize messages that they have already received.
+func message(v *changes.View, e *audit.Entry, part int,
+	filter changes.EventFilter) (m *Outgoing, next int, err error) {
 	for ; part < changes.EventParts(e); part++ {
 		ev, err := v.Event(e, part, filter, 0)
 		if err != nil {
@@ -102,11 +103,12 @@ func personsOf(e *audit.Entry, part int, ev *changes.Event) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// headMessage returns the message with the head of the change log, for owners who may read all of it.
-// A copy that is kept elsewhere later shows whether the log up to there was replaced.
+// headMessage returns the message with the head of the change log, for owners who may read all of
+// it. A copy that is kept elsewhere later shows whether the log up to there was replaced.
 func headMessage(v *changes.View, head audit.Head, now time.Time) (*Outgoing, error) {
 	if !v.Scope.All || !v.ReadsLog() {
 		return nil, nil
 	}
-	return newOutgoing("head-"+web.EventID(head.Generation, head.Seq), changes.HeadType, kv.TimeOf(now).String(), head)
+	return newOutgoing("head-"+web.EventID(head.Generation, head.Seq), changes.HeadType,
+		kv.TimeOf(now).String(), head)
 }

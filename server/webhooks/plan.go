@@ -41,7 +41,10 @@ func (p *Plan) read() (woken <-chan struct{}, err error) {
 		p.Kind, from = ReplayDelivery, p.State.ReplayNext
 	}
 	if n := len(h.behind); n > 0 && h.behind[0].Seq <= from && from <= h.behind[n-1].Seq { // reading them for each message takes longer than sending it
-		i, _ := slices.BinarySearchFunc(h.behind, from, func(e *changes.StreamEntry, seq uint64) int { return cmp.Compare(e.Seq, seq) })
+		i, _ := slices.BinarySearchFunc(h.behind, from,
+			func(e *changes.StreamEntry, seq uint64) int {
+				return cmp.Compare(e.Seq, seq)
+			})
 		p.Entries = h.behind[i:]
 		return streams.Wake(), nil
 	}
@@ -107,7 +110,8 @@ func (p *Plan) Find(view *changes.View, filter changes.EventFilter) (err error) 
 			break
 		}
 		p.seq = e.Seq
-		if p.Message, p.part, err = message(view, &e.Entry, part, filter); err != nil || p.Message != nil {
+		if p.Message, p.part, err = message(view, &e.Entry, part, filter); err != nil ||
+			p.Message != nil {
 			return err
 		}
 		part = 0
@@ -116,8 +120,8 @@ func (p *Plan) Find(view *changes.View, filter changes.EventFilter) (err error) 
 	return nil
 }
 
-// webhookOwner returns the owner of a webhook; nil if the owner was deleted or disabled, or has lost
-// the permission to have one.
+// webhookOwner returns the owner of a webhook; nil if the owner was deleted or disabled, or has
+// lost the permission to have one.
 func webhookOwner(tx *store.Tx, w *store.Webhook) (*store.Actor, error) {
 	owner, err := store.EnabledUser(tx, w.OwnerID)
 	if err != nil || owner == nil || !owner.HasPermission(tx, "system.webhook.create") {
@@ -134,8 +138,8 @@ func (p *Plan) Attempt() int {
 	return 1
 }
 
-// retries reports whether the message has been tried before. The head of the log has another ID as soon
-// as the log grows, which must not begin its attempts again.
+// retries reports whether the message has been tried before. The head of the log has another ID as
+// soon as the log grows, which must not begin its attempts again.
 func (p *Plan) retries(s *store.WebhookState) bool {
 	return s.Blocked == p.Message.ID || p.IsHead && s.BlockedKind == changes.HeadType
 }

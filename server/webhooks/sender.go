@@ -33,8 +33,8 @@ const (
 	maxUnstored = 500         // deliveries that wait to be stored; more are stored at once
 )
 
-// Sender sends events to all webhooks. Each of them has a goroutine, so that a slow receiver delays no
-// other, and no write.
+// Sender sends events to all webhooks. Each of them has a goroutine, so that a slow receiver delays
+// no other, and no write.
 type Sender struct {
 	s       *web.Server
 	streams *changes.Streams
@@ -63,7 +63,8 @@ func NewSender(s *web.Server, streams *changes.Streams) *Sender {
 		streams: streams,
 		client:  webhook.NewClient(s.Config.WebhookAllow, s.Config.Version),
 		Backoff: Backoff,
-		Log:     webhook.OpenLog(filepath.Join(s.DB.Dir(), DeliveryDir), deliveryMax, deliveryFree, deliveryAge),
+		Log: webhook.OpenLog(filepath.Join(s.DB.Dir(), DeliveryDir), deliveryMax, deliveryFree,
+			deliveryAge),
 		changed: make(chan struct{}, 1),
 		hooks:   map[store.ID]*Hook{},
 		keys:    map[uint64][]byte{},
@@ -79,9 +80,14 @@ func NewSender(s *web.Server, streams *changes.Streams) *Sender {
 		default:
 		}
 	})
-	s.Metrics.Counter("reeve_webhook_deliveries_total", "Messages that receivers of webhooks have accepted.", w.delivered.Load)
-	s.Metrics.Counter("reeve_webhook_failures_total", "Failed attempts to send a message to a webhook.", w.failed.Load)
-	s.Metrics.Gauge("reeve_webhook_behind", "Entries of the change log that the slowest webhook has not handled.", func() float64 { return float64(w.behind()) })
+	s.Metrics.Counter("reeve_webhook_deliveries_total",
+		"Messages that receivers of webhooks have accepted.", w.delivered.Load)
+	s.Metrics.Counter("reeve_webhook_failures_total",
+		"Failed attempts to send a message to a webhook.", w.failed.Load)
+	s.Metrics.Gauge("reeve_webhook_behind",
+		"Entries of the change log that the slowest webhook has not handled.", func() float64 {
+			return float64(w.behind())
+		})
 	return w
 }
 
@@ -123,8 +129,8 @@ func (w *Sender) again() {
 	}
 }
 
-// sync starts webhooks that are new, ends those that were deleted, and wakes all others. One that read
-// the webhooks earlier must not end what a later one has started.
+// sync starts webhooks that are new, ends those that were deleted, and wakes all others. One that
+// read the webhooks earlier must not end what a later one has started.
 func (w *Sender) sync() error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
@@ -224,19 +230,21 @@ func (w *Sender) savePositions() error {
 	if changed == nil {
 		return nil
 	}
-	err := w.s.DB.WithRecorder(nil).For("webhook positions", nil).Update(store.System, func(tx *store.Tx) error {
-		for i := range states {
-			_, err := store.WebhookStates.UpdateQuietly(tx, states[i].ID, func(s *store.WebhookState) error {
-				states[i].Timestamps = s.Timestamps
-				*s = states[i]
-				return nil
-			})
-			if err != nil && !errs.Is(err, errs.NotFound) { // NotFound: the webhook was deleted
-				return err
+	err := w.s.DB.WithRecorder(nil).For("webhook positions", nil).Update(store.System,
+		func(tx *store.Tx) error {
+			for i := range states {
+				_, err := store.WebhookStates.UpdateQuietly(tx, states[i].ID,
+					func(s *store.WebhookState) error {
+						states[i].Timestamps = s.Timestamps
+						*s = states[i]
+						return nil
+					})
+				if err != nil && !errs.Is(err, errs.NotFound) { // NotFound: the webhook was deleted
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -252,7 +260,9 @@ func (w *Sender) savePositions() error {
 func (w *Sender) saveDeliveries() error {
 	w.mu.Lock()
 	list := slices.DeleteFunc(w.unstored, func(d webhook.Delivery) bool { // of messages that were being sent during an erasure
-		return slices.ContainsFunc(d.Persons, func(person string) bool { return !w.erased[person].Before(d.At) })
+		return slices.ContainsFunc(d.Persons, func(person string) bool {
+			return !w.erased[person].Before(d.At)
+		})
 	})
 	keys := w.keys
 	w.unstored, w.keys = nil, map[uint64][]byte{}
@@ -264,7 +274,8 @@ func (w *Sender) saveDeliveries() error {
 }
 
 // record records an attempt to send a message.
-func (w *Sender) record(id store.ID, key []byte, m *Outgoing, kind string, attempt int, begun time.Time, r *webhook.Result) {
+func (w *Sender) record(id store.ID, key []byte, m *Outgoing, kind string, attempt int,
+	begun time.Time, r *webhook.Result) {
 	if r.Fault.Empty() {
 		w.delivered.Add(1)
 	} else {
@@ -313,10 +324,14 @@ func (w *Sender) Keep(key []byte, d webhook.Delivery) {
 // pause pauses a webhook until somebody resumes it.
 func (w *Sender) pause(id store.ID, reason string) {
 	origin := store.Origin{Operation: audit.Operation{Title: "pause webhook"}}
-	err := w.s.DB.WithRecorder(nil).For("webhook", nil).From(&origin).Update(store.System, func(tx *store.Tx) error {
-		_, err := store.Webhooks.UpdateQuietly(tx, id, func(v *store.Webhook) error { v.Paused = reason; return nil })
-		return err
-	})
+	err := w.s.DB.WithRecorder(nil).For("webhook", nil).From(&origin).Update(store.System,
+		func(tx *store.Tx) error {
+			_, err := store.Webhooks.UpdateQuietly(tx, id, func(v *store.Webhook) error {
+				v.Paused = reason
+				return nil
+			})
+			return err
+		})
 	if err != nil {
 		w.report(id, err)
 		return
@@ -341,7 +356,9 @@ func (w *Sender) Forget(who store.Account) (removed int, err error) {
 	maps.DeleteFunc(w.erased, func(_ string, at time.Time) bool { return time.Since(at) > time.Hour }) // no message takes that long
 	w.erased[person] = time.Now()
 	before := len(w.unstored)
-	w.unstored = slices.DeleteFunc(w.unstored, func(d webhook.Delivery) bool { return slices.Contains(d.Persons, person) })
+	w.unstored = slices.DeleteFunc(w.unstored, func(d webhook.Delivery) bool {
+		return slices.Contains(d.Persons, person)
+	})
 	removed = before - len(w.unstored)
 	w.mu.Unlock()
 	w.saving.Lock()
@@ -350,8 +367,8 @@ func (w *Sender) Forget(who store.Account) (removed int, err error) {
 	return removed + n, err
 }
 
-// ConfirmAfterRestore pauses all webhooks if a restore has replaced the change log since they were last
-// stored: somebody has to confirm that this installation is the one that sends.
+// ConfirmAfterRestore pauses all webhooks if a restore has replaced the change log since they were
+// last stored: somebody has to confirm that this installation is the one that sends.
 func (w *Sender) ConfirmAfterRestore() error {
 	head := w.s.DB.LogHead()
 	var replaced []store.ID
@@ -371,23 +388,29 @@ func (w *Sender) ConfirmAfterRestore() error {
 		return err
 	}
 	origin := store.Origin{Operation: audit.Operation{Title: "pause webhooks after a restore"}}
-	return w.s.DB.WithRecorder(nil).For("webhook", nil).From(&origin).Update(store.System, func(tx *store.Tx) error {
-		for _, id := range replaced {
-			state, err := store.WebhookStates.UpdateQuietly(tx, id, func(s *store.WebhookState) error {
-				s.Generation, s.Seq = head.Generation, min(s.Seq, head.Seq)
-				s.ReplayNext, s.ReplayUntil, s.ReplayPart = 0, 0, 0
-				clearFailures(s)
-				return nil
-			})
-			if err == nil {
-				_, err = store.Webhooks.UpdateQuietly(tx, state.WebhookID, func(v *store.Webhook) error { v.Paused = store.WebhookRestored; return nil })
+	return w.s.DB.WithRecorder(nil).For("webhook", nil).From(&origin).Update(store.System,
+		func(tx *store.Tx) error {
+			for _, id := range replaced {
+				state, err := store.WebhookStates.UpdateQuietly(tx, id,
+					func(s *store.WebhookState) error {
+						s.Generation, s.Seq = head.Generation, min(s.Seq, head.Seq)
+						s.ReplayNext, s.ReplayUntil, s.ReplayPart = 0, 0, 0
+						clearFailures(s)
+						return nil
+					})
+				if err == nil {
+					_, err = store.Webhooks.UpdateQuietly(tx, state.WebhookID,
+						func(v *store.Webhook) error {
+							v.Paused = store.WebhookRestored
+							return nil
+						})
+				}
+				if err != nil {
+					return err
+				}
 			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
 // stateOf returns the state of a webhook, as it is now.

@@ -14,7 +14,8 @@ import (
 
 func init() {
 	web.Enums(map[string][]string{
-		"webhook_state":  {WebhookActive, WebhookRetrying, WebhookPaused, webhookDisabled, WebhookNoOwner, webhookNoSecret},
+		"webhook_state": {WebhookActive, WebhookRetrying, WebhookPaused, webhookDisabled,
+			WebhookNoOwner, webhookNoSecret},
 		"webhook_paused": {"", store.WebhookFailing, store.WebhookGone, store.WebhookRestored},
 		"delivery_kind":  {EventDelivery, ReplayDelivery, TestDelivery},
 	})
@@ -24,65 +25,76 @@ func Routes(w *Sender) []web.Route {
 	return []web.Route{
 		web.List("/system/webhook", "system.webhook.query", "List webhooks", w.webhooks()),
 		web.Get("/system/webhook/:id", "system.webhook.query", "Get a webhook", w.webhooks()),
-		web.Write("POST", "/system/webhook", "system.webhook.create", "Create a webhook", w.createWebhook, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Keys:      web.ByNoKey,
-			Hidden:    redact.Fields{URLs: true},
-			Note: "You become its owner: it sends what you may read, at the time of sending. Returns " +
-				"the signing secret, once. Sending begins with the next change.",
-		}),
-		web.Write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook", w.changeWebhook, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Keys:      web.ByNoKey,
-			Hidden:    redact.Fields{URLs: true},
-			Record:    web.RecordOf(store.Webhooks),
-			Note: "Another URL gets a new signing secret, which is returned once. owner_id takes the webhook " +
-				"over: it then sends what you may read. You need system.webhook.create and the rights of " +
-				"the previous owner.",
-		}),
-		web.Remove("/system/webhook/:id", "system.webhook.delete", "Delete a webhook", w.webhooks(), web.Options{
-			Note: "What it has not sent yet is not sent, and its stored deliveries can no longer be " +
-				"read.",
-		}),
-		web.RemoveSeveral("/system/webhook", "system.webhook.delete", "Delete webhooks", w.webhooks(), web.Options{
-			Note: "What they have not sent yet is not sent, and their stored deliveries can no longer " +
-				"be read.",
-		}),
-		web.Write("POST", "/system/webhook/:id/secret", "system.webhook.secret", "Rotate a webhook's secret", w.rotateWebhookSecret, web.Options{
-			Confirmed: true,
-			Reveals:   true,
-			Keys:      web.ByNoKey,
-			Record:    web.RecordOf(store.Webhooks),
-			Note: "Returns the new signing secret, once. Messages are signed with the previous one, " +
-				"too, for 24 hours.",
-		}),
-		web.Action("POST", "/system/webhook/:id/resume", "system.webhook.send", "Resume a webhook", w.resumeWebhook, web.Options{
-			Record: web.RecordOf(store.Webhooks),
-			Note: "Ends a pause, or makes the next attempt now. latest=1 continues with new events, for " +
-				"example after one that the receiver never accepts; the others can be replayed.",
-		}),
-		web.Action("POST", "/system/webhook/:id/replay", "system.webhook.send", "Replay events to a webhook", w.replayEvents, web.Options{
-			Record: web.RecordOf(store.Webhooks),
-			Note: "Sends the events of entries of the change log again, with the same message IDs and " +
-				"as the owner may read them now. They are sent before the events that wait.",
-		}),
-		web.Action("POST", "/system/webhook/:id/test", "system.webhook.send", "Send a test event to a webhook", w.sendTestEvent, web.Options{
-			Note: "Sends an event of the type webhook.test once, whatever the state of the webhook, " +
-				"and returns the result.",
-		}),
-		w.deliveryList("/system/webhook/:id/delivery", "system.webhook.query", "List a webhook's deliveries", web.Options{
-			Note: "Attempts to send, the newest first, of at most 30 days and within 64 MiB for all " +
-				"webhooks. Only for the owner and those who could change the owner.",
-		}),
-		web.Action("GET", "/system/webhook/:id/delivery/:delivery_id", "system.webhook.query", "Get a delivery", w.getDelivery, web.Options{
-			Note: "With the body that was sent and the beginning of the response.",
-		}),
-		web.Action("GET", "/system/event-type", web.SignedIn, "List event types", changes.ListEventTypes, web.Options{
-			Note: "The types of events that streams and webhooks can ask for. A whole group is asked " +
-				"for with an asterisk, such as role.*.",
-		}),
+		web.Write("POST", "/system/webhook", "system.webhook.create", "Create a webhook",
+			w.createWebhook, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Keys:      web.ByNoKey,
+				Hidden:    redact.Fields{URLs: true},
+				Note: "You become its owner: it sends what you may read, at the time of sending. Returns " +
+					"the signing secret, once. Sending begins with the next change.",
+			}),
+		web.Write("PUT", "/system/webhook/:id", "system.webhook.update", "Change a webhook",
+			w.changeWebhook, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Keys:      web.ByNoKey,
+				Hidden:    redact.Fields{URLs: true},
+				Record:    web.RecordOf(store.Webhooks),
+				Note: "Another URL gets a new signing secret, which is returned once. owner_id takes the webhook " +
+					"over: it then sends what you may read. You need system.webhook.create and the rights of " +
+					"the previous owner.",
+			}),
+		web.Remove("/system/webhook/:id", "system.webhook.delete", "Delete a webhook",
+			w.webhooks(), web.Options{
+				Note: "What it has not sent yet is not sent, and its stored deliveries can no longer be " +
+					"read.",
+			}),
+		web.RemoveSeveral("/system/webhook", "system.webhook.delete", "Delete webhooks",
+			w.webhooks(), web.Options{
+				Note: "What they have not sent yet is not sent, and their stored deliveries can no longer " +
+					"be read.",
+			}),
+		web.Write("POST", "/system/webhook/:id/secret", "system.webhook.secret",
+			"Rotate a webhook's secret", w.rotateWebhookSecret, web.Options{
+				Confirmed: true,
+				Reveals:   true,
+				Keys:      web.ByNoKey,
+				Record:    web.RecordOf(store.Webhooks),
+				Note: "Returns the new signing secret, once. Messages are signed with the previous one, " +
+					"too, for 24 hours.",
+			}),
+		web.Action("POST", "/system/webhook/:id/resume", "system.webhook.send", "Resume a webhook",
+			w.resumeWebhook, web.Options{
+				Record: web.RecordOf(store.Webhooks),
+				Note: "Ends a pause, or makes the next attempt now. latest=1 continues with new events, for " +
+					"example after one that the receiver never accepts; the others can be replayed.",
+			}),
+		web.Action("POST", "/system/webhook/:id/replay", "system.webhook.send",
+			"Replay events to a webhook", w.replayEvents, web.Options{
+				Record: web.RecordOf(store.Webhooks),
+				Note: "Sends the events of entries of the change log again, with the same message IDs and " +
+					"as the owner may read them now. They are sent before the events that wait.",
+			}),
+		web.Action("POST", "/system/webhook/:id/test", "system.webhook.send",
+			"Send a test event to a webhook", w.sendTestEvent, web.Options{
+				Note: "Sends an event of the type webhook.test once, whatever the state of the webhook, " +
+					"and returns the result.",
+			}),
+		w.deliveryList("/system/webhook/:id/delivery", "system.webhook.query",
+			"List a webhook's deliveries", web.Options{
+				Note: "Attempts to send, the newest first, of at most 30 days and within 64 MiB for all " +
+					"webhooks. Only for the owner and those who could change the owner.",
+			}),
+		web.Action("GET", "/system/webhook/:id/delivery/:delivery_id", "system.webhook.query",
+			"Get a delivery", w.getDelivery, web.Options{
+				Note: "With the body that was sent and the beginning of the response.",
+			}),
+		web.Action("GET", "/system/event-type", web.SignedIn, "List event types",
+			changes.ListEventTypes, web.Options{
+				Note: "The types of events that streams and webhooks can ask for. A whole group is asked " +
+					"for with an asterisk, such as role.*.",
+			}),
 	}
 }
 
@@ -128,7 +140,11 @@ func (w *Sender) webhooks() *web.Resource[store.Webhook, *WebhookOut] {
 		Output:     w.webhookOf,
 		Columns: []web.Column[store.Webhook]{
 			{Name: "id", Uses: web.Sorted},
-			{Name: "owner_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.WebhookByOwner)},
+			{
+				Name:    "owner_id",
+				Uses:    web.Filtered | web.Param,
+				Numbers: web.IDs(store.WebhookByOwner),
+			},
 		},
 		Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
 			return web.ScopedTo(tx, req, store.WebhookByOwner)
@@ -235,7 +251,8 @@ func newWebhookSecret(given *string) (string, error) {
 	return *given, webhook.CheckSecret(*given)
 }
 
-func (w *Sender) createWebhook(tx *store.Tx, req *web.Request, in *webhookCreation) (*WebhookWithSecret, error) {
+func (w *Sender) createWebhook(tx *store.Tx, req *web.Request,
+	in *webhookCreation) (*WebhookWithSecret, error) {
 	secret, err := newWebhookSecret(in.Secret)
 	if err == nil {
 		err = in.check(req)
@@ -251,7 +268,8 @@ func (w *Sender) createWebhook(tx *store.Tx, req *web.Request, in *webhookCreati
 	return w.withSecret(tx, req, v, secret)
 }
 
-func (w *Sender) withSecret(tx *store.Tx, req *web.Request, v *store.Webhook, secret string) (*WebhookWithSecret, error) {
+func (w *Sender) withSecret(tx *store.Tx, req *web.Request, v *store.Webhook,
+	secret string) (*WebhookWithSecret, error) {
 	out, err := w.webhookOf(tx, req, v)
 	if err != nil {
 		return nil, err
@@ -259,10 +277,11 @@ func (w *Sender) withSecret(tx *store.Tx, req *web.Request, v *store.Webhook, se
 	return &WebhookWithSecret{*out, secret}, nil
 }
 
-// changeWebhook changes a webhook. Another URL needs a new secret, since the previous receiver knows
-// the old one. A caller who may not read what the webhook has sent so far can't read it as the new
-// owner either.
-func (w *Sender) changeWebhook(tx *store.Tx, req *web.Request, in *webhookChange) (*WebhookWithSecret, error) {
+// changeWebhook changes a webhook. Another URL needs a new secret, since the previous receiver
+// knows the old one. A caller who may not read what the webhook has sent so far can't read it as
+// the new owner either.
+func (w *Sender) changeWebhook(tx *store.Tx, req *web.Request,
+	in *webhookChange) (*WebhookWithSecret, error) {
 	if err := in.check(req); err != nil {
 		return nil, err
 	}

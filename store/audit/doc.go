@@ -41,9 +41,9 @@
 //	checkpoint  "data"                           → bytes of the caller; missing if there are none
 //
 // Entries are found by terms (see [ByActor]) and times. The postings of a term are the positions of
-// its entries in the segment, from 0, as uvarints: the first, then the differences. The times are in
-// Unix microseconds: the first as a uvarint, then the differences as varints. So a query is answered
-// without looking at entries, and an entry costs one key of its own.
+// its entries in the segment, from 0, as uvarints: the first, then the differences. The times are
+// in Unix microseconds: the first as a uvarint, then the differences as varints. So a query is
+// answered without looking at entries, and an entry costs one key of its own.
 //
 // # Invariants
 //

@@ -123,7 +123,8 @@ func appendText(b []byte, name, text string) []byte {
 // appendString appends a JSON string.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' ||
+			c == '&' {
 			text, err := json.Marshal(s)
 			if err != nil {
 				panic(err) // cannot happen: a string can be encoded

@@ -74,7 +74,11 @@ func damaged(path string, err error) error {
 	if d := (*disk.Damaged)(nil); errors.As(err, &d) {
 		err = d.Err
 	}
-	return &disk.Damaged{Where: path, Err: err, Do: "keep it as evidence, and put the copy of a backup in its place; the other files of the log remain readable"}
+	return &disk.Damaged{
+		Where: path,
+		Err:   err,
+		Do:    "keep it as evidence, and put the copy of a backup in its place; the other files of the log remain readable",
+	}
 }
 
 // view runs fn in a read transaction, which must be short, and opens the file if necessary.
@@ -167,7 +171,9 @@ func (s *segment) open() error {
 	}
 	s.stuck = false
 	if !s.checked {
-		if err := s.read(bolt, func(btx *bbolt.Tx) error { return checkIndexes(btx, s.meta) }); err != nil {
+		if err := s.read(bolt, func(btx *bbolt.Tx) error {
+			return checkIndexes(btx, s.meta)
+		}); err != nil {
 			s.indexing = damaged(s.path, err)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 
 // NotFound is the error of Get.
 func NotFound(seq uint64) error {
-	return errs.New(errs.NotFound, "audit entry %d not found; it may have been removed by retention", seq)
+	return errs.New(errs.NotFound,
+		"audit entry %d not found; it may have been removed by retention", seq)
 }
 
 // Get returns an entry; an errs.NotFound error if it is not in the segments.

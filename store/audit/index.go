@@ -67,7 +67,9 @@ func checkIndexes(btx *bbolt.Tx, m meta) error {
 		return err
 	}
 	from, to := int64(math.MaxInt64), int64(0)
-	if err := eachTime(times, m.Entries, func(_ uint64, at int64) { from, to = min(from, at), max(to, at) }); err != nil {
+	if err := eachTime(times, m.Entries, func(_ uint64, at int64) {
+		from, to = min(from, at), max(to, at)
+	}); err != nil {
 		return err
 	}
 	if from != m.From || to != m.To {
@@ -83,7 +85,8 @@ func checkIndexes(btx *bbolt.Tx, m meta) error {
 		if err != nil {
 			return err
 		}
-		if err := eachPosition(postings, m.Entries, func(uint64) {}); err != nil || len(postings) == 0 {
+		if err := eachPosition(postings, m.Entries, func(uint64) {}); err != nil ||
+			len(postings) == 0 {
 			return fmt.Errorf("term %q: %w", term, errPostings)
 		}
 		count++

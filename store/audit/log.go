@@ -82,7 +82,8 @@ func follows(m meta, before *segment, strict bool) error {
 	case m.First == last+1 && m.Prev != before.meta.Head.Hash:
 		return fmt.Errorf("entry %d does not continue the audit log in %s; check it with `reeve verify`", m.First, before.path)
 	case strict && m.First > last+1:
-		return fmt.Errorf("%s after %s; restore the missing files of the audit log from a backup", missing(last+1, m.First-1), before.path)
+		return fmt.Errorf("%s after %s; restore the missing files of the audit log from a backup",
+			missing(last+1, m.First-1), before.path)
 	}
 	return nil
 }
@@ -191,7 +192,8 @@ func (l *Log) Write(rows iter.Seq2[Row, error], checkpoint []byte) (Info, error)
 func (l *Log) Add(path string) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if first, ok := segmentFirst(filepath.Base(path)); !ok || filepath.Join(l.dir, segmentName(first)) != filepath.Clean(path) {
+	if first, ok := segmentFirst(filepath.Base(path)); !ok ||
+		filepath.Join(l.dir, segmentName(first)) != filepath.Clean(path) {
 		return fmt.Errorf("%s is not a segment in %s", path, l.dir)
 	}
 	_, err := l.add(path)
@@ -223,7 +225,9 @@ func (l *Log) accept(m meta) error {
 func (l *Log) add(path string) (Info, error) {
 	s := newSegment(path)
 	list, err := l.list()
-	i, found := slices.BinarySearchFunc(list, s.first, func(s *segment, first uint64) int { return cmp.Compare(s.first, first) })
+	i, found := slices.BinarySearchFunc(list, s.first, func(s *segment, first uint64) int {
+		return cmp.Compare(s.first, first)
+	})
 	if found && list[i].fault == nil && list[i].meta == s.meta {
 		return list[i].info(), nil
 	}

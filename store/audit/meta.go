@@ -38,7 +38,8 @@ func decodeMeta(value []byte) (m meta, err error) {
 	case err != nil:
 		return m, fmt.Errorf("its description: %w", err)
 	case m.Format > format:
-		return m, fmt.Errorf("it was written by a newer program (format %d, this one knows %d)", m.Format, format)
+		return m, fmt.Errorf("it was written by a newer program (format %d, this one knows %d)",
+			m.Format, format)
 	case m.First == 0 || m.Last < m.First || m.Entries != m.Last-m.First+1 || m.Head.Seq != m.Last:
 		return m, fmt.Errorf("its description is inconsistent: entries %d to %d", m.First, m.Last)
 	}
@@ -63,7 +64,8 @@ func peekMeta(path string) (m meta, size int64, err error) {
 		return m, info.Size(), err
 	}
 	if need := pages.Pages * pages.PageSize; uint64(info.Size()) < need {
-		return m, info.Size(), fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)
+		return m, info.Size(),
+			fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)
 	}
 	name, bucket, err := firstElement(f, pages, pages.Root)
 	if err == nil && (string(name) != disk.MetaBucket || len(bucket) < disk.BucketHead) {
@@ -102,7 +104,8 @@ func firstElement(f *os.File, m disk.Meta, id uint64) (key, value []byte, err er
 		if binary.LittleEndian.Uint16(page[8:]) == disk.LeafPage {
 			return leafElement(page)
 		}
-		if binary.LittleEndian.Uint16(page[8:]) != disk.BranchPage || binary.LittleEndian.Uint16(page[10:]) == 0 {
+		if binary.LittleEndian.Uint16(page[8:]) != disk.BranchPage ||
+			binary.LittleEndian.Uint16(page[10:]) == 0 {
 			return nil, nil, fmt.Errorf("page %d is neither branch nor leaf", id)
 		}
 		id = binary.LittleEndian.Uint64(page[disk.PageHead+8:])

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// A segment numbers its entries from 0, by position. The postings of a term are the positions of its
-// entries, ascending, each as the difference from the one before it; the times are in the order of
-// the positions, the first as a uvarint and the others as varint differences.
+// A segment numbers its entries from 0, by position. The postings of a term are the positions of
+// its entries, ascending, each as the difference from the one before it; the times are in the order
+// of the positions, the first as a uvarint and the others as varint differences.
 
 // indexes are the indexes of a segment while it is built or verified.
 type indexes struct {

@@ -42,8 +42,8 @@ func (l *Log) Newest(q Query, before uint64, yield func(Row) bool) error {
 	return errors.Join(faults...)
 }
 
-// Count returns the number of the entries that meet q and have a number below before (0 for all). It
-// reads no entry. Like Newest, it skips what cannot be read and returns an error about it.
+// Count returns the number of the entries that meet q and have a number below before (0 for all).
+// It reads no entry. Like Newest, it skips what cannot be read and returns an error about it.
 func (l *Log) Count(q Query, before uint64) (n int, err error) {
 	faults := []error(nil)
 	err = l.backward(q, before, func(s *segment, high uint64) bool {
@@ -67,9 +67,9 @@ func (l *Log) Count(q Query, before uint64) (n int, err error) {
 	return n, errors.Join(faults...)
 }
 
-// backward calls visit for the segments that may have entries for a query, the newest first, and the
-// highest number that counts in each, until it returns false. An entry that is in two segments counts
-// in the newer one.
+// backward calls visit for the segments that may have entries for a query, the newest first, and
+// the highest number that counts in each, until it returns false. An entry that is in two segments
+// counts in the newer one.
 func (l *Log) backward(q Query, before uint64, visit func(s *segment, high uint64) bool) error {
 	list, err := l.list()
 	if err != nil {
@@ -103,7 +103,8 @@ func (l *Log) viewIndexes(s *segment, fn func(btx *bbolt.Tx) error) error {
 
 // within reports whether a segment may have entries of the times of a query.
 func (s *segment) within(q Query) bool {
-	return s.fault != nil || (q.From == 0 || s.meta.To >= q.From) && (q.To == 0 || s.meta.From <= q.To)
+	return s.fault != nil ||
+		(q.From == 0 || s.meta.To >= q.From) && (q.To == 0 || s.meta.From <= q.To)
 }
 
 // Oldest yields the entries with the number from and above, oldest first, in the same way as
@@ -214,7 +215,9 @@ func (p *page) numbers(yield func(uint64) bool) {
 	switch {
 	case low > high:
 	case p.found != nil:
-		p.found.descending(high-p.meta.First, func(position uint64) bool { return yield(p.meta.First + position) })
+		p.found.descending(high-p.meta.First, func(position uint64) bool {
+			return yield(p.meta.First + position)
+		})
 	case p.ascending:
 		for seq := low; seq <= high && yield(seq); seq++ {
 		}

@@ -7,7 +7,8 @@ import "time"
 // maxAge or maxBytes means no limit. blocked reports that the files have more than maxBytes
 // because the oldest segment is younger than minAge. The time of a damaged segment is that at
 // which the next one begins; if that is unknown, it is not dropped.
-func (l *Log) Prune(now time.Time, maxAge, minAge time.Duration, maxBytes int64) (dropped []Info, blocked bool, err error) {
+func (l *Log) Prune(now time.Time, maxAge, minAge time.Duration,
+	maxBytes int64) (dropped []Info, blocked bool, err error) {
 	for {
 		all := l.Segments()
 		if len(all) == 0 {

@@ -21,8 +21,8 @@ type scanner struct {
 	values bool // whether values are read
 }
 
-// scanEntry reads an entry; ok is false if it is not as AppendText writes it. If values is false, it
-// skips what the keys of an entry do not need.
+// scanEntry reads an entry; ok is false if it is not as AppendText writes it. If values is false,
+// it skips what the keys of an entry do not need.
 func scanEntry(text []byte, values bool) (e Entry, ok bool) {
 	s := scanner{rest: text, ok: true, values: values}
 	e.Link = s.link(&Link{})
@@ -68,9 +68,9 @@ func scanEntry(text []byte, values bool) (e Entry, ok bool) {
 	return e, s.ok && len(s.rest) == 0
 }
 
-// scanLink reads the Link at the beginning of a text; ok is false if it is not as AppendText writes it.
-// The rest is not read. Strings that are those of last, the link of another entry,
-// share its memory: of entries that were written together, all are.
+// scanLink reads the Link at the beginning of a text; ok is false if it is not as AppendText writes
+// it. The rest is not read. Strings that are those of last, the link of another entry, share its
+// memory: of entries that were written together, all are.
 func scanLink(text []byte, last *Link) (link Link, ok bool) {
 	s := scanner{rest: text, ok: true}
 	link = s.link(last)
@@ -234,7 +234,8 @@ func (s *scanner) number() uint64 {
 
 // stringLike reads a string, which may be the same as another one.
 func (s *scanner) stringLike(other string) string {
-	if n := len(other); n > 0 && len(s.rest) > n+1 && s.rest[0] == '"' && string(s.rest[1:n+1]) == other && s.rest[n+1] == '"' &&
+	if n := len(other); n > 0 && len(s.rest) > n+1 && s.rest[0] == '"' &&
+		string(s.rest[1:n+1]) == other && s.rest[n+1] == '"' &&
 		!strings.ContainsAny(other, `"\`) {
 		s.rest = s.rest[n+2:]
 		return other
@@ -255,8 +256,8 @@ func (s *scanner) string() (text string) {
 	return text
 }
 
-// quoted reads a string with its quotation marks. special reports that it is not only printable ASCII
-// without escapes.
+// quoted reads a string with its quotation marks. special reports that it is not only printable
+// ASCII without escapes.
 func (s *scanner) quoted() (token []byte, special bool) {
 	s.ok = s.ok && len(s.rest) > 0 && s.rest[0] == '"'
 	for at := 1; s.ok && at < len(s.rest); at++ {

@@ -28,8 +28,11 @@ const (
 	jobTerm       = "job "
 )
 
-// ByActor is the term of the entries of an actor, and of those who acted as a user. id is 0 for an actor that is no user.
-func ByActor(kind string, id uint64) string { return term(actorTerm, Actor{Kind: kind, ID: id}.Key()) }
+// ByActor is the term of the entries of an actor, and of those who acted as a user. id is 0 for an
+// actor that is no user.
+func ByActor(kind string, id uint64) string {
+	return term(actorTerm, Actor{Kind: kind, ID: id}.Key())
+}
 
 // ByRecord is the term of the entries that changed a record.
 func ByRecord(collection string, id uint64) string {
@@ -133,7 +136,8 @@ func endTerm(b []byte, from, at int) []byte {
 	return b
 }
 
-// KeyList makes the keys of many entries, whose terms share one string. Its memory can be used again.
+// KeyList makes the keys of many entries, whose terms share one string. Its memory can be used
+// again.
 type KeyList struct {
 	packed []byte
 	list   []listedKeys

@@ -63,7 +63,8 @@ func (v *Verifier) add(text []byte, seq uint64, where string) (Link, error) {
 }
 
 // addDecoded is add for a text whose Link has been decoded, with the error of that.
-func (v *Verifier) addDecoded(link Link, err error, text []byte, seq uint64, where string) (Link, error) {
+func (v *Verifier) addDecoded(link Link, err error, text []byte, seq uint64,
+	where string) (Link, error) {
 	if v.err != nil {
 		return link, v.err
 	}
@@ -123,7 +124,8 @@ func (v *Verifier) begin(link Link, where string) error {
 	}
 	for _, known := range v.known[link.Seq-1] {
 		if known.Hash != link.Prev {
-			return v.fail(where, "entry %d expects the hash %s of the entry before it, but the known head %d has the hash %s", link.Seq, link.Prev, known.Seq, known.Hash)
+			return v.fail(where,
+				"entry %d expects the hash %s of the entry before it, but the known head %d has the hash %s", link.Seq, link.Prev, known.Seq, known.Hash)
 		}
 	}
 	return nil
@@ -133,11 +135,14 @@ func (v *Verifier) begin(link Link, where string) error {
 func (v *Verifier) compare(head Head, where string) (proved bool, err error) {
 	for _, known := range v.known[head.Seq] {
 		switch {
-		case known.Hash == head.Hash && (known.Generation == "" || known.Generation == head.Generation):
+		case known.Hash == head.Hash &&
+			(known.Generation == "" || known.Generation == head.Generation):
 		case known.Generation != head.Generation:
-			return false, v.fail(where, "entry %d is of the generation %s, the known head of %s: a restore or an attacker has replaced it", head.Seq, head.Generation, known.Generation)
+			return false, v.fail(where,
+				"entry %d is of the generation %s, the known head of %s: a restore or an attacker has replaced it", head.Seq, head.Generation, known.Generation)
 		default:
-			return false, v.fail(where, "entry %d or one before it was altered: its hash is %s, that of the known head is %s", head.Seq, head.Hash, known.Hash)
+			return false, v.fail(where,
+				"entry %d or one before it was altered: its hash is %s, that of the known head is %s", head.Seq, head.Hash, known.Hash)
 		}
 		proved = true
 	}
@@ -148,7 +153,8 @@ func (v *Verifier) compare(head Head, where string) (proved bool, err error) {
 // prev.
 func (v *Verifier) resolve(follows bool, prev Hash) error {
 	d, suspect := v.doubt, v.head.Seq
-	mismatch := fmt.Sprintf("entry %d expects the hash %s, entry %d has the hash %s", suspect, d.expects, d.before.Seq, d.before.Hash)
+	mismatch := fmt.Sprintf("entry %d expects the hash %s, entry %d has the hash %s", suspect,
+		d.expects, d.before.Seq, d.before.Hash)
 	switch {
 	case v.proved || follows && prev == v.head.Hash:
 		return v.fail(d.where, "entry %d was altered (%s)", d.before.Seq, mismatch)
@@ -172,7 +178,8 @@ func (v *Verifier) Finish() error {
 		last = max(last, seq)
 	}
 	if last > v.head.Seq {
-		return v.fail("", "%s: the log ends with entry %d, a known head is entry %d", missing(v.head.Seq+1, last), v.head.Seq, last)
+		return v.fail("", "%s: the log ends with entry %d, a known head is entry %d",
+			missing(v.head.Seq+1, last), v.head.Seq, last)
 	}
 	return nil
 }

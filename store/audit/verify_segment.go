@@ -75,7 +75,8 @@ func verifyBuckets(btx *bbolt.Tx, m meta, v *Verifier) error {
 		return err
 	}
 	if found != stored || m != stored {
-		return fmt.Errorf("its description does not match its entries: %+v instead of %+v", stored, found)
+		return fmt.Errorf("its description does not match its entries: %+v instead of %+v", stored,
+			found)
 	}
 	return required.verify(btx, stored)
 }

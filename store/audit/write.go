@@ -28,12 +28,14 @@ const (
 // If the segment exists and has the same rows, as after a crash before they were deleted
 // elsewhere, it is left as it is. It is an error if it has others. A log that is open does not
 // read the new segment before Add; see Log.Write.
-func WriteSegment(dir string, rows iter.Seq2[Row, error], checkpoint []byte) (path string, err error) {
+func WriteSegment(dir string, rows iter.Seq2[Row, error],
+	checkpoint []byte) (path string, err error) {
 	return writeSegment(dir, rows, checkpoint, func(meta) error { return nil })
 }
 
 // writeSegment is WriteSegment; accept can refuse the segment before it has its name.
-func writeSegment(dir string, rows iter.Seq2[Row, error], checkpoint []byte, accept func(meta) error) (path string, err error) {
+func writeSegment(dir string, rows iter.Seq2[Row, error], checkpoint []byte,
+	accept func(meta) error) (path string, err error) {
 	temp := filepath.Join(dir, newName)
 	if err := errors.Join(makeDir(dir), removeIfAny(temp)); err != nil {
 		return "", err
@@ -174,7 +176,8 @@ func (b *builder) finish(head Head, checkpoint []byte) error {
 	if err := errors.Join(b.putIndexes(), b.putRest(checkpoint), b.commit()); err != nil {
 		return err
 	}
-	// An empty commit, so that both meta pages name the same tree: each is then as good as the other.
+	// An empty commit, so that both meta pages name the same tree: each is then as good as the
+	// other.
 	return errors.Join(b.begin(), b.commit())
 }
 

@@ -55,7 +55,8 @@ func UnframeKnown(_ string, _, value []byte) ([]byte, error) {
 		return nil, errors.New("it is cut short")
 	}
 	if value[0] != FrameVersion {
-		return nil, fmt.Errorf("it has frame version %d, this program knows %d", value[0], FrameVersion)
+		return nil, fmt.Errorf("it has frame version %d, this program knows %d", value[0],
+			FrameVersion)
 	}
 	return value[FrameHead:], nil
 }

@@ -39,7 +39,9 @@ func (w *pageWalk) freelist() error {
 	}
 	own := uint64(binary.LittleEndian.Uint32(head[12:])) + 1
 	most := 8*w.meta.Pages/w.meta.PageSize + 2 // pages that the longest list takes
-	if binary.LittleEndian.Uint64(head) != at || binary.LittleEndian.Uint16(head[8:]) != freelistPage || at+own > w.meta.Pages || own > most {
+	if binary.LittleEndian.Uint64(head) != at ||
+		binary.LittleEndian.Uint16(head[8:]) != freelistPage || at+own > w.meta.Pages ||
+		own > most {
 		return errors.New("its page is another")
 	}
 	body, err := w.bytes(at*w.meta.PageSize+PageHead, own*w.meta.PageSize-PageHead)

@@ -30,7 +30,8 @@ func ReadMetas(f *os.File, repair bool) (best Meta, warnings []string, err error
 		}
 		if bit := FlippedBit(b); bit >= 0 {
 			b[bit/8] ^= 1 << (bit % 8)
-			warnings = append(warnings, fmt.Sprintf("meta page %d has a flipped bit, which the next start repairs", i))
+			warnings = append(warnings,
+				fmt.Sprintf("meta page %d has a flipped bit, which the next start repairs", i))
 			if repair {
 				_, err := f.WriteAt(b, offset+PageHead)
 				if err := errors.Join(err, f.Sync()); err != nil {
@@ -39,10 +40,13 @@ func ReadMetas(f *os.File, repair bool) (best Meta, warnings []string, err error
 			}
 		}
 		if !metaHead(f, offset, i) {
-			warnings = append(warnings, fmt.Sprintf("the head of meta page %d is damaged, which the next commits repair", i))
+			warnings = append(warnings,
+				fmt.Sprintf("the head of meta page %d is damaged, which the next commits repair",
+					i))
 		}
 		if !MetaSound(b) {
-			warnings = append(warnings, fmt.Sprintf("meta page %d cannot be read: if it was the newer one, the last commit is lost", i))
+			warnings = append(warnings,
+				fmt.Sprintf("meta page %d cannot be read: if it was the newer one, the last commit is lost", i))
 			continue
 		}
 		good++
@@ -66,7 +70,8 @@ func ReadMetas(f *os.File, repair bool) (best Meta, warnings []string, err error
 func IsDatabase(f *os.File) bool {
 	for _, offset := range MetaOffsets(f) {
 		b := make([]byte, MetaSize)
-		if _, err := f.ReadAt(b, offset+PageHead); err == nil && (MetaSound(b) || FlippedBit(b) >= 0) {
+		if _, err := f.ReadAt(b, offset+PageHead); err == nil &&
+			(MetaSound(b) || FlippedBit(b) >= 0) {
 			return true
 		}
 	}
@@ -81,7 +86,8 @@ func MetaOffsets(f *os.File) [2]int64 {
 		return [2]int64{0, int64(binary.LittleEndian.Uint32(b[8:]))}
 	}
 	for size := int64(512); size <= 1<<20; size *= 2 {
-		if _, err := f.ReadAt(b, size+PageHead); err == nil && (MetaSound(b) || FlippedBit(b) >= 0) {
+		if _, err := f.ReadAt(b, size+PageHead); err == nil &&
+			(MetaSound(b) || FlippedBit(b) >= 0) {
 			return [2]int64{0, size}
 		}
 	}
@@ -93,12 +99,14 @@ func MetaOffsets(f *os.File) [2]int64 {
 func metaHead(f *os.File, offset int64, i int) bool {
 	head := make([]byte, PageHead)
 	_, err := f.ReadAt(head, offset)
-	return err == nil && binary.LittleEndian.Uint64(head) == uint64(i) && binary.LittleEndian.Uint16(head[8:]) == metaPage
+	return err == nil && binary.LittleEndian.Uint64(head) == uint64(i) &&
+		binary.LittleEndian.Uint16(head[8:]) == metaPage
 }
 
 // MetaSound reports whether the content of a meta page has the correct checksum.
 func MetaSound(b []byte) bool {
-	return binary.LittleEndian.Uint32(b) == boltMagic && MetaSum(b) == binary.LittleEndian.Uint64(b[MetaSize-8:])
+	return binary.LittleEndian.Uint32(b) == boltMagic &&
+		MetaSum(b) == binary.LittleEndian.Uint64(b[MetaSize-8:])
 }
 
 // MetaSum returns the checksum that the content of a meta page should have.
@@ -128,7 +136,9 @@ func FlippedBit(b []byte) int {
 // DecodeMeta decodes the content of a meta page.
 func DecodeMeta(b []byte) Meta {
 	return Meta{
-		PageSize: uint64(binary.LittleEndian.Uint32(b[8:])), Root: binary.LittleEndian.Uint64(b[16:]),
-		Freelist: binary.LittleEndian.Uint64(b[32:]), Pages: binary.LittleEndian.Uint64(b[40:]), Txid: binary.LittleEndian.Uint64(b[48:]),
+		PageSize: uint64(binary.LittleEndian.Uint32(b[8:])),
+		Root:     binary.LittleEndian.Uint64(b[16:]),
+		Freelist: binary.LittleEndian.Uint64(b[32:]), Pages: binary.LittleEndian.Uint64(b[40:]),
+		Txid: binary.LittleEndian.Uint64(b[48:]),
 	}
 }

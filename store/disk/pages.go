@@ -64,7 +64,11 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 		return 0, warnings, &Damaged{Where: path, Err: err}
 	}
 	if need := meta.Pages * meta.PageSize; uint64(info.Size()) < need { // bbolt grows the file before it writes the meta page
-		return 0, warnings, &Damaged{Where: path, Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d", info.Size(), need)}
+		return 0, warnings, &Damaged{
+			Where: path,
+			Err: fmt.Errorf("the file is cut off: it has %d bytes, its pages need %d",
+				info.Size(), need),
+		}
 	}
 	w, end := newWalk(f, meta, info.Size())
 	defer func() { err = errors.Join(err, end()) }()
@@ -72,7 +76,9 @@ func WalkPages(path string, repair bool) (live int64, warnings []string, err err
 		return 0, warnings, &Damaged{Where: path, Err: err}
 	}
 	if fault := w.mayFault(w.freelist); fault != nil {
-		warnings = append(warnings, fmt.Sprintf("the list of free pages is damaged, and the next start rebuilds it: %v", fault))
+		warnings = append(warnings,
+			fmt.Sprintf("the list of free pages is damaged, and the next start rebuilds it: %v",
+				fault))
 		if repair {
 			if err := dropFreelist(f, meta); err != nil {
 				return 0, warnings, err
@@ -101,7 +107,13 @@ type pageWalk struct {
 
 // newWalk returns a walk of the pages below meta in a file of size bytes. The caller must call end.
 func newWalk(f *os.File, meta Meta, size int64) (w *pageWalk, end func() error) {
-	w = &pageWalk{f: f, meta: meta, size: uint64(size), seen: make([]atomic.Bool, meta.Pages), free: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
+	w = &pageWalk{
+		f:    f,
+		meta: meta,
+		size: uint64(size),
+		seen: make([]atomic.Bool, meta.Pages),
+		free: make(chan struct{}, runtime.GOMAXPROCS(0)-1),
+	}
 	mapped, err := mapFile(f, size) // saves a system call per page
 	if err != nil {
 		return w, func() error { return nil }
@@ -153,7 +165,8 @@ func (w *pageWalk) read(id uint64) (page []byte, size uint64, err error) {
 		}
 	}
 	size = count * w.meta.PageSize
-	alone := binary.LittleEndian.Uint16(head[8:]) == LeafPage && binary.LittleEndian.Uint16(head[10:]) == 1
+	alone := binary.LittleEndian.Uint16(head[8:]) == LeafPage &&
+		binary.LittleEndian.Uint16(head[10:]) == 1
 	if count > 1 && !alone {
 		page, err = w.bytes(id*w.meta.PageSize, size)
 	}
@@ -187,18 +200,27 @@ func (w *pageWalk) elements(page []byte, size, id uint64, low, high []byte, dept
 		}
 		start := at + uint64(pos)
 		end := start + uint64(ksize) + uint64(vsize)
-		if ksize == 0 || start < PageHead+n*LeafElem || end > size || start+uint64(ksize) > uint64(len(page)) {
+		if ksize == 0 || start < PageHead+n*LeafElem || end > size ||
+			start+uint64(ksize) > uint64(len(page)) {
 			return fmt.Errorf("element %d is outside the page", i)
 		}
 		key := page[start : start+uint64(ksize)]
-		if i > 0 && bytes.Compare(last, key) >= 0 || i == 0 && bytes.Compare(key, low) < 0 || i == n-1 && high != nil && bytes.Compare(key, high) >= 0 {
+		if i > 0 && bytes.Compare(last, key) >= 0 || i == 0 && bytes.Compare(key, low) < 0 ||
+			i == n-1 && high != nil && bytes.Compare(key, high) >= 0 {
 			return fmt.Errorf("element %d is out of order", i)
 		}
 		last = key
 		if kind := binary.LittleEndian.Uint32(e); flags == LeafPage && kind != 0 {
-			children = append(children, pageChild{flags: kind, value: page[start+uint64(ksize) : min(end, uint64(len(page)))]})
+			children = append(children, pageChild{
+				flags: kind,
+				value: page[start+uint64(ksize) : min(end, uint64(len(page)))],
+			})
 		} else if flags == BranchPage {
-			children = append(children, pageChild{id: binary.LittleEndian.Uint64(e[8:]), low: key, high: high})
+			children = append(children, pageChild{
+				id:   binary.LittleEndian.Uint64(e[8:]),
+				low:  key,
+				high: high,
+			})
 			if i > 0 {
 				children[i-1].high = key
 			}

@@ -44,7 +44,13 @@ func NewSnapshot(f *os.File, btx *bbolt.Tx) (*Snapshot, error) {
 	if err := errors.Join(err, end()); err != nil {
 		return nil, err
 	}
-	s := &Snapshot{f: f, metas: metas, used: make([]byte, meta.Pages/8+1), pageSize: size, size: int64(meta.Pages) * size}
+	s := &Snapshot{
+		f:        f,
+		metas:    metas,
+		used:     make([]byte, meta.Pages/8+1),
+		pageSize: size,
+		size:     int64(meta.Pages) * size,
+	}
 	for id := range w.seen {
 		if w.seen[id].Load() {
 			s.used[id/8] |= 1 << (id % 8)
@@ -78,7 +84,8 @@ func (s *Snapshot) ReadAt(p []byte, offset int64) (n int, err error) {
 	for n < len(p) && offset < s.size && err == nil {
 		id := offset / s.pageSize
 		used, after := s.has(id), id+1
-		for after*s.pageSize < min(s.size, offset+int64(len(p)-n)) && after != 2 && s.has(after) == used {
+		for after*s.pageSize < min(s.size, offset+int64(len(p)-n)) && after != 2 &&
+			s.has(after) == used {
 			after++
 		}
 		part := p[n:min(int64(len(p)), int64(n)+after*s.pageSize-offset)]

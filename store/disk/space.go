@@ -18,7 +18,9 @@ func NeedSpace(dir string, n int64) error {
 		return nil
 	}
 	if err == nil && free < n {
-		err = errs.New(errs.Full, "%d MiB are needed in %s, but only %d MiB are free; free disk space", n>>20+1, dir, free>>20)
+		err = errs.New(errs.Full,
+			"%d MiB are needed in %s, but only %d MiB are free; free disk space", n>>20+1, dir,
+			free>>20)
 	}
 	return err
 }

@@ -189,7 +189,8 @@ func (f Faults) Err(kind Kind, order ...string) error {
 	e := Field(kind, first, "%s", f[first])
 	switch more := len(f) - 1; {
 	case len(f) == maxFaults || len(f) == MaxRowFaults:
-		e.Msg = Say("%s; at least %d more fields are invalid, only %d are listed", e.Msg, more, len(f))
+		e.Msg = Say("%s; at least %d more fields are invalid, only %d are listed", e.Msg, more,
+			len(f))
 	case more > 1:
 		e.Msg = Say("%s; %d more fields are invalid", e.Msg, more)
 	case more == 1:
@@ -217,7 +218,8 @@ func (f Faults) first(order []string) string {
 	names := slices.Sorted(maps.Keys(f))
 	for _, field := range order {
 		for _, name := range names {
-			if rest, found := strings.CutPrefix(name, field); found && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			if rest, found := strings.CutPrefix(name, field); found &&
+				(rest == "" || rest[0] == '.' || rest[0] == '[') {
 				return name
 			}
 		}

@@ -57,7 +57,9 @@ func Say(format string, args ...any) Message {
 	}
 	room := maxText
 	for i, arg := range args {
-		m.args[i] = plain(arg, &room, func() bool { return strings.HasSuffix(verbsIn(format)[i], "d") })
+		m.args[i] = plain(arg, &room, func() bool {
+			return strings.HasSuffix(verbsIn(format)[i], "d")
+		})
 	}
 	return m
 }
@@ -214,7 +216,9 @@ type entry struct {
 }
 
 // catalogue is every part of the catalogue.
-var catalogue = [][]entry{generalMessages, nouns, requestMessages, accountMessages, fileMessages, storeMessages, healthMessages, webhookMessages, mailMessages, appMessages, keyMessages, flagMessages}
+var catalogue = [][]entry{generalMessages, nouns, requestMessages, accountMessages, fileMessages,
+	storeMessages, healthMessages, webhookMessages, mailMessages, appMessages, keyMessages,
+	flagMessages}
 
 // declared are the messages and nouns of resources that declare their own.
 var declared, declaredNouns []entry

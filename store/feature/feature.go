@@ -124,13 +124,15 @@ func (r *Rule) matches(s *Subject, at time.Time) bool {
 	if !r.From.IsZero() && at.Before(r.From) || !r.Until.IsZero() && !at.Before(r.Until) {
 		return false
 	}
-	if (r.Roles != nil || r.AppRoles != nil) && !overlap(r.Roles, s.Roles) && !overlap(r.AppRoles, s.AppRoles) {
+	if (r.Roles != nil || r.AppRoles != nil) && !overlap(r.Roles, s.Roles) &&
+		!overlap(r.AppRoles, s.AppRoles) {
 		return false
 	}
 	if r.Depts != nil && !overlap(r.Depts, s.Depts) {
 		return false
 	}
-	if (r.Users != nil || r.AppUsers != nil) && !has(r.Users, s.User) && !has(r.AppUsers, s.AppUser) {
+	if (r.Users != nil || r.AppUsers != nil) && !has(r.Users, s.User) &&
+		!has(r.AppUsers, s.AppUser) {
 		return false
 	}
 	for name, values := range r.Attributes {
@@ -151,7 +153,8 @@ func overlap(sorted, ids []uint64) bool {
 	return slices.ContainsFunc(ids, func(id uint64) bool { return has(sorted, id) })
 }
 
-// everyone returns the variant that has all of the percentage, which needs no targeting key; "" for none.
+// everyone returns the variant that has all of the percentage, which needs no targeting key; "" for
+// none.
 func (r *Rule) everyone() string {
 	for _, share := range r.Percent {
 		if share.Thousandths == Buckets {
@@ -161,10 +164,12 @@ func (r *Rule) everyone() string {
 	return ""
 }
 
-// Identifies reports whether a rule depends on who the subject is: its ID, its roles or its department.
+// Identifies reports whether a rule depends on who the subject is: its ID, its roles or its
+// department.
 func (f *Flag) Identifies() bool {
 	return slices.ContainsFunc(f.Rules, func(r Rule) bool {
-		return r.Users != nil || r.AppUsers != nil || r.Roles != nil || r.AppRoles != nil || r.Depts != nil
+		return r.Users != nil || r.AppUsers != nil || r.Roles != nil || r.AppRoles != nil ||
+			r.Depts != nil
 	})
 }
 
@@ -202,7 +207,8 @@ func Text(value any) (text string, ok bool) {
 	case bool:
 		return strconv.FormatBool(v), true
 	case json.Number:
-		if digits := strings.TrimPrefix(string(v), "-"); strings.Trim(digits, "0123456789") == "" && digits != "0" {
+		if digits := strings.TrimPrefix(string(v), "-"); strings.Trim(digits, "0123456789") == "" &&
+			digits != "0" {
 			return string(v), true // an integer, which a float64 may not have room for
 		}
 		n, err := strconv.ParseFloat(string(v), 64)

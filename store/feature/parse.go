@@ -32,7 +32,12 @@ const (
 const Off = `{"enabled":false,"variants":{"off":false,"on":true},"default":"off"}`
 
 // fixed are the attributes that a rule must not name, since it has conditions for them.
-var fixed = map[string]string{"roles": "roles", "dept_id": "depts", "user_id": "users", "targetingKey": "users"}
+var fixed = map[string]string{
+	"roles":        "roles",
+	"dept_id":      "depts",
+	"user_id":      "users",
+	"targetingKey": "users",
+}
 
 // Parse reads a flag:
 //
@@ -144,7 +149,8 @@ func (p *parser) variant(f *Flag, place string, value any) string {
 }
 
 func (p *parser) rule(f *Flag, place string, value any) Rule {
-	o := p.object(place, value, "name", "roles", "app_roles", "depts", "users", "app_users", "attributes", "from", "until", "variant", "percent")
+	o := p.object(place, value, "name", "roles", "app_roles", "depts", "users", "app_users",
+		"attributes", "from", "until", "variant", "percent")
 	r := Rule{
 		Roles:    p.ids(place+".roles", o["roles"]),
 		AppRoles: p.ids(place+".app_roles", o["app_roles"]),
@@ -271,8 +277,10 @@ func (p *parser) flagged(place string, value any) bool {
 
 // text checks the length and characters of a name.
 func (p *parser) text(place, text string, most int) {
-	if n := utf8.RuneCountInString(text); n < 1 || n > most || strings.ContainsFunc(text, unicode.IsControl) {
-		p.fail(place, errs.Say("names and values must be 1 to %d characters without line breaks", most))
+	if n := utf8.RuneCountInString(text); n < 1 || n > most ||
+		strings.ContainsFunc(text, unicode.IsControl) {
+		p.fail(place,
+			errs.Say("names and values must be 1 to %d characters without line breaks", most))
 	}
 }
 

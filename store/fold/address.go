@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Address returns the forms of an email address. Case does not matter. The domain is the same with and without
-// a period at its end, in Unicode and in the form xn--. Unlike in names, ß is not ss and ς is not σ,
-// since they are other domains and mailboxes.
+// Address returns the forms of an email address. Case does not matter. The domain is the same with
+// and without a period at its end, in Unicode and in the form xn--. Unlike in names, ß is not ss
+// and ς is not σ, since they are other domains and mailboxes.
 func Address(s string) Forms {
 	exact := Lower(s)
 	key := exact
@@ -32,7 +32,8 @@ func addressKey(s string) string {
 	return lowered(s[:at]) + "@" + Domain(s[at+1:])
 }
 
-// Domain returns the form in which domains are compared: in lower case and Unicode, without a period at the end.
+// Domain returns the form in which domains are compared: in lower case and Unicode, without a
+// period at the end.
 func Domain(s string) string {
 	s = lowered(dots.Replace(width.Fold.String(s)))
 	s = strings.TrimRightFunc(s, func(r rune) bool { return r == '.' || isSpace(r) })
@@ -40,7 +41,8 @@ func Domain(s string) string {
 	for i, label := range labels {
 		if encoded, found := strings.CutPrefix(label, acePrefix); found {
 			decoded, ok := decodePunycode(encoded)
-			if decoded = lowered(width.Fold.String(decoded)); ok && !strings.ContainsFunc(decoded, isNoLabel) {
+			if decoded = lowered(width.Fold.String(decoded)); ok &&
+				!strings.ContainsFunc(decoded, isNoLabel) {
 				labels[i] = decoded
 			}
 		}
@@ -48,12 +50,15 @@ func Domain(s string) string {
 	return strings.Join(labels, ".")
 }
 
-// isNoLabel reports whether a character cannot be part of a label, so that a text that has it was not encoded from one.
+// isNoLabel reports whether a character cannot be part of a label, so that a text that has it was
+// not encoded from one.
 func isNoLabel(r rune) bool {
-	return strings.ContainsRune(".@。", r) || isSpace(r) || isIgnorable(r) && r != joiner && r != nonJoiner
+	return strings.ContainsRune(".@。", r) || isSpace(r) ||
+		isIgnorable(r) && r != joiner && r != nonJoiner
 }
 
-// dots are the periods that separate labels of domains, see UTS 46; width.Fold has changed the others.
+// dots are the periods that separate labels of domains, see UTS 46; width.Fold has changed the
+// others.
 var dots = strings.NewReplacer("。", ".", "．", ".", "｡", ".")
 
 // lowered returns a text in lower case and normal form C. Turkish İ does not become i.
@@ -64,8 +69,8 @@ func lowered(s string) string {
 // acePrefix begins a label in Punycode.
 const acePrefix = "xn--"
 
-// decodePunycode decodes a label without its prefix (RFC 3492, section 6.2). ok is false for anything
-// that does not encode a label with characters outside ASCII.
+// decodePunycode decodes a label without its prefix (RFC 3492, section 6.2). ok is false for
+// anything that does not encode a label with characters outside ASCII.
 func decodePunycode(s string) (label string, ok bool) {
 	const base, tMin, tMax, skew, damp = 36, 1, 26, 38, 700
 	var out []rune

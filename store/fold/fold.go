@@ -12,8 +12,8 @@
 //   - Texts with the same Key have the same Sort, so a list by Sort has them side by side.
 //   - Texts that are canonically equivalent in Unicode have the same Key, Sort and search form.
 //
-// For example, Name("Straße") and Name("STRASSE\u200b") have the key "strasse", and Search("Müller")
-// contains Search("MULLER").
+// For example, Name("Straße") and Name("STRASSE\u200b") have the key "strasse", and
+// Search("Müller") contains Search("MULLER").
 package fold
 
 import (
@@ -90,7 +90,8 @@ func foldOnce(s string) string {
 	return norm.NFC.String(spaced(caseFolding.String(norm.NFD.String(s))))
 }
 
-// prepare drops characters that are never visible, and folds the case of Cherokee, which cases.Fold leaves out.
+// prepare drops characters that are never visible, and folds the case of Cherokee, which cases.Fold
+// leaves out.
 func prepare(r rune) rune {
 	switch {
 	case r >= 0x13A0 && r <= 0x13EF:
@@ -130,8 +131,8 @@ func Decomposed(s string) string {
 // Compare orders two texts like SortKey; it returns a negative number, 0 or a positive one.
 func Compare(a, b string) int { return cmp.Compare(SortKey(a), SortKey(b)) }
 
-// SortKey returns a text whose order is that of a list: first as Search folds texts, so that é is beside e,
-// then by the exact characters in lower case.
+// SortKey returns a text whose order is that of a list: first as Search folds texts, so that é is
+// beside e, then by the exact characters in lower case.
 func SortKey(s string) string {
 	folded, exact := Search(s), Lower(s)
 	if folded == exact {
@@ -149,8 +150,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// IsUnchanged reports whether the texts in a JSON value have the same forms as before schema 20, so that a migration
-// can pass over it. It may report false for texts whose forms are the same.
+// IsUnchanged reports whether the texts in a JSON value have the same forms as before schema 20, so
+// that a migration can pass over it. It may report false for texts whose forms are the same.
 func IsUnchanged(json []byte) bool {
 	for i := 0; i < len(json); i++ {
 		c, next := json[i], byte(0)

@@ -49,7 +49,8 @@ func (j *Journal) sizes(bytes int64) sizeLimits {
 // openFile checks the pages of a file before bbolt uses it, and opens it. For writing,
 // its maximum size is mapped at once, so that it is never mapped again, for which bbolt
 // would wait for all readers.
-func openFile(path string, readOnly bool, sizes sizeLimits) (f *dbFile, warnings []string, err error) {
+func openFile(path string, readOnly bool,
+	sizes sizeLimits) (f *dbFile, warnings []string, err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() == 0 {
 		err = &disk.Damaged{Where: path, Err: errors.New("it is empty")}
@@ -125,7 +126,8 @@ func readMeta(btx *bbolt.Tx) (meta meta, err error) {
 		err = json.Unmarshal(payload, &meta)
 	}
 	if err == nil && meta.Format > format {
-		err = fmt.Errorf("it was written by a newer program (format %d, this one knows %d)", meta.Format, format)
+		err = fmt.Errorf("it was written by a newer program (format %d, this one knows %d)",
+			meta.Format, format)
 	}
 	return meta, err
 }

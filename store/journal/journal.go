@@ -162,7 +162,8 @@ func (j *Journal) Append(groups []Group) error {
 	defer j.writing.Unlock()
 	var fails []error
 	if refused > 0 {
-		fails = append(fails, j.drop(refused, errors.New("they are larger than an event may be, or have no kind")))
+		fails = append(fails,
+			j.drop(refused, errors.New("they are larger than an event may be, or have no kind")))
 	}
 	if err := j.ready(); err != nil {
 		return errors.Join(append(fails, j.drop(len(entries), err))...)
@@ -189,7 +190,8 @@ func (j *Journal) drop(n int, why error) error {
 func entryList(groups []Group) (entries []entry, refused int) {
 	for run, group := range groups {
 		for _, e := range group.Events {
-			if e.Kind == "" || len(e.Kind) > maxEventKind || len(e.Head) > maxEventHead || len(e.Body) > maxEventBody || len(group.Name) > maxGroupName {
+			if e.Kind == "" || len(e.Kind) > maxEventKind || len(e.Head) > maxEventHead ||
+				len(e.Body) > maxEventBody || len(group.Name) > maxGroupName {
 				refused++
 				continue
 			}

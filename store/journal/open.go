@@ -41,7 +41,9 @@ func (j *Journal) openFiles() error {
 		if f.is != segmentFile {
 			continue
 		}
-		newest := !slices.ContainsFunc(files[i+1:], func(f dirFile) bool { return f.is == segmentFile })
+		newest := !slices.ContainsFunc(files[i+1:], func(f dirFile) bool {
+			return f.is == segmentFile
+		})
 		s := j.openSegment(f, newest)
 		if s == nil {
 			continue
@@ -70,7 +72,8 @@ func (j *Journal) tidy(files []dirFile) error {
 		case f.is == asideFile:
 			remove, aside = aside, f.name
 		case f.is == rowsFile && f.size > j.rowsMax+j.rowsMax/8:
-			j.warn("%s has %d bytes, more than a quarter of the journal's limit, and was removed", rowsName, f.size)
+			j.warn("%s has %d bytes, more than a quarter of the journal's limit, and was removed",
+				rowsName, f.size)
 			remove = f.name
 		}
 		if remove == "" {
@@ -106,7 +109,8 @@ func (j *Journal) openSegment(found dirFile, newest bool) *segment {
 
 // refuse sets a file aside that could not be opened, unless the error is temporary.
 func (j *Journal) refuse(path string, err error) {
-	for _, passing := range []error{bolterrors.ErrTimeout, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+	for _, passing := range []error{bolterrors.ErrTimeout, syscall.EMFILE, syscall.ENFILE,
+		syscall.ENOMEM} {
 		if errors.Is(err, passing) {
 			j.warn("%s is not used until the next start: %s", path, bareReason(err))
 			return

@@ -188,7 +188,8 @@ func (p *eventPage) read(btx *bbolt.Tx) (damaged uint64) {
 		if !p.add(key, value) {
 			damaged++
 		}
-		if n >= p.most || len(p.buffer) > pageBytes || n%pageTimeAsk == 0 && time.Since(begun) > pageTime {
+		if n >= p.most || len(p.buffer) > pageBytes ||
+			n%pageTimeAsk == 0 && time.Since(begun) > pageTime {
 			p.more = true
 			return damaged
 		}

@@ -180,7 +180,8 @@ func (j *Journal) copyWithout(s *segment, path string, gone map[uint64]bool) err
 }
 
 // copyBucket copies the entries of a bucket, except events in gone and groups of them.
-func copyBucket(f *dbFile, limit int64, name string, from *bbolt.Bucket, gone map[uint64]bool) error {
+func copyBucket(f *dbFile, limit int64, name string, from *bbolt.Bucket,
+	gone map[uint64]bool) error {
 	c := from.Cursor()
 	for key, value := c.First(); key != nil; {
 		err := f.update(limit, func(to *bbolt.Tx) error {

@@ -52,7 +52,12 @@ func (j *Journal) files() ([]dirFile, error) {
 		if info.IsDir() {
 			continue
 		}
-		f := dirFile{name: e.Name(), is: foreignFile, size: info.Size(), age: idOfTime(info.ModTime())}
+		f := dirFile{
+			name: e.Name(),
+			is:   foreignFile,
+			size: info.Size(),
+			age:  idOfTime(info.ModTime()),
+		}
 		if info.Mode().IsRegular() {
 			f.classify()
 		}
@@ -116,7 +121,8 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 		if total+need <= limit {
 			return nil
 		}
-		if f.is == segmentFile && !j.isCurrent(f.name) || f.is == asideFile || f.is == unfinishedFile {
+		if f.is == segmentFile && !j.isCurrent(f.name) || f.is == asideFile ||
+			f.is == unfinishedFile {
 			if err := j.removeFile(f.name); err != nil {
 				return err
 			}
@@ -127,7 +133,8 @@ func (j *Journal) makeRoom(need int64, keep string) error {
 	case total+need > j.options.MaxBytes:
 		return j.errRoom(need, total)
 	case total+need > limit:
-		return fmt.Errorf("the disk has less than %d MiB left, which are kept free", j.options.MinFree>>20)
+		return fmt.Errorf("the disk has less than %d MiB left, which are kept free",
+			j.options.MinFree>>20)
 	}
 	return nil
 }

@@ -142,11 +142,13 @@ func (j *Journal) Rows(table, from, to string) iter.Seq2[string, []byte] {
 					return nil
 				}
 				c := b.Cursor()
-				for key, value := c.Seek(begin); key != nil && string(key) <= to; key, value = c.Next() {
+				for key, value := c.Seek(begin); key != nil &&
+					string(key) <= to; key, value = c.Next() {
 					if payload, err := disk.Unframe(rowBucket+table, key, value); err != nil {
 						j.damaged.Add(1)
 					} else {
-						keys, values = append(keys, string(key)), append(values, bytes.Clone(payload))
+						keys, values = append(keys, string(key)), append(values,
+							bytes.Clone(payload))
 					}
 					if len(keys) == maxRowPage {
 						next = append(bytes.Clone(key), 0)
@@ -177,24 +179,26 @@ func (j *Journal) DeleteRows(table, before string) error {
 	defer j.writing.Unlock()
 	for more := true; more; {
 		more = false
-		err := j.changeRows(false, j.rowsMax+j.rowsMax/8, minSegmentBytes/2, func(btx *bbolt.Tx) error {
-			b := btx.Bucket([]byte(rowBucket + table))
-			if b == nil {
-				return nil
-			}
-			var keys [][]byte
-			c := b.Cursor()
-			for key, _ := c.First(); key != nil && string(key) < before && len(keys) < maxRowsDeleted; key, _ = c.Next() {
-				keys = append(keys, bytes.Clone(key))
-			}
-			more = len(keys) == maxRowsDeleted
-			for _, key := range keys {
-				if err := b.Delete(key); err != nil {
-					return err
+		err := j.changeRows(false, j.rowsMax+j.rowsMax/8, minSegmentBytes/2,
+			func(btx *bbolt.Tx) error {
+				b := btx.Bucket([]byte(rowBucket + table))
+				if b == nil {
+					return nil
 				}
-			}
-			return nil
-		})
+				var keys [][]byte
+				c := b.Cursor()
+				for key, _ := c.First(); key != nil && string(key) < before &&
+					len(keys) < maxRowsDeleted; key, _ = c.Next() {
+					keys = append(keys, bytes.Clone(key))
+				}
+				more = len(keys) == maxRowsDeleted
+				for _, key := range keys {
+					if err := b.Delete(key); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 		if err != nil {
 			return err
 		}

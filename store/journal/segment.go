@@ -69,7 +69,8 @@ func (s *segment) write(entries []entry, limit int64) error {
 		}
 		meta.Last = entries[len(entries)-1].ID
 		meta.Events += uint64(len(entries))
-		return errors.Join(putEvents(btx, entries), putGroups(btx, entries), putMeta(btx.Bucket([]byte(disk.MetaBucket)), meta))
+		return errors.Join(putEvents(btx, entries), putGroups(btx, entries),
+			putMeta(btx.Bucket([]byte(disk.MetaBucket)), meta))
 	})
 	if err == nil {
 		s.last.Store(meta.Last)

@@ -39,7 +39,9 @@ func (j *Journal) Stats() Stats {
 	}
 	for _, segment := range *j.segments.Load() {
 		one := SegmentStats{Name: filepath.Base(segment.path), Events: segment.events.Load()}
-		if i := slices.IndexFunc(files, func(f dirFile) bool { return f.name == one.Name }); i >= 0 {
+		if i := slices.IndexFunc(files, func(f dirFile) bool {
+			return f.name == one.Name
+		}); i >= 0 {
 			one.Bytes = files[i].size
 		}
 		if last := segment.last.Load(); last > 0 {

@@ -73,7 +73,8 @@ func (j *Journal) tryPut(part []entry) error {
 	}
 	// A commit that does not fit costs a walk through the whole file, so the next
 	// segment begins before that happens. Segments need not be full.
-	if c := j.current; c != nil && c.events.Load() > 0 && c.size()+2*bytes+j.segmentMax/16 > j.segmentMax {
+	if c := j.current; c != nil && c.events.Load() > 0 &&
+		c.size()+2*bytes+j.segmentMax/16 > j.segmentMax {
 		j.current = nil
 	}
 	keep := ""
@@ -122,7 +123,9 @@ func (j *Journal) setAsideSegment(s *segment, cause error) error {
 
 // unlist removes a segment from the list. Running reads continue to their end.
 func (j *Journal) unlist(s *segment) {
-	list := slices.DeleteFunc(slices.Clone(*j.segments.Load()), func(other *segment) bool { return other == s })
+	list := slices.DeleteFunc(slices.Clone(*j.segments.Load()), func(other *segment) bool {
+		return other == s
+	})
 	j.segments.Store(&list)
 	if j.current == s {
 		j.current = nil

@@ -1,7 +1,7 @@
-// Package jsontext parses JSON more strictly than encoding/json, so that what it accepts can be stored
-// and sent to any client: it refuses duplicate keys, invalid UTF-8, escapes of lone surrogates, and
-// numbers that are out of range. Everything that arrives as JSON is read by Parse: bodies, settings
-// and custom fields of the type json, and flags.
+// Package jsontext parses JSON more strictly than encoding/json, so that what it accepts can be
+// stored and sent to any client: it refuses duplicate keys, invalid UTF-8, escapes of lone
+// surrogates, and numbers that are out of range. Everything that arrives as JSON is read by Parse:
+// bodies, settings and custom fields of the type json, and flags.
 //
 // Numbers are json.Number, so that integers keep their digits.
 package jsontext

@@ -117,7 +117,8 @@ func readManifest(r *tar.Reader, length int64) (*manifest, error) {
 	case err != nil:
 		return nil, fmt.Errorf("it is cut off or damaged: %w", err)
 	case h.Name != manifestName || h.Typeflag != tar.TypeReg:
-		return nil, fmt.Errorf("it is not a backup: it begins with %q and not with %s", h.Name, manifestName)
+		return nil, fmt.Errorf("it is not a backup: it begins with %q and not with %s", h.Name,
+			manifestName)
 	case h.Size > min(maxManifest, length):
 		return nil, fmt.Errorf("%s claims %d bytes, which is impossible", manifestName, h.Size)
 	}
@@ -126,20 +127,23 @@ func readManifest(r *tar.Reader, length int64) (*manifest, error) {
 		return nil, fmt.Errorf("%s is cut off: %w", manifestName, err)
 	}
 	if h.PAXRecords["comment"] != manifestSum(text) {
-		return nil, fmt.Errorf("%s is damaged: its SHA-256 is not the one in its header", manifestName)
+		return nil, fmt.Errorf("%s is damaged: its SHA-256 is not the one in its header",
+			manifestName)
 	}
 	var m manifest
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", manifestName, err)
 	}
 	if m.Format > archiveFormat {
-		return nil, fmt.Errorf("it was written by a newer program, reeve %s (format %d, this one knows %d)", m.Version, m.Format, archiveFormat)
+		return nil,
+			fmt.Errorf("it was written by a newer program, reeve %s (format %d, this one knows %d)", m.Version, m.Format, archiveFormat)
 	}
 	if err := m.check(length); err != nil {
 		return nil, fmt.Errorf("%s is invalid: %w", manifestName, err)
 	}
 	if want, err := m.size(text); err != nil || want != length {
-		return nil, errors.Join(err, fmt.Errorf("it is cut off, or something was added: it has %d bytes, its manifest needs %d", length, want))
+		return nil, errors.Join(err,
+			fmt.Errorf("it is cut off, or something was added: it has %d bytes, its manifest needs %d", length, want))
 	}
 	return &m, nil
 }
@@ -222,7 +226,8 @@ func (m *manifest) next(r *tar.Reader, i int) error {
 	case h.Typeflag != tar.TypeReg:
 		return fmt.Errorf("the entry %q is not a plain file", h.Name)
 	case h.Size != m.Entries[i].Size:
-		return fmt.Errorf("%s has %d bytes, its manifest says %d", h.Name, h.Size, m.Entries[i].Size)
+		return fmt.Errorf("%s has %d bytes, its manifest says %d", h.Name, h.Size,
+			m.Entries[i].Size)
 	}
 	return nil
 }
@@ -236,7 +241,8 @@ func (e archiveEntry) copyExact(w io.Writer, r io.Reader) error {
 		err = errors.New("it is cut off")
 	}
 	if got := Digest(sum.Sum(nil)); err == nil && (n != e.Size || got != e.SHA256) {
-		err = fmt.Errorf("it is damaged: %d bytes with the SHA-256 %s, not %d with %s", n, got, e.Size, e.SHA256)
+		err = fmt.Errorf("it is damaged: %d bytes with the SHA-256 %s, not %d with %s", n, got,
+			e.Size, e.SHA256)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", e.Name, err)

@@ -37,9 +37,10 @@ type Backup struct {
 	release  func()
 }
 
-// data.db is copied, unless no place has room for a copy: then it is read from the file itself, by a liveData.
-// That transaction stays open while the client downloads data.db, during which writers can't reuse the pages that
-// it can reach, and can't extend the memory map of the file. So it is the exception, and gives way to writes.
+// data.db is copied, unless no place has room for a copy: then it is read from the file itself, by
+// a liveData. That transaction stays open while the client downloads data.db, during which writers
+// can't reuse the pages that it can reach, and can't extend the memory map of the file. So it is
+// the exception, and gives way to writes.
 
 // snapshot is data.db at one moment. It reads the same bytes any number of times.
 type snapshot interface {
@@ -51,8 +52,8 @@ type snapshot interface {
 // keeps the content of the files that it refers to from being deleted. Reads and writes continue.
 // The caller must call Close.
 //
-// If no place has room for the copy, the backup can be written only once, and fails when ctx ends or
-// a write has to wait for it, see liveData.
+// If no place has room for the copy, the backup can be written only once, and fails when ctx ends
+// or a write has to wait for it, see liveData.
 //
 // The backup includes secret.key only if withKey is true. Set it only for a backup that is
 // encrypted, because the key reveals every secret value.
@@ -60,8 +61,8 @@ func (db *DB) Backup(ctx context.Context, withKey bool) (*Backup, error) {
 	return db.backup(withKey, func(b *Backup) ([]blobRef, error) { return b.copyData(ctx, db) })
 }
 
-// backup is Backup with the function that sets the snapshot and the head of the log in it, and returns the
-// references to blobs in it.
+// backup is Backup with the function that sets the snapshot and the head of the log in it, and
+// returns the references to blobs in it.
 func (db *DB) backup(withKey bool, take func(*Backup) ([]blobRef, error)) (*Backup, error) {
 	b := &Backup{release: func() {}}
 	if err := b.prepare(db, withKey, take); err != nil {
@@ -86,7 +87,12 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 			return err
 		}
 	}
-	b.manifest = manifest{Format: archiveFormat, Version: db.options.Version, Instance: db.instance, Time: db.clock()}
+	b.manifest = manifest{
+		Format:   archiveFormat,
+		Version:  db.options.Version,
+		Instance: db.instance,
+		Time:     db.clock(),
+	}
 	b.manifest.LogHead = b.logHead
 	if err := b.list(refs); err != nil {
 		return err
@@ -101,7 +107,8 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 // takeRecords takes the snapshot, and opens the segments of the change log that belong to it: none
 // is added or dropped between the two, so that the log in the archive has neither a gap nor entries
 // that are newer than the snapshot.
-func (b *Backup) takeRecords(db *DB, take func(*Backup) ([]blobRef, error)) (refs []blobRef, err error) {
+func (b *Backup) takeRecords(db *DB,
+	take func(*Backup) ([]blobRef, error)) (refs []blobRef, err error) {
 	if db.log == nil {
 		return take(b)
 	}
@@ -117,9 +124,9 @@ func (b *Backup) takeRecords(db *DB, take func(*Backup) ([]blobRef, error)) (ref
 	return take(b)
 }
 
-// copyData makes and verifies the copy of data.db and returns the references to blobs in it. Without
-// space in the data directory, the copy is in the directory for temporary files; if that can't have
-// it either, data.db itself is read.
+// copyData makes and verifies the copy of data.db and returns the references to blobs in it.
+// Without space in the data directory, the copy is in the directory for temporary files; if that
+// can't have it either, data.db itself is read.
 func (b *Backup) copyData(ctx context.Context, db *DB) (refs []blobRef, err error) {
 	refs, err = b.copyDataIn(db, db.dir)
 	if !disk.IsFull(err) {
@@ -177,12 +184,14 @@ func (b *Backup) list(refs []blobRef) error {
 			sizes[r.digest] = size
 		}
 		if r.size >= 0 && r.size != size {
-			return fmt.Errorf("%s %d: it says %d bytes, there are %d", r.of.Noun(), r.id, r.size, size)
+			return fmt.Errorf("%s %d: it says %d bytes, there are %d", r.of.Noun(), r.id, r.size,
+				size)
 		}
 	}
 	b.manifest.Entries = []archiveEntry{{dataName, n, Digest(sum.Sum(nil))}}
 	if b.key != nil {
-		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{keyName, int64(len(b.key)), sha256.Sum256(b.key)})
+		b.manifest.Entries = append(b.manifest.Entries,
+			archiveEntry{keyName, int64(len(b.key)), sha256.Sum256(b.key)})
 	}
 	for _, f := range b.segments {
 		sum := sha256.New()
@@ -190,10 +199,14 @@ func (b *Backup) list(refs []blobRef) error {
 		if err != nil {
 			return err
 		}
-		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{archiveAudit + filepath.Base(f.Name()), n, Digest(sum.Sum(nil))})
+		b.manifest.Entries = append(b.manifest.Entries,
+			archiveEntry{archiveAudit + filepath.Base(f.Name()), n, Digest(sum.Sum(nil))})
 	}
-	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y Digest) int { return bytes.Compare(x[:], y[:]) }) {
-		b.manifest.Entries = append(b.manifest.Entries, archiveEntry{archiveFiles + d.String(), sizes[d], d})
+	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y Digest) int {
+		return bytes.Compare(x[:], y[:])
+	}) {
+		b.manifest.Entries = append(b.manifest.Entries,
+			archiveEntry{archiveFiles + d.String(), sizes[d], d})
 	}
 	return nil
 }

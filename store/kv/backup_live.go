@@ -14,9 +14,10 @@ import (
 	"reeve/store/errs"
 )
 
-// liveData is the snapshot of a backup for which no place has room for a copy of data.db: it reads the file itself
-// while a transaction keeps the pages of the snapshot as they are. There is at most one at a time. The transaction
-// ends when data.db was written, when the request ends, and when a write has to wait for it:
+// liveData is the snapshot of a backup for which no place has room for a copy of data.db: it reads
+// the file itself while a transaction keeps the pages of the snapshot as they are. There is at most
+// one at a time. The transaction ends when data.db was written, when the request ends, and when a
+// write has to wait for it:
 //
 //   - bbolt can't extend the memory map of the file while any transaction reads it, and new readers wait, too.
 //   - An operation that may write on a full disk, like a deletion, needs the pages that the transaction keeps.
@@ -39,8 +40,10 @@ type liveData struct {
 const liveRetry = 10 * time.Second
 
 var (
-	errGaveWay = errs.New(errs.Busy, "the disk is full, so the backup was read from data.db itself, and a write could not wait for its end; try again").After(liveRetry)
-	errOneLive = errs.New(errs.Busy, "the disk is full, and another backup is being read from data.db itself; try again when it has ended").After(liveRetry)
+	errGaveWay = errs.New(errs.Busy,
+		"the disk is full, so the backup was read from data.db itself, and a write could not wait for its end; try again").After(liveRetry)
+	errOneLive = errs.New(errs.Busy,
+		"the disk is full, and another backup is being read from data.db itself; try again when it has ended").After(liveRetry)
 )
 
 // readLive sets a liveData as the snapshot, verifies it, and returns the references to blobs in it.
@@ -114,8 +117,8 @@ const (
 	watchPatience = time.Second
 )
 
-// watch ends the transaction when ctx ends, or when a writer waits for it. bbolt does not tell that, but
-// no new transaction can begin then.
+// watch ends the transaction when ctx ends, or when a writer waits for it. bbolt does not tell
+// that, but no new transaction can begin then.
 func (l *liveData) watch(ctx context.Context) {
 	every := time.NewTicker(watchEvery)
 	defer every.Stop()

@@ -117,7 +117,8 @@ type brokenBlob struct {
 
 // openBlobs opens a files database, or creates it if there is none, and starts its writer and
 // its sweeper.
-func openBlobs(path, instance string, referenced func(Digest) (bool, error), limits func() (int64, int64)) (*blobs, []string, error) {
+func openBlobs(path, instance string, referenced func(Digest) (bool, error),
+	limits func() (int64, int64)) (*blobs, []string, error) {
 	b, warnings, err := newBlobs(path, instance, referenced, limits)
 	if err == nil {
 		b.done.Go(b.write)
@@ -127,7 +128,8 @@ func openBlobs(path, instance string, referenced func(Digest) (bool, error), lim
 }
 
 // newBlobs is openBlobs without the writer and the sweeper.
-func newBlobs(path, instance string, referenced func(Digest) (bool, error), limits func() (int64, int64)) (*blobs, []string, error) {
+func newBlobs(path, instance string, referenced func(Digest) (bool, error),
+	limits func() (int64, int64)) (*blobs, []string, error) {
 	b := &blobs{
 		path:       path,
 		referenced: referenced,
@@ -226,7 +228,8 @@ func (b *blobs) belongs(instance string) error {
 				return &disk.Damaged{Where: b.path, Err: fmt.Errorf("bucket %s is missing", name)}
 			}
 		}
-		payload, err := disk.Unframe(disk.MetaBucket, disk.MetaKey, btx.Bucket([]byte(disk.MetaBucket)).Get(disk.MetaKey))
+		payload, err := disk.Unframe(disk.MetaBucket, disk.MetaKey,
+			btx.Bucket([]byte(disk.MetaBucket)).Get(disk.MetaKey))
 		var meta blobMeta
 		if err == nil {
 			err = json.Unmarshal(payload, &meta)

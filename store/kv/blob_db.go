@@ -114,7 +114,8 @@ func (f *files) released(ds []Digest) {
 func (f *files) open() (*blobs, error) {
 	<-f.ready
 	if f.err != nil {
-		return nil, errs.New(errs.Busy, "files are unavailable: the files database could not be opened; see the server log").
+		return nil, errs.New(errs.Busy,
+			"files are unavailable: the files database could not be opened; see the server log").
 			Coded("files_unavailable").Because(f.err)
 	}
 	return f.blobs, nil

@@ -51,7 +51,8 @@ func (r *Blob) find() error {
 	return r.b.view(func(btx *bbolt.Tx) (err error) {
 		var found bool
 		if r.entry, found, err = r.b.find(btx, r.digest); err == nil && !found {
-			err = Damaged(blobBucket, r.digest.String(), errors.New("a record leads to it, and it is not there"))
+			err = Damaged(blobBucket, r.digest.String(),
+				errors.New("a record leads to it, and it is not there"))
 		}
 		return err
 	})
@@ -159,7 +160,8 @@ func (b *blobs) chunk(btx *bbolt.Tx, entry blobEntry, number int64, known bool) 
 		unframe = disk.UnframeKnown
 	}
 	payload, err := unframe(chunkBucket, name, bucket.Get(chunkKey))
-	if want := min(entry.Chunk, entry.Size-number*entry.Chunk); err == nil && int64(len(payload)) != want {
+	if want := min(entry.Chunk, entry.Size-number*entry.Chunk); err == nil &&
+		int64(len(payload)) != want {
 		err = fmt.Errorf("it has %d bytes, not %d", len(payload), want)
 	}
 	if err != nil {

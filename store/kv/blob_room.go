@@ -14,7 +14,8 @@ import (
 func (b *blobs) room(n int64) error {
 	quota, floor := b.limits()
 	if quota > 0 && b.stored.Load()+b.coming.Load()+n > quota {
-		return errs.New(errs.Full, "the storage quota of %d MiB is used up; delete files, also from the trash", quota>>20).Coded("quota_used_up")
+		return errs.New(errs.Full,
+			"the storage quota of %d MiB is used up; delete files, also from the trash", quota>>20).Coded("quota_used_up")
 	}
 	if floor == 0 {
 		return nil
@@ -29,7 +30,8 @@ func (b *blobs) room(n int64) error {
 	stats := b.bolt.Stats()
 	free += int64(stats.FreePageN+stats.PendingPageN) * blobPageSize
 	if free-n < floor {
-		return errs.New(errs.Full, "less than %d MiB of disk space is free; delete files, also from the trash, or free disk space", floor>>20).Coded("disk_low")
+		return errs.New(errs.Full,
+			"less than %d MiB of disk space is free; delete files, also from the trash, or free disk space", floor>>20).Coded("disk_low")
 	}
 	return nil
 }

@@ -147,8 +147,8 @@ func (b *blobs) stopped() bool {
 	}
 }
 
-// deleteUnreferenced deletes the entry of a blob that no record refers to. It returns the place of its
-// chunks, or 0 if the blob stays. The check runs inside the writer's transaction: an upload of
+// deleteUnreferenced deletes the entry of a blob that no record refers to. It returns the place of
+// its chunks, or 0 if the blob stays. The check runs inside the writer's transaction: an upload of
 // the same content is either pending by then, or will find no entry.
 func (b *blobs) deleteUnreferenced(d Digest) (place uint64, err error) {
 	if used, err := b.used(d); used || err != nil {
@@ -209,7 +209,8 @@ func (b *blobs) clear(place uint64) error {
 			var names [][]byte
 			cursor := chunks.Cursor()
 			prefix := placeKey(place)
-			for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) && len(names) < clearStep; key, _ = cursor.Next() {
+			for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix) &&
+				len(names) < clearStep; key, _ = cursor.Next() {
 				names = append(names, bytes.Clone(key))
 			}
 			for _, name := range names {

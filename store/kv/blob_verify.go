@@ -37,7 +37,8 @@ func (b *blobs) verify(refs []blobRef, report *Report) error {
 		size, found := sizes[r.digest]
 		switch {
 		case !found:
-			report.fault("%s %d: its bytes, %s, are missing in %s", r.of.Noun(), r.id, r.digest, blobsName)
+			report.fault("%s %d: its bytes, %s, are missing in %s", r.of.Noun(), r.id, r.digest,
+				blobsName)
 		case r.size >= 0 && r.size != size:
 			report.fault("%s %d: it says %d bytes, there are %d", r.of.Noun(), r.id, r.size, size)
 		}

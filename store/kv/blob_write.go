@@ -142,7 +142,10 @@ func (b *blobs) upload() *Upload {
 }
 
 // chunkBuffers are reused: a buffer holds a frame with a whole chunk, about 1 MiB.
-var chunkBuffers = sync.Pool{New: func() any { b := make([]byte, 0, disk.FrameHead+chunkSize); return &b }}
+var chunkBuffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, disk.FrameHead+chunkSize)
+	return &b
+}}
 
 // Size returns the number of bytes written so far.
 func (u *Upload) Size() int64 { return u.size }

@@ -114,7 +114,8 @@ func (tx *Tx) capture(t Table, id ID, old, new []byte) {
 		return value[disk.FrameHead:len(value):len(value)] // stored values are never changed
 	}
 	if tx.tracked != nil {
-		*tx.tracked = append(*tx.tracked, TrackedChange{t.Name(), id, bytes.Clone(payload(old)), bytes.Clone(payload(new))})
+		*tx.tracked = append(*tx.tracked,
+			TrackedChange{t.Name(), id, bytes.Clone(payload(old)), bytes.Clone(payload(new))})
 	}
 	if tx.changes.log == nil || t.table().log == unlogged {
 		return
@@ -144,7 +145,8 @@ func (tx *Tx) readHead(meta fileMeta) (audit.Head, error) {
 		var last audit.Head
 		last, err = audit.HeadOf(text)
 		if err == nil && (last.Seq != binary.BigEndian.Uint64(key) || last.Seq != head.Seq) {
-			err = fmt.Errorf("entry %s has the number %d, and the log has %d entries", keyText(key), last.Seq, head.Seq)
+			err = fmt.Errorf("entry %s has the number %d, and the log has %d entries",
+				keyText(key), last.Seq, head.Seq)
 		}
 		head.Hash = last.Hash
 	}
@@ -179,11 +181,12 @@ func (tx *Tx) LogRows(from uint64, yield func(audit.Row) bool) error {
 	return nil
 }
 
-// maxLogRead is the number of bytes after which ReadLog returns, since an entry can have several MiB.
+// maxLogRead is the number of bytes after which ReadLog returns, since an entry can have several
+// MiB.
 const maxLogRead = 512 << 10
 
-// ReadLog returns entries of the change log with numbers from from, in ascending order, from segments
-// and data.db: at most limit, and fewer if they are large. Without any the log has ended.
+// ReadLog returns entries of the change log with numbers from from, in ascending order, from
+// segments and data.db: at most limit, and fewer if they are large. Without any the log has ended.
 func (db *DB) ReadLog(from uint64, limit int) (rows []audit.Row, err error) {
 	if db.log == nil {
 		return nil, nil

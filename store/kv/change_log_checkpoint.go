@@ -8,8 +8,8 @@ import (
 	"reeve/store/disk"
 )
 
-// DrainingFrom returns options with another number of entries in data.db from which they are moved to a
-// segment, for tests; 0 for the default.
+// DrainingFrom returns options with another number of entries in data.db from which they are moved
+// to a segment, for tests; 0 for the default.
 func (o Options) DrainingFrom(entries uint64) Options {
 	o.drainFrom = entries
 	return o
@@ -38,9 +38,9 @@ func (db *DB) LogFirst() uint64 {
 	return first
 }
 
-// LogBefore returns the number of the last entry of the change log with a time up to at; 0 if there is
-// none. After an error, the number is that of the last one that can be read: damage may hide a later
-// one.
+// LogBefore returns the number of the last entry of the change log with a time up to at; 0 if there
+// is none. After an error, the number is that of the last one that can be read: damage may hide a
+// later one.
 func (db *DB) LogBefore(at Time) (seq uint64, err error) {
 	if db.log == nil || at <= 0 {
 		return 0, nil

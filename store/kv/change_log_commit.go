@@ -24,7 +24,8 @@ type logCommit struct {
 // maxLogBlock is the capacity from which the block of a commit is not kept for the next one.
 const maxLogBlock = 1 << 20
 
-// begin returns the logCommit for the next commit; nil without a log. Only one commit runs at a time.
+// begin returns the logCommit for the next commit; nil without a log. Only one commit runs at a
+// time.
 func (l *changeLog) begin() *logCommit {
 	if l == nil {
 		return nil
@@ -35,7 +36,13 @@ func (l *changeLog) begin() *logCommit {
 	}
 	c.keys.Reset()
 	clear(c.captured[:cap(c.captured)]) // what a function that failed has left
-	*c = logCommit{head: *l.head.Load(), captured: c.captured[:0], entry: c.entry, keys: c.keys, block: c.block[:0]}
+	*c = logCommit{
+		head:     *l.head.Load(),
+		captured: c.captured[:0],
+		entry:    c.entry,
+		keys:     c.keys,
+		block:    c.block[:0],
+	}
 	return c
 }
 

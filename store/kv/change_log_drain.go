@@ -125,8 +125,8 @@ func (l *changeLog) report(err error) {
 	l.warn.Store(&text)
 }
 
-// RoomForDenials reports whether entries about refused requests are within their share of the space,
-// a tenth. More of them would push other entries out.
+// RoomForDenials reports whether entries about refused requests are within their share of the
+// space, a tenth. More of them would push other entries out.
 func (db *DB) RoomForDenials() bool {
 	if db.log == nil || db.options.Log.MaxBytes == 0 {
 		return true
@@ -165,8 +165,8 @@ func (db *DB) drainOnce() error {
 	return db.removeRows(d.next - 1)
 }
 
-// draining reads the entries that are moved to a segment, a block at a time: all but the last one, at
-// most drainFrom or drainBytes of them.
+// draining reads the entries that are moved to a segment, a block at a time: all but the last one,
+// at most drainFrom or drainBytes of them.
 type draining struct {
 	db    *DB
 	keys  []tailEntry
@@ -203,7 +203,8 @@ func (d *draining) rows(yield func(audit.Row, error) bool) {
 				}
 				start := len(block)
 				block = append(block, row.Text...)
-				rows = append(rows, audit.Row{Seq: row.Seq, Text: block[start:len(block):len(block)]})
+				rows = append(rows,
+					audit.Row{Seq: row.Seq, Text: block[start:len(block):len(block)]})
 				return true
 			})
 		})
@@ -264,7 +265,8 @@ func (db *DB) removeRows(through uint64) error {
 			bytes = 0
 			cursor := tx.bucket(logBucket).Cursor()
 			key, value := cursor.First()
-			for ; len(key) == 8 && binary.BigEndian.Uint64(key) <= through && len(keys) < drainCommit; key, value = cursor.Next() {
+			for ; len(key) == 8 && binary.BigEndian.Uint64(key) <= through &&
+				len(keys) < drainCommit; key, value = cursor.Next() {
 				keys = append(keys, append([]byte(nil), key...))
 				sum += uint64(disk.FrameSum(value))
 				bytes += int64(len(value) - disk.FrameHead)
@@ -294,11 +296,15 @@ func (db *DB) pruneLog() error {
 	l := db.log
 	l.gate.Lock()
 	limits := db.options.Log
-	dropped, blocked, err := l.segments.Prune(db.clock().Std(), limits.MaxAge, limits.MinAge, limits.MaxBytes)
+	dropped, blocked, err := l.segments.Prune(db.clock().Std(), limits.MaxAge, limits.MinAge,
+		limits.MaxBytes)
 	l.gate.Unlock()
 	if err == nil && len(dropped) > 0 {
 		err = db.Update(engine{}, func(tx *Tx) error {
-			tx.LogAction("drop_entries", map[string]uint64{"first": dropped[0].First, "last": dropped[len(dropped)-1].Last})
+			tx.LogAction("drop_entries", map[string]uint64{
+				"first": dropped[0].First,
+				"last":  dropped[len(dropped)-1].Last,
+			})
 			return nil
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"reeve/store/errs"
 )
 
-// Numbers of entries that one read transaction of a search copies. All entries in data.db have about
-// drainBytes.
+// Numbers of entries that one read transaction of a search copies. All entries in data.db have
+// about drainBytes.
 const (
 	firstLogPage = 16
 	maxLogPage   = 512
@@ -41,7 +41,8 @@ func (db *DB) SearchLog(q audit.Query, before uint64, yield func(audit.Row) bool
 			}
 		}
 	}
-	return db.noteDamage(errors.Join(faults, db.log.segments.Newest(q, min(before, firstOf(tail)), yield)))
+	return db.noteDamage(errors.Join(faults,
+		db.log.segments.Newest(q, min(before, firstOf(tail)), yield)))
 }
 
 // CountLog returns the number of entries that meet q. It skips what cannot be read and returns an
@@ -139,8 +140,8 @@ func (db *DB) LogEntry(seq uint64) (row audit.Row, err error) {
 }
 
 // LogCheckpoint returns the checkpoint of the segment that begins with an entry, as the schema's
-// LogCheckpoint has made it; nil if it has none. It is the state after the last entry of that segment
-// or a later one. A segment that does not exist is an errs.NotFound error.
+// LogCheckpoint has made it; nil if it has none. It is the state after the last entry of that
+// segment or a later one. A segment that does not exist is an errs.NotFound error.
 func (db *DB) LogCheckpoint(first uint64) ([]byte, error) {
 	if db.log == nil {
 		return nil, audit.NotFound(first)

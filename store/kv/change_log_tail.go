@@ -8,8 +8,8 @@ import (
 	"reeve/store/audit"
 )
 
-// logTail has the keys of the entries in data.db, so that they can be searched without reading them,
-// and moved to a segment without decoding them. It follows each commit.
+// logTail has the keys of the entries in data.db, so that they can be searched without reading
+// them, and moved to a segment without decoding them. It follows each commit.
 type logTail struct {
 	mu      sync.RWMutex
 	entries []tailEntry // entries by number; elements never change, so a reader can use an old slice

@@ -10,10 +10,11 @@ import (
 )
 
 // VerifyLog verifies the change log of a data directory: its segments, and the entries in data.db
-// unless a server is using it, then inUse is set. Each of the known heads must be in the log.
-// An *audit.Altered error or damage says that the log is not as it was written; any other error, that
+// unless a server is using it, then inUse is set. Each of the known heads must be in the log. An
+// *audit.Altered error or damage says that the log is not as it was written; any other error, that
 // it could not be verified.
-func VerifyLog(dir string, known []audit.Head, options Options) (result audit.Result, inUse bool, err error) {
+func VerifyLog(dir string, known []audit.Head,
+	options Options) (result audit.Result, inUse bool, err error) {
 	var verifier audit.Verifier
 	for _, head := range known {
 		verifier.Expect(head)
@@ -56,8 +57,10 @@ func verifyNewest(dir string, verifier *audit.Verifier, options Options) error {
 		if err == nil && failed == nil {
 			failed = verifier.Finish()
 		}
-		if end := tx.bucket(logBucket).Sequence(); err == nil && failed == nil && verifier.Result().Head.Seq != end {
-			failed = &audit.Altered{Err: fmt.Errorf("the entries from %d to %d are missing", verifier.Result().Head.Seq+1, end)}
+		if end := tx.bucket(logBucket).Sequence(); err == nil && failed == nil &&
+			verifier.Result().Head.Seq != end {
+			failed = &audit.Altered{Err: fmt.Errorf("the entries from %d to %d are missing",
+				verifier.Result().Head.Seq+1, end)}
 		}
 		return errors.Join(err, failed)
 	})

@@ -60,7 +60,9 @@ func (db *DB) runCheck() error {
 		return err
 	}
 	for _, t := range now {
-		if len(broken[t]) > 0 && slices.ContainsFunc(db.schema.Caches, func(c AnyCache) bool { return c.reads(t) }) {
+		if len(broken[t]) > 0 && slices.ContainsFunc(db.schema.Caches, func(c AnyCache) bool {
+			return c.reads(t)
+		}) {
 			return broken[t][0]
 		}
 		if err := db.tellBroken(t, broken[t]); err != nil {
@@ -71,8 +73,8 @@ func (db *DB) runCheck() error {
 	return nil
 }
 
-// tellBroken adds warnings about the broken records of one collection, and keeps them for the health
-// report. Those of a disposable collection are deleted.
+// tellBroken adds warnings about the broken records of one collection, and keeps them for the
+// health report. Those of a disposable collection are deleted.
 func (db *DB) tellBroken(t Table, broken []error) error {
 	if len(broken) == 0 {
 		return nil
@@ -189,7 +191,8 @@ func (db *DB) checkInBackground(tables []Table) {
 		}
 		if err != nil && !c.stopped.Load() {
 			c.warnings = append(c.warnings, errs.ForOperator(err).Error())
-			reason := errs.New(errs.Busy, "writes have stopped: %s; restore a backup", disk.OneLine(err)).
+			reason := errs.New(errs.Busy, "writes have stopped: %s; restore a backup",
+				disk.OneLine(err)).
 				Coded("writing_stopped").Because(err)
 			db.failed.CompareAndSwap(nil, &writeFailure{reason, time.Now()})
 		}

@@ -19,7 +19,9 @@ func NewCollection[T any, P interface {
 	*T
 	record
 }](name string) *Collection[T] {
-	c := &Collection[T]{&collection{name: name, typ: reflect.TypeFor[T](), new: func() record { return P(new(T)) }}}
+	c := &Collection[T]{&collection{name: name, typ: reflect.TypeFor[T](), new: func() record {
+		return P(new(T))
+	}}}
 	c.untyped.self, c.untyped.names = c, visibleFields(c.untyped.typ)
 	return c
 }
@@ -105,8 +107,8 @@ func (c *Collection[T]) Update(tx *Tx, id ID, edit func(*T) error) (*T, error) {
 	return typed[T](r), err
 }
 
-// UpdateQuietly is Update without a new updated_at and version, for changes that are not edits, such as
-// the time of the last sign-in.
+// UpdateQuietly is Update without a new updated_at and version, for changes that are not edits,
+// such as the time of the last sign-in.
 func (c *Collection[T]) UpdateQuietly(tx *Tx, id ID, edit func(*T) error) (*T, error) {
 	r, err := c.untyped.update(tx, id, quiet, func(r record) error { return edit(typed[T](r)) })
 	return typed[T](r), err
@@ -125,7 +127,9 @@ func (c *Collection[T]) Delete(tx *Tx, id ID) error { return c.untyped.delete(tx
 
 // ValidateDelete returns the error with which Delete would refuse to delete a record; nil if it
 // would delete it. It writes nothing.
-func (c *Collection[T]) ValidateDelete(tx *Tx, id ID) error { return c.untyped.validateDelete(tx, id) }
+func (c *Collection[T]) ValidateDelete(tx *Tx, id ID) error {
+	return c.untyped.validateDelete(tx, id)
+}
 
 // Validate returns the error with which Create would reject a record, nil if it would accept it.
 // It writes nothing, so many records can be validated without occupying the writer.
@@ -135,13 +139,18 @@ func (c *Collection[T]) Validate(tx *Tx, v *T) error {
 
 // ValidateUpdate is Validate for Update. It also returns the stored record, and whether edit
 // changes anything.
-func (c *Collection[T]) ValidateUpdate(tx *Tx, id ID, edit func(*T) error) (old *T, changes bool, err error) {
-	r, changes, err := c.untyped.validateUpdate(tx, id, func(r record) error { return edit(typed[T](r)) })
+func (c *Collection[T]) ValidateUpdate(tx *Tx, id ID,
+	edit func(*T) error) (old *T, changes bool, err error) {
+	r, changes, err := c.untyped.validateUpdate(tx, id, func(r record) error {
+		return edit(typed[T](r))
+	})
 	return typed[T](r), changes, err
 }
 
 // FieldsOf returns all fields of a record; NotFound if there is none.
-func (c *Collection[T]) FieldsOf(tx *Tx, id ID) (Fields, error) { return c.untyped.fieldsOf(tx, id) }
+func (c *Collection[T]) FieldsOf(tx *Tx, id ID) (Fields, error) {
+	return c.untyped.fieldsOf(tx, id)
+}
 
 // SetFields changes fields of a record, like Update.
 func (c *Collection[T]) SetFields(tx *Tx, id ID, fields Fields) error {
@@ -153,9 +162,9 @@ func (c *Collection[T]) ValidateFields(tx *Tx, id ID, fields Fields) error {
 	return c.untyped.validateFields(tx, id, fields)
 }
 
-// Recreate stores a deleted record again, with its ID. Constraints see the ID in the new record; with
-// Create, it is still 0. If fields has created_at and version, created_at is kept and version grows by
-// one. A record with the ID is a Conflict.
+// Recreate stores a deleted record again, with its ID. Constraints see the ID in the new record;
+// with Create, it is still 0. If fields has created_at and version, created_at is kept and version
+// grows by one. A record with the ID is a Conflict.
 func (c *Collection[T]) Recreate(tx *Tx, id ID, fields Fields) error {
 	return c.untyped.recreate(tx, id, fields)
 }
@@ -171,13 +180,17 @@ func (c *Collection[T]) Reindex(tx *Tx) error { return c.untyped.reindex(tx) }
 
 // Find runs a query. It returns the records of the page, and the number of records that match.
 func (c *Collection[T]) Find(tx *Tx, q Query[T]) (page []*T, total int, err error) {
-	found, total, err := c.untyped.find(tx, q.untyped(), func(_ ID, damage error) error { return damage })
+	found, total, err := c.untyped.find(tx, q.untyped(), func(_ ID, damage error) error {
+		return damage
+	})
 	return typedPage[T](found), total, err
 }
 
-// FindIntact is Find for a caller who continues without what cannot be read. It leaves out the damaged
-// records of the page and returns their IDs; the health report names them. total counts them.
-func (c *Collection[T]) FindIntact(tx *Tx, q Query[T]) (page []*T, damaged []ID, total int, err error) {
+// FindIntact is Find for a caller who continues without what cannot be read. It leaves out the
+// damaged records of the page and returns their IDs; the health report names them. total counts
+// them.
+func (c *Collection[T]) FindIntact(tx *Tx,
+	q Query[T]) (page []*T, damaged []ID, total int, err error) {
 	found, total, err := c.untyped.find(tx, q.untyped(), func(id ID, damage error) error {
 		tx.NoteDamage(damage)
 		damaged = append(damaged, id)
@@ -200,9 +213,9 @@ func (c *Collection[T]) FindIDs(tx *Tx, q Query[T]) ([]ID, error) {
 	return c.untyped.findIDs(tx, q.untyped())
 }
 
-// Constraint adds a constraint, which is checked before a record is created (old is nil), changed, or
-// deleted (new is nil). Constraints run in every such operation before it writes anything, and must
-// not write. Constraint returns the collection, for use in a declaration.
+// Constraint adds a constraint, which is checked before a record is created (old is nil), changed,
+// or deleted (new is nil). Constraints run in every such operation before it writes anything, and
+// must not write. Constraint returns the collection, for use in a declaration.
 func (c *Collection[T]) Constraint(constraint func(tx *Tx, old, new *T) error) *Collection[T] {
 	c.untyped.constraints = append(c.untyped.constraints, untypedChange(constraint))
 	return c
@@ -212,12 +225,14 @@ func (c *Collection[T]) Constraint(constraint func(tx *Tx, old, new *T) error) *
 // change. It runs as soon as the record has been read, even if nothing would change, so that a
 // denied caller learns nothing else about the record. It must not write.
 func (c *Collection[T]) Authorize(check func(tx *Tx, old *T) error) *Collection[T] {
-	c.untyped.authorizers = append(c.untyped.authorizers, func(tx *Tx, old record) error { return check(tx, typed[T](old)) })
+	c.untyped.authorizers = append(c.untyped.authorizers, func(tx *Tx, old record) error {
+		return check(tx, typed[T](old))
+	})
 	return c
 }
 
-// Follow adds a function that writes, in other collections, what a change of a record requires.
-// It runs after every change, with system rights; old is nil for a new record, new for a deleted one.
+// Follow adds a function that writes, in other collections, what a change of a record requires. It
+// runs after every change, with system rights; old is nil for a new record, new for a deleted one.
 // Follow returns the collection, for use in a declaration.
 func (c *Collection[T]) Follow(fn func(tx *Tx, old, new *T) error) *Collection[T] {
 	c.untyped.followers = append(c.untyped.followers, untypedChange(fn))
@@ -239,8 +254,11 @@ func (c *Collection[T]) Check(check func(tx *Tx, report *Report)) *Collection[T]
 // if the record does not store it. byDigest finds the records that share a blob. When the last of
 // them is deleted or gets another blob, the blob is deleted after the commit. Content returns the
 // collection, for use in a declaration.
-func (c *Collection[T]) Content(digest func(*T) Digest, size func(*T) int64, byDigest *Many[T, string]) *Collection[T] {
-	c.untyped.content = &content{digest: func(r record) Digest { return digest(typed[T](r)) }, byDigest: byDigest.x}
+func (c *Collection[T]) Content(digest func(*T) Digest, size func(*T) int64,
+	byDigest *Many[T, string]) *Collection[T] {
+	c.untyped.content = &content{digest: func(r record) Digest {
+		return digest(typed[T](r))
+	}, byDigest: byDigest.x}
 	if size != nil {
 		c.untyped.content.size = func(r record) int64 { return size(typed[T](r)) }
 	}
@@ -249,7 +267,8 @@ func (c *Collection[T]) Content(digest func(*T) Digest, size func(*T) int64, byD
 
 // Sealed declares a field with a sealed value: where it is, the place that it is bound to (see
 // Tx.Seal), and its title for people. It returns the collection, for use in a declaration.
-func (c *Collection[T]) Sealed(value func(*T) *Sealed, place func(*T) string, title func(*Tx, *T) (string, error)) *Collection[T] {
+func (c *Collection[T]) Sealed(value func(*T) *Sealed, place func(*T) string,
+	title func(*Tx, *T) (string, error)) *Collection[T] {
 	c.untyped.sealed = append(c.untyped.sealed, sealedField{
 		func(r record) *Sealed { return value(typed[T](r)) },
 		func(r record) string { return place(typed[T](r)) },

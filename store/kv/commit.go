@@ -159,7 +159,8 @@ func (db *DB) commit(batch []*job) {
 			spoiler, err = db.tryCommit(batch)
 			return err
 		})
-		if errs.Is(err, errs.Full) && (db.makeRoom() || anyEssential(batch) && db.live.Load().end(errGaveWay)) {
+		if errs.Is(err, errs.Full) &&
+			(db.makeRoom() || anyEssential(batch) && db.live.Load().end(errGaveWay)) {
 			continue // nothing was changed; this ends because each call reduces what can be freed
 		}
 		if errors.Is(err, errUncomputable) && len(batch) > 1 {
@@ -182,7 +183,8 @@ func (db *DB) commit(batch []*job) {
 	}
 }
 
-// anyEssential reports whether a job of a batch is an operation that must be possible on a full disk.
+// anyEssential reports whether a job of a batch is an operation that must be possible on a full
+// disk.
 func anyEssential(batch []*job) bool {
 	return slices.ContainsFunc(batch, func(j *job) bool { return j.essential })
 }
@@ -210,7 +212,8 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 	}
 	committed := false
 	defer func() {
-		if undo := disk.RecoverDamage(db.path, btx.Rollback); !committed && !errors.Is(undo, bolterrors.ErrTxClosed) {
+		if undo := disk.RecoverDamage(db.path, btx.Rollback); !committed &&
+			!errors.Is(undo, bolterrors.ErrTxClosed) {
 			err = errors.Join(err, undo)
 		}
 	}()

@@ -222,7 +222,9 @@ func sweepBlobs(path, instance string, refs []blobRef) error {
 	for _, r := range refs {
 		used[r.digest] = true
 	}
-	b, _, err := newBlobs(path, instance, func(d Digest) (bool, error) { return used[d], nil }, unlimited)
+	b, _, err := newBlobs(path, instance, func(d Digest) (bool, error) {
+		return used[d], nil
+	}, unlimited)
 	if err != nil {
 		return err
 	}

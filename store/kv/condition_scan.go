@@ -10,7 +10,9 @@ import (
 // NoneOr returns the condition that a record has no value, or one of the given ones. The index
 // has no entries for records without a value, so NoneOr scans the index and the collection and
 // takes the difference.
-func (m *Many[T, K]) NoneOr(tx *Tx, values ...K) Condition { return m.x.noneOr(tx, encodeKeys(values)) }
+func (m *Many[T, K]) NoneOr(tx *Tx, values ...K) Condition {
+	return m.x.noneOr(tx, encodeKeys(values))
+}
 
 func (x *index) noneOr(tx *Tx, keys [][]byte) Condition {
 	c, with := x.anyOf(keys), newIDSet()
@@ -28,9 +30,9 @@ func (x *index) noneOr(tx *Tx, keys [][]byte) Condition {
 	return c
 }
 
-// That returns the condition that a record has a value for which holds returns true; description
-// is its text in statements. In an index of texts, the value is the form of fold.Search. It scans the whole
-// index, so it is for small collections.
+// That returns the condition that a record has a value for which holds returns true; description is
+// its text in statements. In an index of texts, the value is the form of fold.Search. It scans the
+// whole index, so it is for small collections.
 func (u *Unique[T]) That(tx *Tx, description string, holds func(value string) bool) Condition {
 	return u.x.that(tx, description, holds)
 }
@@ -46,7 +48,9 @@ func (x *index) that(tx *Tx, description string, holds func(value string) bool) 
 	}
 	slices.Sort(c.ids)
 	c.matches = func(v record) bool {
-		return slices.ContainsFunc(x.keys(v), func(key []byte) bool { return holds(decodeText(key)) })
+		return slices.ContainsFunc(x.keys(v), func(key []byte) bool {
+			return holds(decodeText(key))
+		})
 	}
 	return c
 }

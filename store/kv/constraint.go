@@ -33,7 +33,8 @@ func (c *collection) authorized(tx *Tx, id ID) (record, error) {
 	return v, err
 }
 
-func (c *collection) validateUpdate(tx *Tx, id ID, edit func(record) error) (old record, changes bool, err error) {
+func (c *collection) validateUpdate(tx *Tx, id ID,
+	edit func(record) error) (old record, changes bool, err error) {
 	if old, err = c.authorized(tx, id); err != nil {
 		return nil, false, err
 	}
@@ -54,7 +55,8 @@ func (c *collection) validateUpdate(tx *Tx, id ID, edit func(record) error) (old
 
 // validate runs all checks that can reject a record before anything is written, and reports all
 // invalid fields in one error. Denied wins over other errors, because they would reveal what
-// exists; then a Conflict, then invalid fields. edit reports whether the change is one that updates updated_at.
+// exists; then a Conflict, then invalid fields. edit reports whether the change is one that updates
+// updated_at.
 func (c *collection) validate(tx *Tx, old, v record, edit bool) error {
 	faults := errs.Faults{}
 	var taken, refused error

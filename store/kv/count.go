@@ -55,7 +55,8 @@ func addTotals(tx *Tx, name string, records int, sum uint64) error {
 // bucketTotals returns the share of one bucket in the totals of its collection, without
 // decoding JSON. records is true for the bucket of the records, which are framed with a checksum,
 // and broken returns those whose checksum is wrong. It returns early if stopped is set.
-func bucketTotals(tx *Tx, bucket string, records bool, stopped *atomic.Bool) (got totals, broken []error) {
+func bucketTotals(tx *Tx, bucket string, records bool,
+	stopped *atomic.Bool) (got totals, broken []error) {
 	cursor := tx.bucket(bucket).Cursor()
 	for key, value := cursor.First(); key != nil && !stopped.Load(); key, value = cursor.Next() {
 		if !records {
@@ -77,7 +78,9 @@ func bucketTotals(tx *Tx, bucket string, records bool, stopped *atomic.Bool) (go
 func checkTotals(tx *Tx, name string, got totals, broken []error) error {
 	want, err := readTotals(tx, name)
 	if err == nil && got != want && broken == nil {
-		err = Damaged(countBucket, name, fmt.Errorf("%d records and entries with the sum %x are there, it says %d with %x", got.records, got.sum, want.records, want.sum))
+		err = Damaged(countBucket, name,
+			fmt.Errorf("%d records and entries with the sum %x are there, it says %d with %x",
+				got.records, got.sum, want.records, want.sum))
 	}
 	return err
 }

@@ -53,7 +53,8 @@ func (db *DB) noteDamage(err error) error {
 	switch where := damaged.Where; {
 	case isLogDamage(where):
 		list = &db.found.found.Log
-	case strings.HasPrefix(where, blobsName+": "), strings.HasPrefix(where, filepath.Join(db.dir, blobsName)):
+	case strings.HasPrefix(where, blobsName+": "), strings.HasPrefix(where,
+		filepath.Join(db.dir, blobsName)):
 		list = &db.found.found.Files
 	}
 	if tell := db.found.add(list, text); tell != nil {
@@ -62,7 +63,8 @@ func (db *DB) noteDamage(err error) error {
 	return err
 }
 
-// noteBlob is noteDamage for an error of reading a blob. It adds the names of records that have the blob.
+// noteBlob is noteDamage for an error of reading a blob. It adds the names of records that have the
+// blob.
 func (db *DB) noteBlob(d Digest, err error) {
 	var damaged *disk.Damaged
 	if !errors.As(err, &damaged) {
@@ -86,10 +88,12 @@ func isDamage(err error) bool {
 
 // isLogDamage reports whether a damaged place is in the change log.
 func isLogDamage(where string) bool {
-	return strings.HasPrefix(where, dataName+": "+logBucket+" ") || filepath.Base(filepath.Dir(where)) == segmentsName
+	return strings.HasPrefix(where, dataName+": "+logBucket+" ") ||
+		filepath.Base(filepath.Dir(where)) == segmentsName
 }
 
-// add keeps a damage in one of the lists. If it is new, it returns the function of OnDamage, which may be nil.
+// add keeps a damage in one of the lists. If it is new, it returns the function of OnDamage, which
+// may be nil.
 func (f *damageFound) add(list *[]string, text string) (tell func(string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,6 +104,6 @@ func (f *damageFound) add(list *[]string, text string) (tell func(string)) {
 	return f.tell
 }
 
-// NoteDamage keeps an error that is damage for the health report, if the caller continues without what
-// cannot be read.
+// NoteDamage keeps an error that is damage for the health report, if the caller continues without
+// what cannot be read.
 func (tx *Tx) NoteDamage(err error) { tx.db.noteDamage(err) }

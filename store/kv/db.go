@@ -20,12 +20,12 @@
 //
 // # How a list filter becomes an index range scan
 //
-// An index is a bucket whose keys are an encoded value followed by a record's ID. All records
-// with one value are therefore one contiguous range of keys, in order of ID. A filter is a
-// Condition, a list of such ranges (postings), which merge.go scans. collection.findPageIDs compares the record counts that the index
-// stores for each value and scans the smallest condition; the other conditions are tested by
-// looking up value and ID in their indexes. The top of query.go describes all plans. A Search
-// text uses a trigram index (search*.go, package trigram).
+// An index is a bucket whose keys are an encoded value followed by a record's ID. All records with
+// one value are therefore one contiguous range of keys, in order of ID. A filter is a Condition, a
+// list of such ranges (postings), which merge.go scans. collection.findPageIDs compares the record
+// counts that the index stores for each value and scans the smallest condition; the other
+// conditions are tested by looking up value and ID in their indexes. The top of query.go describes
+// all plans. A Search text uses a trigram index (search*.go, package trigram).
 //
 // # What invalidates a cache
 //

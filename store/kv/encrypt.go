@@ -53,7 +53,8 @@ func (b *Backup) EncryptedSize(recipients []age.Recipient) (int64, error) {
 // The last chunk is authenticated at once, so that a truncated file is an error here.
 func decrypt(r io.ReaderAt, size int64, identities []age.Identity) (io.Reader, int64, error) {
 	if len(identities) == 0 {
-		return nil, 0, errors.New("it is encrypted: name the file with the identity (AGE-SECRET-KEY-…) with --identity FILE")
+		return nil, 0,
+			errors.New("it is encrypted: name the file with the identity (AGE-SECRET-KEY-…) with --identity FILE")
 	}
 	plain, n, err := age.DecryptReaderAt(r, size, identities...)
 	if none := (*age.NoIdentityMatchError)(nil); errors.As(err, &none) {

@@ -40,7 +40,12 @@ type index struct {
 }
 
 func newIndex(of *collection, field string, also []string, keys func(record) [][]byte) *index {
-	x := &index{of: of, field: field, reads: slices.Concat([]string{field}, also), bucket: of.name + "." + field}
+	x := &index{
+		of:     of,
+		field:  field,
+		reads:  slices.Concat([]string{field}, also),
+		bucket: of.name + "." + field,
+	}
 	x.keys = func(v record) [][]byte {
 		if v == nil {
 			return nil
@@ -82,7 +87,8 @@ func (x *index) validate(tx *Tx, old, v record, edit bool, faults errs.Faults) e
 			}
 		}
 		if x.unique && tx.bucket(x.bucket).Get(key) != nil {
-			return errs.Field(errs.Conflict, x.field, "is already used by another %s", errs.Noun(x.of.noun())).Coded("duplicate")
+			return errs.Field(errs.Conflict, x.field, "is already used by another %s",
+				errs.Noun(x.of.noun())).Coded("duplicate")
 		}
 	}
 	return nil
@@ -189,10 +195,12 @@ func (x *index) ids(tx *Tx, key []byte) iter.Seq[ID] {
 func (x *index) get(tx *Tx, key []byte, id ID) (record, error) {
 	v, err := x.of.get(tx, id)
 	if err == nil && !has(x.keys(v), key) {
-		err = Damaged(x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("it leads to %s %d, which has another value", x.of.name, id))
+		err = Damaged(x.bucket, fmt.Sprintf("%x", key),
+			fmt.Errorf("it leads to %s %d, which has another value", x.of.name, id))
 	}
 	if errs.Is(err, errs.NotFound) {
-		err = Damaged(x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("it leads to %s %d, which does not exist", x.of.name, id))
+		err = Damaged(x.bucket, fmt.Sprintf("%x", key),
+			fmt.Errorf("it leads to %s %d, which does not exist", x.of.name, id))
 	}
 	return v, err
 }
@@ -206,7 +214,8 @@ func (u *Unique[T]) Name() string { return u.x.bucket }
 // NewUnique declares a unique index. Records whose value is "" are not in it, so any number of
 // records may have no value. A Conflict names field. also names the JSON members that value depends
 // on in addition to field; see Schema.CheckIndexes.
-func NewUnique[T any](of *Collection[T], field string, value func(*T) string, also ...string) *Unique[T] {
+func NewUnique[T any](of *Collection[T], field string, value func(*T) string,
+	also ...string) *Unique[T] {
 	x := newIndex(of.untyped, field, also, func(v record) [][]byte {
 		if s := value(typed[T](v)); s != "" {
 			return [][]byte{encodeKey(s)}
@@ -217,8 +226,8 @@ func NewUnique[T any](of *Collection[T], field string, value func(*T) string, al
 	return &Unique[T]{x}
 }
 
-// Get returns the record with the value, or a NotFound error if there is none. An index of texts finds
-// a value that reads the same, too.
+// Get returns the record with the value, or a NotFound error if there is none. An index of texts
+// finds a value that reads the same, too.
 func (u *Unique[T]) Get(tx *Tx, value string) (*T, error) {
 	v, err := u.x.getUnique(tx, value)
 	return typed[T](v), err
@@ -230,7 +239,9 @@ func (x *index) getUnique(tx *Tx, value string) (record, error) {
 	if v != nil {
 		found = 1
 	}
-	tx.done(s, PlanIndex, found, func() string { return "GET " + x.of.name + " WHERE " + x.field + " = ?" })
+	tx.done(s, PlanIndex, found, func() string {
+		return "GET " + x.of.name + " WHERE " + x.field + " = ?"
+	})
 	return v, err
 }
 
@@ -240,7 +251,8 @@ func (x *index) lookUp(tx *Tx, key []byte) (record, error) {
 		return nil, errs.New(errs.NotFound, "%s not found", errs.Noun(x.of.noun()))
 	}
 	if len(id) != 8 {
-		return nil, Damaged(x.bucket, fmt.Sprintf("%x", key), fmt.Errorf("%d bytes, not an id", len(id)))
+		return nil, Damaged(x.bucket, fmt.Sprintf("%x", key),
+			fmt.Errorf("%d bytes, not an id", len(id)))
 	}
 	return x.get(tx, key, ID(binary.BigEndian.Uint64(id)))
 }
@@ -254,18 +266,25 @@ func (m *Many[T, K]) Name() string { return m.x.bucket }
 // NewMany declares an index over the values of a record, of which it may have none, one or
 // several. also names the JSON members that values depends on in addition to field; see
 // Schema.CheckIndexes.
-func NewMany[T any, K Key](of *Collection[T], field string, values func(*T) []K, also ...string) *Many[T, K] {
-	return &Many[T, K]{newIndex(of.untyped, field, also, func(v record) [][]byte { return encodeKeys(values(typed[T](v))) })}
+func NewMany[T any, K Key](of *Collection[T], field string, values func(*T) []K,
+	also ...string) *Many[T, K] {
+	return &Many[T, K]{newIndex(of.untyped, field, also, func(v record) [][]byte {
+		return encodeKeys(values(typed[T](v)))
+	})}
 }
 
 // Count returns the number of records with the value. It reads a stored count and no records.
-func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) { return m.x.counted(tx, encodeKey(value)) }
+func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) {
+	return m.x.counted(tx, encodeKey(value))
+}
 
 // counted is count, recorded as an operation.
 func (x *index) counted(tx *Tx, key []byte) (int, error) {
 	s := tx.step()
 	n, err := x.count(tx, key)
-	tx.done(s, PlanIndex, 1, func() string { return "COUNT " + x.of.name + " WHERE " + x.field + " = ?" })
+	tx.done(s, PlanIndex, 1, func() string {
+		return "COUNT " + x.of.name + " WHERE " + x.field + " = ?"
+	})
 	return int(n), err
 }
 
@@ -281,7 +300,9 @@ func (m *Many[T, K]) Counts(tx *Tx, values []K) (map[K]int, error) {
 		}
 		counts[value] = int(n)
 	}
-	tx.done(s, PlanIndex, len(values), func() string { return "COUNT " + m.x.of.name + " BY " + m.x.field })
+	tx.done(s, PlanIndex, len(values), func() string {
+		return "COUNT " + m.x.of.name + " BY " + m.x.field
+	})
 	return counts, nil
 }
 
@@ -294,7 +315,9 @@ func (x *index) all(tx *Tx, key []byte) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		s, n := tx.step(), 0
 		defer func() {
-			tx.done(s, PlanIndex, n, func() string { return "SCAN " + x.of.name + " WHERE " + x.field + " = ?" })
+			tx.done(s, PlanIndex, n, func() string {
+				return "SCAN " + x.of.name + " WHERE " + x.field + " = ?"
+			})
 		}()
 		for id := range x.ids(tx, key) {
 			n++
@@ -333,7 +356,8 @@ func (m *Many[T, K]) Below(tx *Tx, value K, limit int) ([]ID, error) {
 func (x *index) below(tx *Tx, end []byte, limit int) ([]ID, error) {
 	ids := []ID(nil)
 	cursor := tx.bucket(x.bucket).Cursor()
-	for k, v := cursor.First(); k != nil && bytes.Compare(k, end) < 0 && len(ids) < limit; k, v = cursor.Next() {
+	for k, v := cursor.First(); k != nil && bytes.Compare(k, end) < 0 &&
+		len(ids) < limit; k, v = cursor.Next() {
 		if len(v) > 0 || len(k) <= 8 {
 			continue // a count entry
 		}

@@ -37,14 +37,17 @@ func (c *collection) checkIndexes(fill func(record any)) error {
 		}
 		for _, x := range c.indexes {
 			keys, err := x.keysIn(payload)
-			wrong[x.bucket] = wrong[x.bucket] || err != nil || !slices.EqualFunc(keys, x.keys(stored), bytes.Equal)
+			wrong[x.bucket] = wrong[x.bucket] || err != nil ||
+				!slices.EqualFunc(keys, x.keys(stored), bytes.Equal)
 			seen[x.bucket] = seen[x.bucket] || len(keys) > 0
 		}
 	}
 	var errs error
 	for _, x := range c.indexes {
 		if wrong[x.bucket] {
-			errs = errors.Join(errs, fmt.Errorf("index %s reads more than the members %v: declare the others", x.bucket, x.reads))
+			errs = errors.Join(errs,
+				fmt.Errorf("index %s reads more than the members %v: declare the others", x.bucket,
+					x.reads))
 		}
 		if !seen[x.bucket] {
 			errs = errors.Join(errs, fmt.Errorf("no sample has a key in index %s", x.bucket))

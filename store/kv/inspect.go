@@ -11,9 +11,9 @@ import (
 	"reeve/store/disk"
 )
 
-// VerifyDir verifies the databases and the change log of a data directory. No server may be using it. It changes
-// nothing, except that it completes an interrupted restore. A file that cannot be opened is a
-// fault in the report; a file with another schema is an error.
+// VerifyDir verifies the databases and the change log of a data directory. No server may be using
+// it. It changes nothing, except that it completes an interrupted restore. A file that cannot be
+// opened is a fault in the report; a file with another schema is an error.
 func VerifyDir(dir string, options Options) (report *Report, err error) {
 	path := filepath.Join(dir, dataName)
 	if _, err := os.Stat(path); err != nil && !restorePending(dir) {
@@ -46,7 +46,8 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 
 // inspect verifies a database file and returns its references to blobs and the name of its
 // installation.
-func inspect(path string, options Options) (report *Report, refs []blobRef, instance string, err error) {
+func inspect(path string,
+	options Options) (report *Report, refs []blobRef, instance string, err error) {
 	report = &Report{}
 	warnings, err := disk.CheckPages(path, false)
 	if err != nil {
@@ -71,7 +72,8 @@ func (tx *Tx) inspect() (report *Report, refs []blobRef, instance string, err er
 		return report, nil, "", err
 	}
 	if meta.Schema < db.schema.Version() {
-		return report, nil, "", fmt.Errorf("%s has schema %d, older than this program's %d: start the server once, which migrates it, then verify", db.path, meta.Schema, db.schema.Version())
+		return report, nil, "",
+			fmt.Errorf("%s has schema %d, older than this program's %d: start the server once, which migrates it, then verify", db.path, meta.Schema, db.schema.Version())
 	}
 	report = tx.Verify()
 	if install, err := Installs.Get(tx, 1); err == nil {

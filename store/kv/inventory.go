@@ -61,8 +61,8 @@ func Caches(tx *Tx) ([]CacheStats, error) {
 	return all, nil
 }
 
-// LatestUpdate returns the latest updated_at among the newest records of all collections: roughly the
-// time of the clock when data was last written.
+// LatestUpdate returns the latest updated_at among the newest records of all collections: roughly
+// the time of the clock when data was last written.
 func LatestUpdate(tx *Tx) (Time, error) {
 	newest := Time(0)
 	for _, t := range tx.db.schema.Tables {

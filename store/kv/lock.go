@@ -27,8 +27,8 @@ func (e *InUseError) Error() string {
 }
 
 // lockDir locks a data directory for this process. It waits at most a second, and then returns an
-// *InUseError error. The lock is on a separate file, because data.db is read before it is opened, and a
-// restore replaces it. The file contains the process ID and is never removed.
+// *InUseError error. The lock is on a separate file, because data.db is read before it is opened,
+// and a restore replaces it. The file contains the process ID and is never removed.
 func lockDir(dir string) (*flock.Flock, error) {
 	path := filepath.Join(dir, lockName)
 	lock := flock.New(path, flock.SetPermissions(0o600))

@@ -119,7 +119,12 @@ func (db *DB) openMark() error {
 	if err != nil {
 		return err
 	}
-	m := &marker{dir: db.dir, nudge: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	m := &marker{
+		dir:   db.dir,
+		nudge: make(chan struct{}, 1),
+		stop:  make(chan struct{}),
+		done:  make(chan struct{}),
+	}
 	mark, err := readMark(db.dir)
 	if err == nil && mark.Instance != db.instance {
 		err = errors.New("it belongs to another database")
@@ -127,7 +132,8 @@ func (db *DB) openMark() error {
 	if err != nil {
 		mark = commitMark{Instance: db.instance}
 		if !db.created {
-			db.warnings = append(db.warnings, fmt.Sprintf("%s cannot be used: %v; whether recent commits are missing is unknown; the file is rewritten", filepath.Join(db.dir, markName), err))
+			db.warnings = append(db.warnings,
+				fmt.Sprintf("%s cannot be used: %v; whether recent commits are missing is unknown; the file is rewritten", filepath.Join(db.dir, markName), err))
 		}
 	}
 	if lost := mark.behind(commit); lost > 0 {
@@ -230,7 +236,9 @@ func (db *DB) MarkHealthy() error {
 	db.marker.mu.Lock()
 	defer db.marker.mu.Unlock()
 	if err := db.marker.err; err != nil {
-		return errs.New(errs.Busy, "%s can't be written, so lost commits would go unnoticed; make its directory writable", markName).Because(err)
+		return errs.New(errs.Busy,
+			"%s can't be written, so lost commits would go unnoticed; make its directory writable",
+			markName).Because(err)
 	}
 	return nil
 }

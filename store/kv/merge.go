@@ -35,7 +35,8 @@ func (r *run) first(descending bool) bool {
 		r.cursor.Seek(r.key)
 		return r.next(false)
 	}
-	k, _ := r.cursor.Seek(append(bytes.Clone(r.key), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF))
+	k, _ := r.cursor.Seek(append(bytes.Clone(r.key), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+		0xFF))
 	if k == nil {
 		k, _ = r.cursor.Last()
 		return r.step(k)

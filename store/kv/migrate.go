@@ -14,10 +14,10 @@ import (
 	"reeve/store/disk"
 )
 
-// Migration upgrades a file from one schema version to the next. Migrations may only be appended
-// to Schema.Migrations. A migration that reads or writes records must declare copies of their
-// types as they are now, and collections of these without indexes: the types will change, and the
-// migration would then lose or reject fields. Only Reindex, Rekey and OutdateTexts are called on the current
+// Migration upgrades a file from one schema version to the next. Migrations may only be appended to
+// Schema.Migrations. A migration that reads or writes records must declare copies of their types as
+// they are now, and collections of these without indexes: the types will change, and the migration
+// would then lose or reject fields. Only Reindex, Rekey and OutdateTexts are called on the current
 // collections, because index entries must be those of the current program.
 type Migration struct {
 	Title string
@@ -47,13 +47,15 @@ func (db *DB) migrate(keep bool) error {
 		if err := db.copyTo(kept); err != nil {
 			return fmt.Errorf("copy %s before migrating it: %w", db.path, err)
 		}
-		db.warnings = append(db.warnings, fmt.Sprintf("the data is migrated from schema %d to %d; the original file is kept as %s", meta.Schema, db.schema.Version(), kept))
+		db.warnings = append(db.warnings,
+			fmt.Sprintf("the data is migrated from schema %d to %d; the original file is kept as %s", meta.Schema, db.schema.Version(), kept))
 	}
 	for number := meta.Schema + 1; number <= db.schema.Version(); number++ {
 		step, writer := db.schema.Migrations[number-2], meta.Version
 		err := disk.RecoverDamage(db.path, func() error {
 			return db.bolt.Update(func(btx *bbolt.Tx) error {
-				tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx, changes: newChanges()}
+				tx := &Tx{db: db, actor: engine{}, now: db.clock(), bolt: btx,
+					changes: newChanges()}
 				if err := db.makeBuckets(tx); err != nil {
 					return err
 				}
@@ -72,7 +74,8 @@ func (db *DB) migrate(keep bool) error {
 			d.Do = fmt.Sprintf("restore a sound backup with `reeve restore FILE`, or use the file as it is with reeve %s", writer)
 		}
 		if err != nil {
-			return fmt.Errorf("migrate %s to schema %d (%s): %w; nothing of this step was kept", db.path, number, step.Title, err)
+			return fmt.Errorf("migrate %s to schema %d (%s): %w; nothing of this step was kept",
+				db.path, number, step.Title, err)
 		}
 	}
 	return nil
@@ -94,7 +97,8 @@ func (s *Schema) knows(meta fileMeta, path, version string) error {
 		for _, kept := range copies { // the last one with a known schema is the newest
 			if kept.Schema <= s.Version() {
 				back = fmt.Sprintf("go back to %s, the data as it was before the migration of %s, with `%s`",
-					kept.Name, kept.At.UTC().Format(time.DateTime), restoreCommand(dir, filepath.Join(dir, kept.Name)))
+					kept.Name, kept.At.UTC().Format(time.DateTime),
+					restoreCommand(dir, filepath.Join(dir, kept.Name)))
 			}
 		}
 		return fmt.Errorf("%s was written by reeve %s (schema %d); this is reeve %s, which knows schema %d: use that version or a newer one, or %s",

@@ -108,8 +108,9 @@ func (db *DB) prepare() error {
 	if info == nil {
 		for _, name := range []string{keyName, blobsName} {
 			if there, err := disk.Exists(filepath.Join(db.dir, name)); err != nil || there {
-				return errors.Join(err, fmt.Errorf("%s and %s are missing though %s is there: a database was here; restore a backup with `reeve restore FILE`, or remove %[3]s to start with an empty one",
-					db.path, markerName, filepath.Join(db.dir, name)))
+				return errors.Join(err,
+					fmt.Errorf("%s and %s are missing though %s is there: a database was here; restore a backup with `reeve restore FILE`, or remove %[3]s to start with an empty one",
+						db.path, markerName, filepath.Join(db.dir, name)))
 			}
 		}
 	}
@@ -148,11 +149,19 @@ func (db *DB) fill(tx *Tx) error {
 	if err := db.makeBuckets(tx); err != nil {
 		return err
 	}
-	if err := writeMeta(tx, fileMeta{Schema: db.schema.Version(), Version: db.options.Version, Generation: db.newGeneration()}); err != nil {
+	if err := writeMeta(tx, fileMeta{
+		Schema:     db.schema.Version(),
+		Version:    db.options.Version,
+		Generation: db.newGeneration(),
+	}); err != nil {
 		return err
 	}
 	db.instance = rand.Text()
-	if err := Installs.Create(tx, &Install{Name: db.instance, PasswordKey: randomBytes(48), SecretKeyID: db.keys.current.id}); err != nil {
+	if err := Installs.Create(tx, &Install{
+		Name:        db.instance,
+		PasswordKey: randomBytes(48),
+		SecretKeyID: db.keys.current.id,
+	}); err != nil {
 		return err
 	}
 	if db.options.Seed != nil {

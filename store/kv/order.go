@@ -63,9 +63,9 @@ func steps(q query, n, all int) int {
 	return min(all, (q.offset+q.limit)*(all/n+1))
 }
 
-// arrange returns the page of the matching IDs in the query's order. It scans the index to sort
-// by until the page is full, or reads the sort key of every match, whichever is cheaper. A record whose
-// sort key cannot be read is the first, or the last in descending order.
+// arrange returns the page of the matching IDs in the query's order. It scans the index to sort by
+// until the page is full, or reads the sort key of every match, whichever is cheaper. A record
+// whose sort key cannot be read is the first, or the last in descending order.
 func (c *collection) arrange(tx *Tx, q query, matching *idSet, all int) []ID {
 	switch {
 	case q.order == nil:

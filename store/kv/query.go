@@ -15,9 +15,9 @@ import (
 // How a query is executed. A condition on a field becomes a list of postings: an index bucket and
 // an encoded value. The records of a posting are one contiguous range of keys in that bucket
 // (index.go), so reading a condition is a range scan per value, and its size is known from the
-// count entries without a scan. Other conditions (Unique.AnyOf, Between, NoneOr, That) read
-// their index when they are constructed and hold the IDs found. A semi-join, Matching, is replaced by
-// one of the two forms first (semi_join.go). Then findPageIDs chooses a plan:
+// count entries without a scan. Other conditions (Unique.AnyOf, Between, NoneOr, That) read their
+// index when they are constructed and hold the IDs found. A semi-join, Matching, is replaced by one
+// of the two forms first (semi_join.go). Then findPageIDs chooses a plan:
 //
 //	no condition             read the page from the collection or the index to sort by
 //	one, in order of ID      scan its ranges, merged by ID (merge.go), until the page is full
@@ -27,8 +27,8 @@ import (
 //	                         the search index or the search texts, and test the rest for each ID;
 //	                         then sort (order.go)
 //
-// Testing a condition for an ID takes one lookup of value and ID per posting. Only the records of the
-// page are decoded, and each is compared with the query again, so that a damaged index entry
+// Testing a condition for an ID takes one lookup of value and ID per posting. Only the records of
+// the page are decoded, and each is compared with the query again, so that a damaged index entry
 // causes an error and never a wrong record.
 
 // NoLimit is the Limit of a query for all records. It is small enough that adding an offset
@@ -91,7 +91,9 @@ func (x *index) anyOf(keys [][]byte) Condition {
 			if len(c.postings) > 0 {
 				c.statement = x.field + " IN (?)"
 			}
-			c.postings = append(c.postings, posting{x.bucket, key, x.count, func(v record) bool { return has(x.keys(v), key) }})
+			c.postings = append(c.postings, posting{x.bucket, key, x.count, func(v record) bool {
+				return has(x.keys(v), key)
+			}})
 		}
 	}
 	c.disjoint = len(c.postings) < 2
@@ -146,7 +148,9 @@ func (x *index) first(tx *Tx, low, high []byte, n int) (ids []ID) {
 		}
 		ids = append(ids, id)
 	}
-	tx.done(s, PlanIndex, len(ids), func() string { return "SCAN " + x.of.name + " WHERE " + x.field + " BETWEEN ? AND ? LIMIT ?" })
+	tx.done(s, PlanIndex, len(ids), func() string {
+		return "SCAN " + x.of.name + " WHERE " + x.field + " BETWEEN ? AND ? LIMIT ?"
+	})
 	return ids
 }
 
@@ -210,16 +214,18 @@ func (c Condition) Matches(tx *Tx, id ID) bool {
 // IDs returns the IDs of the records that meet the condition, ascending.
 func (c Condition) IDs(tx *Tx) []ID { return slices.Collect(c.resolved(tx).walk(tx, false)) }
 
-// find runs a query. It calls pass for each damaged record of the page, and continues without the record
-// if pass returns nil.
-func (c *collection) find(tx *Tx, q query, pass func(id ID, damage error) error) (page []record, total int, err error) {
+// find runs a query. It calls pass for each damaged record of the page, and continues without the
+// record if pass returns nil.
+func (c *collection) find(tx *Tx, q query,
+	pass func(id ID, damage error) error) (page []record, total int, err error) {
 	s := tx.step()
 	page, total, err = c.findPage(tx, q, pass)
 	tx.done(s, q.plan(), len(page), func() string { return q.statement(c) })
 	return page, total, err
 }
 
-func (c *collection) findPage(tx *Tx, q query, pass func(id ID, damage error) error) (page []record, total int, err error) {
+func (c *collection) findPage(tx *Tx, q query,
+	pass func(id ID, damage error) error) (page []record, total int, err error) {
 	q.where = toLocal(tx, q.where)
 	ids, total, err := c.findPageIDs(tx, q)
 	if err != nil {
@@ -246,9 +252,11 @@ func (c *collection) getMatch(tx *Tx, id ID, q query) (record, error) {
 	v, err := c.get(tx, id)
 	switch {
 	case errs.Is(err, errs.NotFound):
-		return nil, Damaged(c.name, id.String(), errors.New("an index leads to it, and it does not exist"))
+		return nil, Damaged(c.name, id.String(),
+			errors.New("an index leads to it, and it does not exist"))
 	case err == nil && !c.matches(tx, v, q):
-		return nil, Damaged(c.name, id.String(), errors.New("an index or its search text leads to it, and it does not match"))
+		return nil, Damaged(c.name, id.String(),
+			errors.New("an index or its search text leads to it, and it does not match"))
 	}
 	return v, err
 }
@@ -263,7 +271,8 @@ func (c *collection) matches(tx *Tx, v record, q query) bool {
 			return false
 		}
 	}
-	return q.search == "" || strings.Contains(foldTexts(c.search.texts(v)...), q.search) || c.search.areOutdated(tx)
+	return q.search == "" || strings.Contains(foldTexts(c.search.texts(v)...), q.search) ||
+		c.search.areOutdated(tx)
 }
 
 func (c *collection) findIDs(tx *Tx, q query) ([]ID, error) {
@@ -293,8 +302,11 @@ func (c *collection) findPageIDs(tx *Tx, q query) (ids []ID, total int, err erro
 			return nil, 0, err
 		case q.order == nil:
 			return cut(only.walk(tx, q.descending), q), n, nil
-		case probeCost*max(1, len(only.postings))*steps(q, n, all) < n+min(steps(q, n, all), sortCost*n):
-			return cut(kept(c.walk(tx, q), func(id ID) bool { return only.Matches(tx, id) }), q), n, nil
+		case probeCost*max(1, len(only.postings))*steps(q, n, all) < n+min(steps(q, n, all),
+			sortCost*n):
+			return cut(kept(c.walk(tx, q), func(id ID) bool {
+				return only.Matches(tx, id)
+			}), q), n, nil
 		}
 	}
 	matching, err := c.collect(tx, q)

@@ -85,7 +85,8 @@ func ReadRecords[T any](tx *Tx, c *Collection[T]) (map[ID]*T, error) {
 
 // ReadChanged returns the changed records of a collection by ID, nil for one that was deleted.
 // It is for Cache.WithUpdate.
-func ReadChanged[T any](tx *Tx, c *Collection[T], changed map[Table]map[ID]bool) (map[ID]*T, error) {
+func ReadChanged[T any](tx *Tx, c *Collection[T],
+	changed map[Table]map[ID]bool) (map[ID]*T, error) {
 	fresh := map[ID]*T{}
 	for id := range changed[c] {
 		fresh[id] = nil

@@ -56,7 +56,9 @@ func (o *Op) Caller() string {
 	inside, inKV := "", true // for an operation that the store starts itself: the first position outside this package
 	for {
 		frame, more := frames.Next()
-		if frame.Function != "" && !strings.HasPrefix(frame.Function, "reeve/store.") && !strings.HasPrefix(frame.Function, "reeve/store/") && !strings.HasPrefix(frame.Function, "iter.") {
+		if frame.Function != "" && !strings.HasPrefix(frame.Function, "reeve/store.") &&
+			!strings.HasPrefix(frame.Function, "reeve/store/") &&
+			!strings.HasPrefix(frame.Function, "iter.") {
 			return placeOf(frame)
 		}
 		if inKV && frame.File != "" {
@@ -135,7 +137,8 @@ func (db Handle) Noting(entry *audit.Head) Handle {
 	return db
 }
 
-// Concluding returns the database for writes at whose end conclude runs, unless the write function fails.
+// Concluding returns the database for writes at whose end conclude runs, unless the write function
+// fails.
 func (db Handle) Concluding(conclude func(*Tx) error) Handle {
 	db.conclude = conclude
 	return db

@@ -79,7 +79,9 @@ func (c *collection) all(tx *Tx) iter.Seq2[record, error] {
 			tx.recordResult(value)
 			n++
 			if len(key) != 8 {
-				yield(nil, Damaged(c.name, fmt.Sprintf("%x", key), fmt.Errorf("a key has %d bytes, not 8", len(key))))
+				yield(nil,
+					Damaged(c.name, fmt.Sprintf("%x", key),
+						fmt.Errorf("a key has %d bytes, not 8", len(key))))
 				return
 			}
 			v, err := c.decode(ID(binary.BigEndian.Uint64(key)), value)
@@ -276,8 +278,8 @@ func (c *collection) store(tx *Tx, id ID, old record, oldValue []byte, v record)
 	return c.follow(tx, old, v)
 }
 
-// updateIndexes updates what is derived from a record, index entries and search text, and adds to sum
-// the change of their checksums. It releases a blob that the record no longer has. old or v is
+// updateIndexes updates what is derived from a record, index entries and search text, and adds to
+// sum the change of their checksums. It releases a blob that the record no longer has. old or v is
 // nil for a record that is created or deleted.
 func (c *collection) updateIndexes(tx *Tx, id ID, old, v record, sum *uint64) error {
 	c.content.follow(tx, old, v)

@@ -26,7 +26,8 @@ type Ref[T any] struct{ *Many[T, ID] }
 
 // NewRef declares that a field holds the ID of a record of another collection, or 0 for none.
 // See NewMany for also.
-func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value func(*T) ID, on OnDelete, also ...string) *Ref[T] {
+func NewRef[T, U any](of *Collection[T], field string, to *Collection[U], value func(*T) ID,
+	on OnDelete, also ...string) *Ref[T] {
 	ref := &Ref[T]{NewMany(of, field, func(v *T) []ID {
 		if id := value(v); id != 0 {
 			return []ID{id}
@@ -46,7 +47,8 @@ func (r *Ref[T]) Required() *Ref[T] {
 
 // NewRefs declares that a field holds IDs of records of another collection. See NewMany for
 // also.
-func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID, on OnDelete, also ...string) *Ref[T] {
+func NewRefs[T, U any](of *Collection[T], field string, to *Collection[U], values func(*T) []ID,
+	on OnDelete, also ...string) *Ref[T] {
 	ref := &Ref[T]{NewMany(of, field, values, also...)}
 	ref.x.several = true
 	ref.x.refer(to.untyped, on)
@@ -65,7 +67,8 @@ func (x *index) refer(to *collection, on OnDelete) {
 			if err != nil || n == 0 {
 				return err
 			}
-			return errs.New(errs.Conflict, "%s %d is still used by %s", errs.Noun(target), id, errs.Number(n, x.of.noun())).Coded("in_use")
+			return errs.New(errs.Conflict, "%s %d is still used by %s", errs.Noun(target), id,
+				errs.Number(n, x.of.noun())).Coded("in_use")
 		},
 		release: func(tx *Tx, id ID) error {
 			switch on {
@@ -90,9 +93,10 @@ func (x *index) deleteReferring(tx *Tx, id ID) error {
 	return err
 }
 
-// NewDetachingRefs is NewRefs for a list of IDs from which a deleted record is removed (detach). The
-// removal runs with system rights, independent of the caller.
-func NewDetachingRefs[T, U any](of *Collection[T], field string, to *Collection[U], list func(*T) *[]ID) *Ref[T] {
+// NewDetachingRefs is NewRefs for a list of IDs from which a deleted record is removed (detach).
+// The removal runs with system rights, independent of the caller.
+func NewDetachingRefs[T, U any](of *Collection[T], field string, to *Collection[U],
+	list func(*T) *[]ID) *Ref[T] {
 	ref := NewRefs(of, field, to, func(v *T) []ID { return *list(v) }, Dangle)
 	in := &to.untyped.incoming[len(to.untyped.incoming)-1]
 	in.release = func(tx *Tx, id ID) error {

@@ -39,7 +39,12 @@ func (db *DB) openReserve() {
 	if db.options.Reserve == 0 {
 		return
 	}
-	r := &reserve{path: filepath.Join(db.dir, reserveName), size: db.options.Reserve, nudge: make(chan struct{}, 1), stop: make(chan struct{})}
+	r := &reserve{
+		path:  filepath.Join(db.dir, reserveName),
+		size:  db.options.Reserve,
+		nudge: make(chan struct{}, 1),
+		stop:  make(chan struct{}),
+	}
 	info, err := os.Stat(r.path)
 	r.held.Store(err == nil && info.Size() == r.size)
 	r.released.Store(err == nil && info.Size() == 0)
@@ -110,7 +115,8 @@ func (r *reserve) close() {
 }
 
 // errLow rejects a write that is not essential while the disk is full.
-var errLow = errs.New(errs.Full, "the disk is full: until space is freed, you can only sign in and delete")
+var errLow = errs.New(errs.Full,
+	"the disk is full: until space is freed, you can only sign in and delete")
 
 // makeRoom frees space for a commit that did not fit and reports whether it could: first by the
 // function that OnDiskFull has set, then from the reserve.

@@ -23,7 +23,8 @@ import (
 // or newer than the program, nothing is changed. The replaced files are moved to a directory
 // that is named in the result. The next start ends all sessions, because the backup may include
 // sessions that ended after it was taken.
-func Restore(dir, backup string, identities []age.Identity, options Options) (done Restored, err error) {
+func Restore(dir, backup string, identities []age.Identity,
+	options Options) (done Restored, err error) {
 	if err := makeDir(dir); err != nil {
 		return done, err
 	}
@@ -38,7 +39,8 @@ func Restore(dir, backup string, identities []age.Identity, options Options) (do
 		err = in.ready(dir)
 	}
 	if err != nil {
-		return done, errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup, err), os.RemoveAll(in.dir))
+		return done, errors.Join(fmt.Errorf("%s was not restored, nothing is changed: %w", backup,
+			err), os.RemoveAll(in.dir))
 	}
 	done.Unopened, done.WrongKey = in.unopened, in.wrongKey
 	done.Kept, err = finishRestore(dir)
@@ -207,7 +209,8 @@ func (in *staging) stageFiles(from map[string]string) error {
 	if err := in.accept(); err != nil {
 		return err
 	}
-	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blobsName, segmentsName}, in.names...))))
+	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blobsName, segmentsName},
+		in.names...))))
 	if err := in.settleKey(); err != nil {
 		return err
 	}
@@ -221,7 +224,9 @@ func (in *staging) stageFiles(from map[string]string) error {
 // segmentPaths returns the paths of the segments of the change log in a directory.
 func segmentPaths(dir string) ([]string, error) {
 	all, err := filepath.Glob(filepath.Join(dir, "*.db"))
-	return slices.DeleteFunc(all, func(path string) bool { return !segmentFile.MatchString(archiveAudit + filepath.Base(path)) }), err
+	return slices.DeleteFunc(all, func(path string) bool {
+		return !segmentFile.MatchString(archiveAudit + filepath.Base(path))
+	}), err
 }
 
 // copySegments copies the segments of the change log to a new directory and syncs them.

@@ -191,8 +191,8 @@ func (db *DB) endRestore() error {
 	return err
 }
 
-// headIn returns the head of the change log in a data.db that no process writes to; nil if it cannot
-// be read.
+// headIn returns the head of the change log in a data.db that no process writes to; nil if it
+// cannot be read.
 func (db *DB) headIn(path string) (head *audit.Head) {
 	if db.schema.LogEntry == nil {
 		return nil

@@ -54,7 +54,8 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 		}
 		in.names = append(in.names, blobsName)
 	}
-	in.aside = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.names), segmentsName))))
+	in.aside = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.names),
+		segmentsName))))
 	if err := in.settleKey(); err != nil {
 		return err
 	}

@@ -28,15 +28,19 @@ func (tx *Tx) Track(fn func() error) ([]TrackedChange, error) {
 }
 
 // Revert restores records that tracked changes have deleted or updated, the last first, by the
-// rights of the system. It leaves out records that have changed since, those that would conflict with
-// others by now, and deleted records with contents, which may be gone.
+// rights of the system. It leaves out records that have changed since, those that would conflict
+// with others by now, and deleted records with contents, which may be gone.
 func (tx *Tx) Revert(changes []TrackedChange) error {
 	for _, change := range slices.Backward(changes) {
-		i := slices.IndexFunc(tx.db.schema.Tables, func(t Table) bool { return t.Name() == change.Collection })
+		i := slices.IndexFunc(tx.db.schema.Tables, func(t Table) bool {
+			return t.Name() == change.Collection
+		})
 		if i < 0 || isNull(change.Old) {
 			continue
 		}
-		if err := tx.asSystem(func() error { return tx.db.schema.Tables[i].table().revert(tx, change) }); err != nil {
+		if err := tx.asSystem(func() error {
+			return tx.db.schema.Tables[i].table().revert(tx, change)
+		}); err != nil {
 			return err
 		}
 	}
@@ -48,7 +52,8 @@ func isNull(text json.RawMessage) bool { return len(text) == 0 || string(text) =
 func (c *collection) revert(tx *Tx, change TrackedChange) error {
 	value := tx.bucket(c.name).Get(idKey(change.ID))
 	deleted := isNull(change.New)
-	if deleted != (value == nil) || deleted && c.content != nil || !deleted && !bytes.Equal(value[disk.FrameHead:], change.New) {
+	if deleted != (value == nil) || deleted && c.content != nil ||
+		!deleted && !bytes.Equal(value[disk.FrameHead:], change.New) {
 		return nil
 	}
 	was := c.new()

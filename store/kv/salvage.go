@@ -53,7 +53,13 @@ func Salvage(dir, to string, options Options) (report *Salvaged, err error) {
 		return nil, err
 	}
 	final := filepath.Join(to, dataName)
-	s.db = &DB{path: final + ".new", dir: to, schema: options.Schema, options: options, clock: clockNow}
+	s.db = &DB{
+		path:    final + ".new",
+		dir:     to,
+		schema:  options.Schema,
+		options: options,
+		clock:   clockNow,
+	}
 	if err := s.run(); err != nil {
 		return nil, fmt.Errorf("salvage %s: %w", dir, err)
 	}
@@ -157,7 +163,8 @@ func (s *Salvaging) finish() error {
 	}
 	return errors.Join(
 		writeMark(s.to, commitMark{Instance: s.db.instance, Commit: meta.Txid}),
-		disk.WriteFile(filepath.Join(s.to, markerName), []byte(s.db.instance+"\n")), disk.SyncDir(s.to))
+		disk.WriteFile(filepath.Join(s.to, markerName), []byte(s.db.instance+"\n")),
+		disk.SyncDir(s.to))
 }
 
 // verify is VerifyDir without the lock, which is already held.

@@ -32,7 +32,10 @@ type chunkPlace struct{ root, within int64 }
 // whose content is lost.
 func (s *Salvaging) copyBlobs() error {
 	var refs []blobRef
-	if err := s.db.View(engine{}, func(tx *Tx) error { refs = tx.db.schema.blobRefs(tx); return nil }); err != nil {
+	if err := s.db.View(engine{}, func(tx *Tx) error {
+		refs = tx.db.schema.blobRefs(tx)
+		return nil
+	}); err != nil {
 		return err
 	}
 	pages, roots, err := openLoose(filepath.Join(s.dir, blobsName), blobPageSize)
@@ -42,7 +45,12 @@ func (s *Salvaging) copyBlobs() error {
 	if err != nil {
 		return err
 	}
-	b := &blobSalvage{pages: pages, entries: map[Digest][]blobEntry{}, chunks: map[string][]chunkPlace{}, orphans: map[int64][]int64{}}
+	b := &blobSalvage{
+		pages:   pages,
+		entries: map[Digest][]blobEntry{},
+		chunks:  map[string][]chunkPlace{},
+		orphans: map[int64][]int64{},
+	}
 	b.readTree(roots)
 	copied, err := s.fillBlobs(b, refs)
 	if err = errors.Join(err, pages.f.Close()); err != nil {
@@ -109,7 +117,9 @@ func (b *blobSalvage) readTree(roots []disk.Meta) {
 	for _, m := range roots {
 		b.pages.seen = map[int64]bool{}
 		buckets := map[string]leafItem{}
-		b.pages.tree(int64(m.Root), keyRange{}, 0, func(e leafItem) { buckets[string(e.key)] = e }, nothing)
+		b.pages.tree(int64(m.Root), keyRange{}, 0, func(e leafItem) {
+			buckets[string(e.key)] = e
+		}, nothing)
 		b.pages.bucket(buckets[blobBucket], b.note, nothing)
 		b.pages.bucket(buckets[chunkBucket], b.note, nothing)
 	}
@@ -131,9 +141,13 @@ func (b *blobSalvage) note(e leafItem) {
 			b.chunks[string(e.key)] = append(places, at)
 		}
 	case e.bucket: // an inline bucket of entries or chunks
-		b.pages.inline(e, func(inner leafItem) { inner.page = e.page; b.note(inner) }, func(keyRange, error) {})
+		b.pages.inline(e, func(inner leafItem) {
+			inner.page = e.page
+			b.note(inner)
+		}, func(keyRange, error) {})
 	case len(e.key) == len(Digest{}):
-		if entry, err := decodeBlob(e.key, e.value); err == nil && !slices.Contains(b.entries[Digest(e.key)], entry) {
+		if entry, err := decodeBlob(e.key, e.value); err == nil &&
+			!slices.Contains(b.entries[Digest(e.key)], entry) {
 			b.entries[Digest(e.key)] = append(b.entries[Digest(e.key)], entry)
 		}
 	case b.searched && string(e.key) == string(chunkKey) && e.page > 0:
@@ -248,7 +262,9 @@ func (b *blobSalvage) valueAt(at chunkPlace, name []byte) (value []byte) {
 		case at.root != 0 && !e.bucket && string(e.key) == string(chunkKey):
 			value = e.value
 		case at.root == 0 && e.bucket && string(e.key) == string(name):
-			b.pages.inline(e, func(inner leafItem) { value = inner.value }, func(keyRange, error) {})
+			b.pages.inline(e, func(inner leafItem) {
+				value = inner.value
+			}, func(keyRange, error) {})
 		case at.root == 0 && e.bucket:
 			b.pages.inline(e, look, func(keyRange, error) {})
 		}

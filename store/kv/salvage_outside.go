@@ -47,7 +47,10 @@ func (s *Salvaging) consider(e leafItem, later bool) error {
 		}
 		at := updatedAt(payload)
 		t.last = max(t.last, id)
-		missing := !t.present[id] && !t.deleted(id) && slices.ContainsFunc(t.holes, func(r keyRange) bool { return r.has(e.key) })
+		missing := !t.present[id] && !t.deleted(id) &&
+			slices.ContainsFunc(t.holes, func(r keyRange) bool {
+				return r.has(e.key)
+			})
 		if !missing && !(later && at > s.newest) && !(t.stale && t.present[id]) {
 			return nil
 		}
@@ -88,7 +91,8 @@ func (s *Salvaging) listLost(t *salvagedTable, later bool) {
 	}
 	for _, ids := range t.indexed {
 		for id := range ids {
-			if (!t.counted || have < t.stored.records) && id <= ID(t.sequence) && !t.present[id] && !t.outside[id] {
+			if (!t.counted || have < t.stored.records) && id <= ID(t.sequence) && !t.present[id] &&
+				!t.outside[id] {
 				t.lost[id] = true
 			}
 		}

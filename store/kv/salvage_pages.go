@@ -54,7 +54,13 @@ func openLoose(path string, pageSize int64) (p *loosePages, roots []disk.Meta, e
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
-	p = &loosePages{f: f, size: info.Size(), pageSize: pageSize, seen: map[int64]bool{}, claimed: map[int64]bool{}}
+	p = &loosePages{
+		f:        f,
+		size:     info.Size(),
+		pageSize: pageSize,
+		seen:     map[int64]bool{},
+		claimed:  map[int64]bool{},
+	}
 	for _, offset := range disk.MetaOffsets(f) {
 		b := make([]byte, disk.MetaSize)
 		if _, err := f.ReadAt(b, offset+disk.PageHead); err != nil {
@@ -84,7 +90,8 @@ func (p *loosePages) page(id int64) ([]byte, error) {
 
 // head returns the header of a page.
 func head(page []byte) (id int64, flags, count int) {
-	return int64(binary.LittleEndian.Uint64(page)), int(binary.LittleEndian.Uint16(page[8:])), int(binary.LittleEndian.Uint16(page[10:]))
+	return int64(binary.LittleEndian.Uint64(page)), int(binary.LittleEndian.Uint16(page[8:])),
+		int(binary.LittleEndian.Uint16(page[10:]))
 }
 
 // leaf returns the readable elements of a leaf page, and whether these are all. Data on
@@ -109,7 +116,9 @@ func (p *loosePages) leaf(page []byte, offset int64) (items []leafItem, whole bo
 			whole = false
 			continue
 		}
-		items = append(items, leafItem{kind == disk.BucketEntry, all[:ksize], all[ksize:], max(0, offset) / p.pageSize})
+		items = append(items,
+			leafItem{kind == disk.BucketEntry, all[:ksize], all[ksize:],
+				max(0, offset) / p.pageSize})
 	}
 	return items, whole
 }
@@ -129,7 +138,8 @@ func (p *loosePages) bytes(page []byte, offset, start, n int64) ([]byte, bool) {
 
 // tree walks the pages below id, whose keys are in r. It calls found for every element of a
 // leaf page, and hole for every range that could not be read.
-func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem), hole func(keyRange, error)) {
+func (p *loosePages) tree(id int64, r keyRange, depth int, found func(leafItem),
+	hole func(keyRange, error)) {
 	page, err := p.page(id)
 	if err == nil && (p.seen[id] || depth > disk.MaxPageDepth) {
 		err = fmt.Errorf("two places lead to page %d", id)
@@ -185,7 +195,8 @@ func (p *loosePages) claim(page []byte, id int64, depth int) {
 }
 
 // branch walks the children of a branch page.
-func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth int, found func(leafItem), hole func(keyRange, error)) {
+func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth int,
+	found func(leafItem), hole func(keyRange, error)) {
 	type child struct {
 		key []byte
 		id  int64
@@ -199,8 +210,10 @@ func (p *loosePages) branch(page []byte, id int64, count int, r keyRange, depth 
 			break
 		}
 		e := page[at:]
-		key, ok := p.bytes(page, id*p.pageSize, int64(at)+int64(binary.LittleEndian.Uint32(e)), int64(binary.LittleEndian.Uint32(e[4:])))
-		if n := len(children); !ok || len(key) == 0 || n > 0 && bytes.Compare(children[n-1].key, key) >= 0 {
+		key, ok := p.bytes(page, id*p.pageSize, int64(at)+int64(binary.LittleEndian.Uint32(e)),
+			int64(binary.LittleEndian.Uint32(e[4:])))
+		if n := len(children); !ok || len(key) == 0 ||
+			n > 0 && bytes.Compare(children[n-1].key, key) >= 0 {
 			whole = false
 			continue
 		}
@@ -237,7 +250,8 @@ func (p *loosePages) bucket(item leafItem, found func(leafItem), hole func(keyRa
 
 // inline walks an inline bucket, whose page is inside the value of the element.
 func (p *loosePages) inline(item leafItem, found func(leafItem), hole func(keyRange, error)) {
-	if len(item.value) < disk.BucketHead+disk.PageHead || binary.LittleEndian.Uint64(item.value) != 0 {
+	if len(item.value) < disk.BucketHead+disk.PageHead ||
+		binary.LittleEndian.Uint64(item.value) != 0 {
 		return
 	}
 	items, whole := p.leaf(item.value[disk.BucketHead:], -1)

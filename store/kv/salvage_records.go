@@ -89,7 +89,12 @@ func (s *Salvaging) copyRecords(roots []disk.Meta) error {
 		return err
 	}
 	for _, t := range s.db.schema.Tables {
-		s.tables[t.Name()] = &salvagedTable{Table: t, present: map[ID]bool{}, outside: map[ID]bool{}, lost: map[ID]bool{}}
+		s.tables[t.Name()] = &salvagedTable{
+			Table:   t,
+			present: map[ID]bool{},
+			outside: map[ID]bool{},
+			lost:    map[ID]bool{},
+		}
 	}
 	s.readTallies(buckets[countBucket])
 	if err := s.copyLog(buckets[logBucket]); err != nil {
@@ -121,7 +126,8 @@ func (s *Salvaging) readMeta(item leafItem) {
 	s.pages.bucket(item, func(e leafItem) {
 		var meta fileMeta
 		payload, err := disk.Unframe(disk.MetaBucket, e.key, e.value)
-		if err == nil && string(e.key) == string(disk.MetaKey) && json.Unmarshal(payload, &meta) == nil {
+		if err == nil && string(e.key) == string(disk.MetaKey) &&
+			json.Unmarshal(payload, &meta) == nil {
 			s.meta = meta
 		}
 	}, func(keyRange, error) {})
@@ -131,8 +137,10 @@ func (s *Salvaging) readMeta(item leafItem) {
 func (s *Salvaging) readTallies(item leafItem) {
 	s.pages.bucket(item, func(e leafItem) {
 		t := s.tables[string(e.key)]
-		if payload, err := disk.Unframe(countBucket, e.key, e.value); t != nil && err == nil && len(payload) == 16 {
-			t.stored = totals{binary.BigEndian.Uint64(payload), binary.BigEndian.Uint64(payload[8:])}
+		if payload, err := disk.Unframe(countBucket, e.key, e.value); t != nil && err == nil &&
+			len(payload) == 16 {
+			t.stored = totals{binary.BigEndian.Uint64(payload),
+				binary.BigEndian.Uint64(payload[8:])}
 			t.counted = true
 		}
 	}, func(keyRange, error) {})
@@ -153,7 +161,8 @@ func (s *Salvaging) copyTable(t *salvagedTable, buckets map[string]leafItem, lat
 		whole = whole && read
 	}
 	if t.counted && len(t.holes) == unreadable { // only single records are known to be missing
-		t.stale = got.records+uint64(unreadable) < t.stored.records || whole && unreadable == 0 && got != t.stored
+		t.stale = got.records+uint64(unreadable) < t.stored.records ||
+			whole && unreadable == 0 && got != t.stored
 	}
 	if t.stale {
 		t.hole(keyRange{})
@@ -173,7 +182,8 @@ func (s *Salvaging) copyTable(t *salvagedTable, buckets map[string]leafItem, lat
 
 // copyTree copies the sound records in the tree of a collection. It returns their totals and the
 // number of elements whose checksum is wrong.
-func (s *Salvaging) copyTree(t *salvagedTable, bucket leafItem, later bool) (got totals, unreadable int, failed error) {
+func (s *Salvaging) copyTree(t *salvagedTable, bucket leafItem,
+	later bool) (got totals, unreadable int, failed error) {
 	t.sequence = sequence(bucket)
 	last := ID(0)          // of the last sound record
 	var unsound []leafItem // elements after it
@@ -240,10 +250,12 @@ func repairKey(bucket string, e leafItem, after, before ID) (id ID, payload []by
 
 // readIndex returns the IDs in an index or search bucket of a collection, the sum of its
 // checksums, and whether all of it could be read.
-func (s *Salvaging) readIndex(t *salvagedTable, bucket string, item leafItem) (ids map[ID]bool, sum uint64, whole bool) {
+func (s *Salvaging) readIndex(t *salvagedTable, bucket string,
+	item leafItem) (ids map[ID]bool, sum uint64, whole bool) {
 	ids, whole = map[ID]bool{}, true
 	search := t.table().searchedIn()
-	texts, changes := search != nil && bucket == search.bucket, search != nil && bucket == search.changes
+	texts, changes := search != nil &&
+		bucket == search.bucket, search != nil && bucket == search.changes
 	s.pages.bucket(item, func(e leafItem) {
 		sum += uint64(disk.Checksum(bucket, e.key, e.value))
 		switch n := len(e.key); {
@@ -259,8 +271,8 @@ func (s *Salvaging) readIndex(t *salvagedTable, bucket string, item leafItem) (i
 	return ids, sum, whole
 }
 
-// addIndexes records the IDs in the indexes, and whether one of them has every record: then a record
-// that is in none was deleted.
+// addIndexes records the IDs in the indexes, and whether one of them has every record: then a
+// record that is in none was deleted.
 func (t *salvagedTable) addIndexes(indexes []map[ID]bool) {
 	for _, ids := range indexes {
 		if len(ids) == 0 {

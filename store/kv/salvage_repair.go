@@ -105,7 +105,13 @@ func (s *Salvaging) NextID(tx *Tx, of Table) (ID, error) {
 func (s *Salvaging) write(fn func(tx *Tx) error) error {
 	return disk.RecoverDamage(s.db.path, func() error {
 		return s.db.bolt.Update(func(btx *bbolt.Tx) error {
-			return fn(&Tx{db: s.db, actor: engine{}, now: s.db.clock(), bolt: btx, changes: newChanges()})
+			return fn(&Tx{
+				db:      s.db,
+				actor:   engine{},
+				now:     s.db.clock(),
+				bolt:    btx,
+				changes: newChanges(),
+			})
 		})
 	})
 }
@@ -125,7 +131,11 @@ func (s *Salvaging) repairInstall(tx *Tx) error {
 		return nil
 	}
 	name, err := os.ReadFile(filepath.Join(s.dir, markerName))
-	install := &Install{Ident: Ident{1}, Name: strings.TrimSpace(string(name)), PasswordKey: randomBytes(48)}
+	install := &Install{
+		Ident:       Ident{1},
+		Name:        strings.TrimSpace(string(name)),
+		PasswordKey: randomBytes(48),
+	}
 	if err != nil || install.Name == "" {
 		install.Name = rand.Text()
 	}
@@ -184,7 +194,8 @@ func (c *collection) repair(tx *Tx, s *Salvaging) (changed bool, err error) {
 }
 
 // repairOne mends one record. taken has the unique values of the records before it.
-func (c *collection) repairOne(tx *Tx, s *Salvaging, id ID, taken map[string]ID) (changed bool, err error) {
+func (c *collection) repairOne(tx *Tx, s *Salvaging, id ID,
+	taken map[string]ID) (changed bool, err error) {
 	v, err := c.decode(id, tx.bucket(c.name).Get(idKey(id)))
 	if err != nil {
 		return true, c.drop(tx, s, id, "%s", disk.OneLine(err))
@@ -194,7 +205,8 @@ func (c *collection) repairOne(tx *Tx, s *Salvaging, id ID, taken map[string]ID)
 			if x.unique {
 				name := x.bucket + string(key)
 				if other := taken[name]; other != 0 {
-					return true, c.drop(tx, s, id, "%s %d has the same %s", c.noun(), other, x.field)
+					return true, c.drop(tx, s, id, "%s %d has the same %s", c.noun(), other,
+						x.field)
 				}
 				taken[name] = id
 			}

@@ -58,12 +58,12 @@ type Schema struct {
 	// permissions may have changed while the function was queued; nil if principals do not
 	// change.
 	Current func(tx *Tx, p Principal) (Principal, error)
-	// LogEntry describes the changes of a write function for the change log in an empty entry, without
-	// its Link. logged is false if there is nothing to log. It may write records, and must not keep the
-	// entry. A schema without LogEntry has no change log.
+	// LogEntry describes the changes of a write function for the change log in an empty entry,
+	// without its Link. logged is false if there is nothing to log. It may write records, and must
+	// not keep the entry. A schema without LogEntry has no change log.
 	LogEntry func(tx *Tx, changed []RecordChange, e *audit.Entry) (logged bool, err error)
-	// LogCheckpoint describes the state of the database beside a segment of the change log, so that the
-	// state at an earlier time can be computed from it; nil for none.
+	// LogCheckpoint describes the state of the database beside a segment of the change log, so that
+	// the state at an earlier time can be computed from it; nil for none.
 	LogCheckpoint func(tx *Tx) ([]byte, error)
 	// FileLimits returns the maximum size of all blobs together and the minimum free disk
 	// space, in bytes, 0 for no limit; nil for no limits.

@@ -29,13 +29,15 @@ type sealedValue struct {
 
 // visitSealed calls visit for the sealed values of up to limit records with IDs above after. It
 // returns the last of these IDs, or 0 if there are no more.
-func (c *collection) visitSealed(tx *Tx, after ID, limit int, visit func(sealedValue) error) (last ID, err error) {
+func (c *collection) visitSealed(tx *Tx, after ID, limit int,
+	visit func(sealedValue) error) (last ID, err error) {
 	if len(c.sealed) == 0 {
 		return 0, nil
 	}
 	var ids []ID
 	cursor := tx.bucket(c.name).Cursor()
-	for key, _ := cursor.Seek(idKey(after + 1)); len(key) == 8 && len(ids) < limit; key, _ = cursor.Next() {
+	for key, _ := cursor.Seek(idKey(after + 1)); len(key) == 8 &&
+		len(ids) < limit; key, _ = cursor.Next() {
 		ids = append(ids, ID(binary.BigEndian.Uint64(key)))
 	}
 	for _, id := range ids {
@@ -171,14 +173,20 @@ func (db *DB) settleKey() error {
 	case err != nil:
 		return err
 	case db.keys.current == nil:
-		db.warnings = append(db.warnings, path+" is not the key of this database: secret values can be neither read nor changed; restore the right file, or remove it and enter them again")
+		db.warnings = append(db.warnings,
+			path+" is not the key of this database: secret values can be neither read nor changed; restore the right file, or remove it and enter them again")
 	case db.keys.unwritten && !db.created:
-		db.warnings = append(db.warnings, fmt.Sprintf("%s was missing and is replaced by a new key: %s must be entered again", path, errs.Count(len(titles), "secret value")))
+		db.warnings = append(db.warnings,
+			fmt.Sprintf("%s was missing and is replaced by a new key: %s must be entered again",
+				path, errs.Count(len(titles), "secret value")))
 	case len(titles) > 0:
-		db.warnings = append(db.warnings, fmt.Sprintf("%s cannot be decrypted with %s and must be entered again", errs.Count(len(titles), "secret value"), path))
+		db.warnings = append(db.warnings,
+			fmt.Sprintf("%s cannot be decrypted with %s and must be entered again",
+				errs.Count(len(titles), "secret value"), path))
 	}
 	if len(db.keys.keys) > 1 {
-		db.warnings = append(db.warnings, path+" holds two keys: a key rotation was interrupted; stop the server and run `reeve key rotate` to complete it")
+		db.warnings = append(db.warnings,
+			path+" holds two keys: a key rotation was interrupted; stop the server and run `reeve key rotate` to complete it")
 	}
 	return nil
 }
@@ -190,21 +198,22 @@ func (db *DB) setKeyID(id string) error {
 	})
 }
 
-// reseal seals every value that the ring opens with the current key, at most MaxRecordsPerWrite in a
-// transaction. It can be repeated at any time.
+// reseal seals every value that the ring opens with the current key, at most MaxRecordsPerWrite in
+// a transaction. It can be repeated at any time.
 func (db *DB) reseal() error {
 	for _, t := range db.schema.Tables {
 		for last, more := ID(0), true; more; more = last != 0 {
 			after := last
 			err := db.Update(engine{}, func(tx *Tx) (err error) {
-				last, err = t.table().visitSealed(tx, after, MaxRecordsPerWrite, func(v sealedValue) error {
-					text, ok := db.keys.open(*v.Sealed, db.instance, v.place)
-					if !ok || v.Key == db.keys.current.id {
-						return nil
-					}
-					*v.Sealed, err = tx.Seal(v.place, text)
-					return err
-				})
+				last, err = t.table().visitSealed(tx, after, MaxRecordsPerWrite,
+					func(v sealedValue) error {
+						text, ok := db.keys.open(*v.Sealed, db.instance, v.place)
+						if !ok || v.Key == db.keys.current.id {
+							return nil
+						}
+						*v.Sealed, err = tx.Seal(v.place, text)
+						return err
+					})
 				return err
 			})
 			if err != nil {
@@ -298,7 +307,8 @@ func verifySecrets(dir, instance string, options Options, report *Report) error 
 			report.fault("%s is not the key of this database: restore the right file, or remove it and enter the secret values again (%d)", path, len(titles))
 		default:
 			for _, title := range titles {
-				report.Notes = append(report.Notes, title+" cannot be decrypted with "+path+": enter it again")
+				report.Notes = append(report.Notes,
+					title+" cannot be decrypted with "+path+": enter it again")
 			}
 		}
 		return nil

@@ -72,7 +72,8 @@ func (s *Search) matches(tx *Tx, part string) iter.Seq[ID] {
 		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 			tx.recordResult(value)
 			if len(key) != 8 {
-				tx.NoteDamage(Damaged(s.bucket, keyText(key), fmt.Errorf("a key has %d bytes, not 8", len(key))))
+				tx.NoteDamage(Damaged(s.bucket, keyText(key),
+					fmt.Errorf("a key has %d bytes, not 8", len(key))))
 				continue
 			}
 			id := ID(binary.BigEndian.Uint64(key))
@@ -85,12 +86,13 @@ func (s *Search) matches(tx *Tx, part string) iter.Seq[ID] {
 
 // match reports whether the search text of one record contains the folded substring part.
 func (s *Search) match(tx *Tx, id ID, part string) bool {
-	return !strings.Contains(part, between) && s.contains(tx, id, tx.bucket(s.bucket).Get(idKey(id)), []byte(part))
+	return !strings.Contains(part, between) &&
+		s.contains(tx, id, tx.bucket(s.bucket).Get(idKey(id)), []byte(part))
 }
 
-// contains reports whether a framed search text contains the folded substring part. If the text is damaged,
-// it is made from the record. If that is damaged, too, every search finds the record, so that the result
-// names it.
+// contains reports whether a framed search text contains the folded substring part. If the text is
+// damaged, it is made from the record. If that is damaged, too, every search finds the record, so
+// that the result names it.
 func (s *Search) contains(tx *Tx, id ID, framed, part []byte) bool {
 	text, err := disk.Unframe(s.bucket, idKey(id), framed)
 	if err == nil {
@@ -115,7 +117,8 @@ func (s *Search) verify(tx *Tx, report *Report) {
 		records++
 		id := v.ident().ID
 		stored := tx.bucket(s.bucket).Get(idKey(id))
-		if !bytes.Equal(stored, s.value(id, v)) && !(s.areOutdated(tx) && bytes.Equal(stored, s.outdated(id, v))) {
+		if !bytes.Equal(stored, s.value(id, v)) &&
+			!(s.areOutdated(tx) && bytes.Equal(stored, s.outdated(id, v))) {
 			report.fault("%s %d: it is missing or not the record's", s.bucket, id)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 type searchBuckets struct {
 	collection string
 	bucket     string // name of the bucket of search texts
-	// Name of the bucket with the searchState under stateKey, the numbered changes while these exist,
-	// and outdatedKey.
+	// Name of the bucket with the searchState under stateKey, the numbered changes while these
+	// exist, and outdatedKey.
 	changes string
 }
 
@@ -32,7 +32,8 @@ type searchState struct {
 // stateKey sorts behind the keys of all changes.
 var stateKey = []byte("state")
 
-// outdatedKey exists while search texts may be in the form of an earlier version. It sorts behind stateKey.
+// outdatedKey exists while search texts may be in the form of an earlier version. It sorts behind
+// stateKey.
 var outdatedKey = []byte("texts")
 
 // changeKey returns the key of a change: a letter and the number, big-endian, 9 bytes. Keys have
@@ -95,7 +96,8 @@ func (b *searchBuckets) changed(tx *Tx, id ID, sum *uint64) error {
 func (b *searchBuckets) listed(tx *Tx, after uint64) iter.Seq2[ID, error] {
 	return func(yield func(ID, error) bool) {
 		cursor := tx.bucket(b.changes).Cursor()
-		for key, value := cursor.Seek(changeKey(after + 1)); key != nil && bytes.Compare(key, stateKey) < 0; key, value = cursor.Next() {
+		for key, value := cursor.Seek(changeKey(after + 1)); key != nil &&
+			bytes.Compare(key, stateKey) < 0; key, value = cursor.Next() {
 			payload, err := disk.Unframe(b.changes, key, value)
 			if err == nil && (len(key) != 9 || len(payload) != 8) {
 				err = errors.New("it is no change")
@@ -116,7 +118,8 @@ func (b *searchBuckets) listed(tx *Tx, after uint64) iter.Seq2[ID, error] {
 func (b *searchBuckets) drain(tx *Tx, upto uint64, limit int) (more bool, err error) {
 	var keys [][]byte
 	cursor, end := tx.bucket(b.changes).Cursor(), changeKey(upto)
-	for key, _ := cursor.First(); key != nil && bytes.Compare(key, end) <= 0 && len(keys) < limit; key, _ = cursor.Next() {
+	for key, _ := cursor.First(); key != nil && bytes.Compare(key, end) <= 0 &&
+		len(keys) < limit; key, _ = cursor.Next() {
 		keys = append(keys, bytes.Clone(key))
 	}
 	var sum uint64

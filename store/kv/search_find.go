@@ -35,7 +35,9 @@ func (s *Search) find(tx *Tx, part string) (ids *idSet, ok bool, err error) {
 			return nil, false, nil
 		}
 	}
-	found, err := v.view.Find(part, func(id uint64) bool { return fresh.n > 0 && fresh.has(ID(id)) })
+	found, err := v.view.Find(part, func(id uint64) bool {
+		return fresh.n > 0 && fresh.has(ID(id))
+	})
 	if err != nil {
 		x.fail(err)
 		return nil, false, nil

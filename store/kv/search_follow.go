@@ -18,7 +18,11 @@ type indexer struct {
 
 // openIndexer starts the indexer.
 func (db *DB) openIndexer() {
-	r := &indexer{nudge: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	r := &indexer{
+		nudge: make(chan struct{}, 1),
+		stop:  make(chan struct{}),
+		done:  make(chan struct{}),
+	}
 	stopped := func() bool {
 		select {
 		case <-r.stop:
@@ -29,7 +33,13 @@ func (db *DB) openIndexer() {
 	}
 	for _, t := range db.schema.Tables {
 		if b := t.table().searchedIn(); b != nil {
-			r.indexes = append(r.indexes, &searchIndex{searchBuckets: b, search: t.table().search, db: db, dir: filepath.Join(db.dir, searchDir), stop: stopped})
+			r.indexes = append(r.indexes, &searchIndex{
+				searchBuckets: b,
+				search:        t.table().search,
+				db:            db,
+				dir:           filepath.Join(db.dir, searchDir),
+				stop:          stopped,
+			})
 		}
 	}
 	db.indexer = r

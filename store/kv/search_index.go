@@ -120,7 +120,8 @@ func (db *DB) SearchIndexes() (all []SearchIndex) {
 		x.mu.Lock()
 		i := SearchIndex{Collection: x.collection, Err: errors.Join(x.broken, err)}
 		for _, v := range x.views {
-			i.Bytes, i.Pending = v.view.Size(), numbers[x.collection]-min(v.From, numbers[x.collection])
+			i.Bytes, i.Pending = v.view.Size(), numbers[x.collection]-min(v.From,
+				numbers[x.collection])
 		}
 		if x.views != nil || x.broken != nil {
 			all = append(all, i)

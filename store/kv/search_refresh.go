@@ -9,9 +9,9 @@ import (
 	"reeve/store/fold"
 )
 
-// A new version of the program may fold search texts in another way. A migration only marks them as outdated, and
-// the indexer brings them up to date while the database is in use. Until then, a search does not find
-// what only the new form has.
+// A new version of the program may fold search texts in another way. A migration only marks them as
+// outdated, and the indexer brings them up to date while the database is in use. Until then, a
+// search does not find what only the new form has.
 
 const (
 	refreshRead  = 20_000 // records that one read transaction looks at
@@ -57,10 +57,14 @@ func (db *DB) TextsUpToDate() bool {
 	return err == nil && !outdated
 }
 
-// refresh brings outdated search texts up to date. If it is interrupted, it begins again at the next start.
+// refresh brings outdated search texts up to date. If it is interrupted, it begins again at the
+// next start.
 func (x *searchIndex) refresh() error {
 	outdated := false
-	err := x.db.View(engine{}, func(tx *Tx) error { outdated = x.search.areOutdated(tx); return nil })
+	err := x.db.View(engine{}, func(tx *Tx) error {
+		outdated = x.search.areOutdated(tx)
+		return nil
+	})
 	for next := ID(1); outdated && err == nil && !x.stop(); {
 		var ids []ID
 		err = x.db.View(engine{}, func(tx *Tx) (err error) {
@@ -72,13 +76,16 @@ func (x *searchIndex) refresh() error {
 		}
 		outdated = next != 0
 		if len(ids) > 0 || !outdated {
-			err = x.db.Update(engine{}, func(tx *Tx) error { return x.search.update(tx, ids, outdated) })
+			err = x.db.Update(engine{}, func(tx *Tx) error {
+				return x.search.update(tx, ids, outdated)
+			})
 		}
 	}
 	return err
 }
 
-// outdatedFrom returns records from an ID whose search text is outdated, and the ID to continue with; 0 at the end.
+// outdatedFrom returns records from an ID whose search text is outdated, and the ID to continue
+// with; 0 at the end.
 func (s *Search) outdatedFrom(tx *Tx, from ID) (ids []ID, next ID, err error) {
 	cursor, texts, seen := tx.bucket(s.of.name).Cursor(), tx.bucket(s.bucket), 0
 	for key, value := cursor.Seek(idKey(from)); key != nil; key, value = cursor.Next() {
@@ -100,7 +107,8 @@ func (s *Search) outdatedFrom(tx *Tx, from ID) (ids []ID, next ID, err error) {
 	return ids, 0, nil
 }
 
-// update stores the search texts of some records again, and ends the state outdated unless there are more.
+// update stores the search texts of some records again, and ends the state outdated unless there
+// are more.
 func (s *Search) update(tx *Tx, ids []ID, more bool) error {
 	var sum uint64
 	for _, id := range ids {

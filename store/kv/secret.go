@@ -162,7 +162,8 @@ func (r *keyring) open(s Sealed, instance, place string) (string, bool) {
 
 // errWrongKey rejects sealing while secret.key is not the key of the database: the value could
 // not be opened once the correct file is restored.
-var errWrongKey = errs.New(errs.Conflict, "%s is not the key of this database; restore the right file, or remove it and enter the secret values again", keyName).Coded("wrong_secret_key")
+var errWrongKey = errs.New(errs.Conflict,
+	"%s is not the key of this database; restore the right file, or remove it and enter the secret values again", keyName).Coded("wrong_secret_key")
 
 // Seal encrypts a text with the key of the database. It can be decrypted only with the same
 // place, which identifies where the value is stored, such as "setting 7".
@@ -171,7 +172,8 @@ func (tx *Tx) Seal(place, text string) (Sealed, error) {
 	if key == nil {
 		return Sealed{}, errWrongKey
 	}
-	return Sealed{key.id, key.aead.Seal(nil, nil, []byte(text), []byte(tx.db.instance+" "+place))}, nil
+	return Sealed{key.id, key.aead.Seal(nil, nil, []byte(text), []byte(tx.db.instance+" "+place))},
+		nil
 }
 
 // Unseal decrypts a value that Seal has encrypted for place.

@@ -19,18 +19,23 @@ type semiJoin struct {
 func (r *Ref[T]) Matching(in Condition) Condition { return r.x.matching(in) }
 
 func (x *index) matching(in Condition) Condition {
-	return Condition{statement: x.field + " IN (SELECT id WHERE " + in.statement + ")", semiJoin: &semiJoin{
-		matches: func(tx *Tx, id ID) bool {
-			v, err := x.of.get(tx, id)
-			return err == nil && x.refersToMatch(v, func(target ID) bool { return in.Matches(tx, target) })
-		},
-		resolve: func(tx *Tx) Condition { return x.toLocal(tx, in) },
-	}}
+	return Condition{statement: x.field + " IN (SELECT id WHERE " + in.statement + ")",
+		semiJoin: &semiJoin{
+			matches: func(tx *Tx, id ID) bool {
+				v, err := x.of.get(tx, id)
+				return err == nil && x.refersToMatch(v, func(target ID) bool {
+					return in.Matches(tx, target)
+				})
+			},
+			resolve: func(tx *Tx) Condition { return x.toLocal(tx, in) },
+		}}
 }
 
 // refersToMatch reports whether a record refers to an ID for which meets returns true.
 func (x *index) refersToMatch(v record, meets func(ID) bool) bool {
-	return slices.ContainsFunc(x.keys(v), func(key []byte) bool { return meets(ID(binary.BigEndian.Uint64(key))) })
+	return slices.ContainsFunc(x.keys(v), func(key []byte) bool {
+		return meets(ID(binary.BigEndian.Uint64(key)))
+	})
 }
 
 // postingCost is the measured cost of finding a value in an index, in steps of a cursor.

@@ -25,7 +25,8 @@ func (x *index) keyOf(tx *Tx, id ID) ([]byte, error) {
 		return nil, Damaged(x.of.name, id.String(), err)
 	}
 	if len(keys) != 1 {
-		return nil, Damaged(x.of.name, id.String(), fmt.Errorf("it has %d places in the order of %s", len(keys), x.field))
+		return nil, Damaged(x.of.name, id.String(),
+			fmt.Errorf("it has %d places in the order of %s", len(keys), x.field))
 	}
 	return keys[0], nil
 }

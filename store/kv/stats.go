@@ -27,8 +27,9 @@ type stats struct {
 
 // The bounds of the histograms, in nanoseconds and in write functions per commit.
 var (
-	commitBounds = []int64{100e3, 250e3, 500e3, 1e6, 2.5e6, 5e6, 10e6, 25e6, 50e6, 100e6, 250e6, 500e6, 1e9, 2.5e9, 10e9}
-	batchBounds  = []int64{1, 2, 4, 8, 16, 32, 64, maxBatch}
+	commitBounds = []int64{100e3, 250e3, 500e3, 1e6, 2.5e6, 5e6, 10e6, 25e6, 50e6, 100e6, 250e6,
+		500e6, 1e9, 2.5e9, 10e9}
+	batchBounds = []int64{1, 2, 4, 8, 16, 32, 64, maxBatch}
 )
 
 // prepare creates the histograms, which only a database with a writer needs.
@@ -151,7 +152,8 @@ func fileStats(path string, file *bbolt.DB) (FileStats, error) {
 		return FileStats{}, err
 	}
 	s := file.Stats()
-	return FileStats{filepath.Base(path), info.Size(), int64(s.FreePageN+s.PendingPageN) * int64(pageSize(file))}, nil
+	return FileStats{filepath.Base(path), info.Size(),
+		int64(s.FreePageN+s.PendingPageN) * int64(pageSize(file))}, nil
 }
 
 // pageSize returns the page size of an open file in bytes; 0 if it has just been closed.

@@ -37,7 +37,10 @@ type swapPlan struct {
 
 // ready writes the plan and makes the staged files valid.
 func (in *staging) ready(dir string) error {
-	plan := swapPlan{Kept: keptPrefix + time.Now().UTC().Format("20060102T150405.000000"), Names: in.names}
+	plan := swapPlan{
+		Kept:  keptPrefix + time.Now().UTC().Format("20060102T150405.000000"),
+		Names: in.names,
+	}
 	for _, name := range in.aside {
 		there, err := disk.Exists(filepath.Join(dir, name))
 		if err != nil {
@@ -83,7 +86,8 @@ func finishRestore(dir string) (kept string, err error) {
 		err = plan.putIn(dir)
 	}
 	if err != nil {
-		return "", fmt.Errorf("a restore in %s is incomplete; the next start, restore or verify will continue it: %w", ready, err)
+		return "",
+			fmt.Errorf("a restore in %s is incomplete; the next start, restore or verify will continue it: %w", ready, err)
 	}
 	return kept, nil
 }
@@ -103,7 +107,8 @@ func (p *swapPlan) putAside(dir, kept string) error {
 		if already || !waiting && slices.Contains(p.Names, name) {
 			continue
 		}
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(kept, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(kept, name)); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -114,7 +119,8 @@ func (p *swapPlan) putAside(dir, kept string) error {
 func (p *swapPlan) putIn(dir string) error {
 	ready, old := filepath.Join(dir, readyName), filepath.Join(dir, stagingName)
 	for _, name := range p.Names {
-		if err := os.Rename(filepath.Join(ready, name), filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Rename(filepath.Join(ready, name), filepath.Join(dir, name)); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -148,8 +154,8 @@ func takeDir(dir string) (lock *flock.Flock, warnings []string, err error) {
 	return lock, warnings, nil
 }
 
-// takeDirToRead is takeDir for a command that only reads. A file system that is mounted read-only, such as
-// a snapshot, cannot be locked, and need not be.
+// takeDirToRead is takeDir for a command that only reads. A file system that is mounted read-only,
+// such as a snapshot, cannot be locked, and need not be.
 func takeDirToRead(dir string) (unlock func() error, err error) {
 	lock, _, err := takeDir(dir)
 	if errors.Is(err, syscall.EROFS) && !restorePending(dir) {
@@ -170,7 +176,8 @@ func restorePending(dir string) bool {
 // sweepDir removes unfinished copies that a crash can leave behind.
 func sweepDir(dir string) error {
 	for _, pattern := range []string{
-		dataName + "*.new", blobsName + "*.new", markerName + ".new", markName + ".new", reserveName + ".new", keyName + ".new",
+		dataName + "*.new", blobsName + "*.new", markerName + ".new", markName + ".new",
+		reserveName + ".new", keyName + ".new",
 		backupPattern, backupPattern + ".new", stagingName,
 	} {
 		left, err := filepath.Glob(filepath.Join(dir, pattern))

@@ -12,9 +12,10 @@ import (
 // MaxDepth is the maximum number of levels of a tree.
 const MaxDepth = 32
 
-// TreeConstraint returns a rule that rejects a parent that would create a cycle or make the tree deeper
-// than MaxDepth. That the parent exists is checked by the reference.
-func TreeConstraint[T any](c *Collection[T], children *Ref[T], parent func(*T) ID) func(tx *Tx, old, new *T) error {
+// TreeConstraint returns a rule that rejects a parent that would create a cycle or make the tree
+// deeper than MaxDepth. That the parent exists is checked by the reference.
+func TreeConstraint[T any](c *Collection[T], children *Ref[T],
+	parent func(*T) ID) func(tx *Tx, old, new *T) error {
 	return func(tx *Tx, old, new *T) error {
 		if new == nil || parent(new) == 0 || old != nil && parent(old) == parent(new) {
 			return nil
@@ -22,7 +23,8 @@ func TreeConstraint[T any](c *Collection[T], children *Ref[T], parent func(*T) I
 		self, above := asRecord(new).ident().ID, 0
 		for id := parent(new); id != 0; above++ {
 			if id == self {
-				return errs.Field(errs.Invalid, "parent_id", "must not be the %s itself or one below it", errs.Noun(c.Noun()))
+				return errs.Field(errs.Invalid, "parent_id",
+					"must not be the %s itself or one below it", errs.Noun(c.Noun()))
 			}
 			if above > MaxDepth {
 				break
@@ -41,7 +43,8 @@ func TreeConstraint[T any](c *Collection[T], children *Ref[T], parent func(*T) I
 			}
 		}
 		if above+height > MaxDepth {
-			return errs.Field(errs.Invalid, "parent_id", "the tree must have at most %d levels", MaxDepth)
+			return errs.Field(errs.Invalid, "parent_id", "the tree must have at most %d levels",
+				MaxDepth)
 		}
 		return nil
 	}
@@ -79,7 +82,8 @@ func TreeCheck[T any](c *Collection[T], parent func(*T) ID) func(tx *Tx, report 
 				id = above[id]
 			}
 			if steps > MaxDepth {
-				report.fault("%s %d: it is part of a cycle, or deeper than %d levels", c.Name(), start, MaxDepth)
+				report.fault("%s %d: it is part of a cycle, or deeper than %d levels", c.Name(),
+					start, MaxDepth)
 			}
 		}
 	}

@@ -153,7 +153,11 @@ func addID(records map[Table]map[ID]bool, t Table, id ID) {
 }
 
 func newChanges() *changes {
-	return &changes{records: map[Table]map[ID]bool{}, caches: map[AnyCache]*pending{}, shared: map[sharedKey]any{}}
+	return &changes{
+		records: map[Table]map[ID]bool{},
+		caches:  map[AnyCache]*pending{},
+		shared:  map[sharedKey]any{},
+	}
 }
 
 func (c *changes) touch(t Table, id ID) {

@@ -14,15 +14,16 @@ import (
 
 // A unique index of texts refuses two texts that read the same, although their characters may
 // differ (package fold). Its key is the text's Sort, followed by Key and Exact if they differ from
-// the part before. So it has the order of a list, texts with the same Key are side by side, and the key of
-// most texts is that of a plain index.
+// the part before. So it has the order of a list, texts with the same Key are side by side, and the
+// key of most texts is that of a plain index.
 //
-// Two records can have texts with the same Key nevertheless, if a migration has found them: they clash. A
-// look-up by the exact text finds the right one of them, and the next change of a text of one has to
-// end the clash. DB.Clashes lists them.
+// Two records can have texts with the same Key nevertheless, if a migration has found them: they
+// clash. A look-up by the exact text finds the right one of them, and the next change of a text of
+// one has to end the clash. DB.Clashes lists them.
 
 // NewUniqueText declares a unique index of texts that are compared by their forms. See NewUnique.
-func NewUniqueText[T any](of *Collection[T], field string, forms func(string) fold.Forms, value func(*T) string, also ...string) *Unique[T] {
+func NewUniqueText[T any](of *Collection[T], field string, forms func(string) fold.Forms,
+	value func(*T) string, also ...string) *Unique[T] {
 	texts := func(v record) string { return value(typed[T](v)) }
 	x := newIndex(of.untyped, field, also, func(v record) [][]byte {
 		if f := forms(texts(v)); f.Key != "" {
@@ -46,8 +47,8 @@ func textKey(f fold.Forms) []byte {
 	return key
 }
 
-// keyOfValue returns the key of a value that a caller looks up. If no record has exactly this text, it is the
-// key of the first one that reads the same.
+// keyOfValue returns the key of a value that a caller looks up. If no record has exactly this text,
+// it is the key of the first one that reads the same.
 func (x *index) keyOfValue(tx *Tx, value string) []byte {
 	if x.forms == nil {
 		return encodeKey(value)
@@ -95,8 +96,8 @@ func (x *index) others(tx *Tx, v record) (ids []ID) {
 	return ids
 }
 
-// validateText is validate for a unique index of texts. A clash must end when a text of the record is edited; a record with
-// other changes, such as its status, stays as it is.
+// validateText is validate for a unique index of texts. A clash must end when a text of the record
+// is edited; a record with other changes, such as its status, stays as it is.
 func (x *index) validateText(tx *Tx, old, v record, edit bool) error {
 	same := old != nil && bytes.Equal(textKey(x.forms(x.text(old))), textKey(x.forms(x.text(v))))
 	if same && !edit {
@@ -106,9 +107,12 @@ func (x *index) validateText(tx *Tx, old, v record, edit bool) error {
 	case len(others) == 0:
 		return nil
 	case !same:
-		return errs.Field(errs.Conflict, x.field, "is already used by another %s", errs.Noun(x.of.noun())).Coded("duplicate")
+		return errs.Field(errs.Conflict, x.field, "is already used by another %s",
+			errs.Noun(x.of.noun())).Coded("duplicate")
 	case textsDiffer(old, v):
-		return errs.Field(errs.Conflict, x.field, "reads like that of %s %d; change one of them first", errs.Noun(x.of.noun()), others[0]).Coded("duplicate")
+		return errs.Field(errs.Conflict, x.field,
+			"reads like that of %s %d; change one of them first", errs.Noun(x.of.noun()),
+			others[0]).Coded("duplicate")
 	}
 	return nil
 }
@@ -124,7 +128,8 @@ func textsDiffer(a, b record) bool {
 	return false
 }
 
-// suspect is a record whose text may clash with that of another record. It has no text, since it outlives the record.
+// suspect is a record whose text may clash with that of another record. It has no text, since it
+// outlives the record.
 type suspect struct {
 	Index string `json:"index"`
 	ID    ID     `json:"id"`
@@ -141,8 +146,8 @@ type Clash struct {
 	IDs        []ID
 }
 
-// Clashes returns the clashes that a migration has found and that have not ended, of each at most limit records. The list is not complete
-// if all is false.
+// Clashes returns the clashes that a migration has found and that have not ended, of each at most
+// limit records. The list is not complete if all is false.
 func (tx *Tx) Clashes(limit int) (clashes []Clash, all bool, err error) {
 	meta, err := readMeta(tx)
 	if err != nil {
@@ -197,7 +202,11 @@ func (x *index) clashesOf(tx *Tx, id ID, limit int) (clashes []Clash) {
 	if x.forms != nil {
 		if others := x.others(tx, v); len(others) > 0 {
 			ids := slices.Sorted(slices.Values(append(others, id)))
-			clashes = append(clashes, Clash{Collection: x.of.name, Field: x.field, IDs: ids[:min(len(ids), limit)]})
+			clashes = append(clashes, Clash{
+				Collection: x.of.name,
+				Field:      x.field,
+				IDs:        ids[:min(len(ids), limit)],
+			})
 		}
 		return clashes
 	}
@@ -228,7 +237,8 @@ func (tx *Tx) suspects(x *index, id ID) {
 type Rekeyed struct {
 	x   *index
 	was func(record) [][]byte
-	// distinct reports whether records must not share a key; nil for never, and not used in a unique index.
+	// distinct reports whether records must not share a key; nil for never, and not used in a
+	// unique index.
 	distinct func(key string) bool
 }
 
@@ -242,15 +252,18 @@ func (u *Unique[T]) Was(value func(*T) string) Rekeyed {
 	}}
 }
 
-// Was says which values the records had in the index before its keys changed. distinct reports whether records
-// must not share a value; nil for never.
+// Was says which values the records had in the index before its keys changed. distinct reports
+// whether records must not share a value; nil for never.
 func (m *Many[T, K]) Was(values func(*T) []K, distinct func(value string) bool) Rekeyed {
-	return Rekeyed{m.x, func(v record) [][]byte { return encodeKeys(values(typed[T](v))) }, distinct}
+	return Rekeyed{m.x, func(v record) [][]byte {
+		return encodeKeys(values(typed[T](v)))
+	}, distinct}
 }
 
-// Rekey corrects the entries of indexes whose keys have changed, in a migration. Unlike Reindex, it writes only those that
-// differ, so its memory is bounded by their number. same reports that a stored member of a record has the same
-// keys as before, whatever it is, so that most records need not be decoded.
+// Rekey corrects the entries of indexes whose keys have changed, in a migration. Unlike Reindex, it
+// writes only those that differ, so its memory is bounded by their number. same reports that a
+// stored member of a record has the same keys as before, whatever it is, so that most records need
+// not be decoded.
 func (c *Collection[T]) Rekey(tx *Tx, same func(member []byte) bool, indexes ...Rekeyed) error {
 	return c.untyped.rekey(tx, same, indexes)
 }

@@ -154,7 +154,8 @@ func fixedTime(b []byte) (Time, bool) {
 	if month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false // days from 29 may be valid: ParseTime decides
 	}
-	return TimeOf(time.Date(year, time.Month(month), day, hour, minute, second, number(20, 26)*1000, time.UTC)), true
+	return TimeOf(time.Date(year, time.Month(month), day, hour, minute, second,
+		number(20, 26)*1000, time.UTC)), true
 }
 
 // ParseTime parses a time in RFC 3339 with any zone and any fraction. It truncates the fraction

@@ -37,7 +37,8 @@ func (r *Report) err(what string) error {
 	if len(r.Faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s is damaged (%s), the first: %s", what, errs.Count(len(r.Faults)+r.More, "fault"), r.Faults[0])
+	return fmt.Errorf("%s is damaged (%s), the first: %s", what,
+		errs.Count(len(r.Faults)+r.More, "fault"), r.Faults[0])
 }
 
 // Verify checks everything in data.db: every record and its checksum, that records and index
@@ -67,12 +68,18 @@ func (tx *Tx) Verify() *Report {
 		}
 	}
 	if tx.db.schema.LogEntry != nil {
-		if err := disk.RecoverDamage(tx.db.path, func() error { tx.verifyLog(report); return nil }); err != nil {
+		if err := disk.RecoverDamage(tx.db.path, func() error {
+			tx.verifyLog(report)
+			return nil
+		}); err != nil {
 			report.fault("%s", disk.OneLine(err))
 		}
 	}
 	for _, t := range tx.db.schema.Tables {
-		if err := disk.RecoverDamage(tx.db.path, func() error { t.table().verify(tx, report); return nil }); err != nil {
+		if err := disk.RecoverDamage(tx.db.path, func() error {
+			t.table().verify(tx, report)
+			return nil
+		}); err != nil {
 			report.fault("%s", disk.OneLine(err))
 		}
 	}
@@ -121,7 +128,8 @@ func (x *index) verifyRecord(tx *Tx, id ID, v record, report *Report) (present i
 	for _, key := range x.keys(v) {
 		if x.target != nil && !x.dangles {
 			if to := ID(binary.BigEndian.Uint64(key)); !x.target.Exists(tx, to) {
-				report.fault("%s %d: %s leads to %s %d, which does not exist", x.of.name, id, x.field, x.target.Name(), to)
+				report.fault("%s %d: %s leads to %s %d, which does not exist", x.of.name, id,
+					x.field, x.target.Name(), to)
 			}
 		}
 		found := false

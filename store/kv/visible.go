@@ -7,9 +7,10 @@ import (
 	"reeve/store/fold"
 )
 
-// A field with the tag visible is a name, for which people take what they see: characters that are invisible are
-// refused. With the value name, those that writing systems and emoji need are accepted; with address,
-// none. A record that has such a name already keeps it until the field is changed.
+// A field with the tag visible is a name, for which people take what they see: characters that are
+// invisible are refused. With the value name, those that writing systems and emoji need are
+// accepted; with address, none. A record that has such a name already keeps it until the field is
+// changed.
 
 // visibleField is a field with the tag visible.
 type visibleField struct {

@@ -21,11 +21,13 @@ import (
 func stopUnlessFull(failed *failureState, file string, cause error) error {
 	switch {
 	case errors.Is(cause, bolterrors.ErrMaxSizeReached):
-		return errs.New(errs.Full, "%s has reached the maximum size on 32-bit systems: nothing was changed; delete data, or move to a 64-bit system", file).Because(cause)
+		return errs.New(errs.Full,
+			"%s has reached the maximum size on 32-bit systems: nothing was changed; delete data, or move to a 64-bit system", file).Because(cause)
 	case fullBeforeCommit(cause):
 		return errFull(cause)
 	}
-	stopped := errs.New(errs.Busy, "writes to %s have stopped after a disk error; fix the disk and restart the server", file).
+	stopped := errs.New(errs.Busy,
+		"writes to %s have stopped after a disk error; fix the disk and restart the server", file).
 		Coded("writing_stopped").Because(cause)
 	failed.CompareAndSwap(nil, &writeFailure{stopped, time.Now()})
 	return stopped
@@ -44,7 +46,9 @@ func fullBeforeCommit(cause error) bool {
 		return write.Op == "write" && disk.IsFull(cause)
 	}
 	text, resize := strings.CutPrefix(cause.Error(), resizeFailed)
-	return resize && (strings.HasSuffix(text, syscall.ENOSPC.Error()) || strings.HasSuffix(text, syscall.EDQUOT.Error()))
+	return resize &&
+		(strings.HasSuffix(text, syscall.ENOSPC.Error()) ||
+			strings.HasSuffix(text, syscall.EDQUOT.Error()))
 }
 
 // outcome returns the error for the writes of a failed commit: stopped, or an error with the
@@ -53,12 +57,14 @@ func outcome(stopped, cause error) error {
 	if !errs.Is(stopped, errs.Busy) || strings.HasPrefix(cause.Error(), resizeFailed) {
 		return stopped
 	}
-	return errs.New(errs.Busy, "the disk failed during this write: the change may or may not have been saved; "+
-		"check it before you repeat it, after the disk is fixed and the server restarted").Coded("write_outcome_unknown").Because(cause)
+	return errs.New(errs.Busy,
+		"the disk failed during this write: the change may or may not have been saved; "+
+			"check it before you repeat it, after the disk is fixed and the server restarted").Coded("write_outcome_unknown").Because(cause)
 }
 
 func errFull(cause error) error {
-	return errs.New(errs.Full, "the disk is full: nothing was changed; free disk space and try again").Because(cause)
+	return errs.New(errs.Full,
+		"the disk is full: nothing was changed; free disk space and try again").Because(cause)
 }
 
 // failureState holds why and since when writing to a file has stopped; empty while it has not.

@@ -91,7 +91,8 @@ func read(f *os.File) (*Segment, error) {
 	for ; len(list) >= listedSize; list = list[listedSize:] {
 		s.blocks = append(s.blocks, block{
 			gram(list[0])<<16 | gram(list[1])<<8 | gram(list[2]),
-			int64(binary.BigEndian.Uint64(list[3:])), int64(binary.BigEndian.Uint64(list[11:])), int(binary.BigEndian.Uint32(list[19:])),
+			int64(binary.BigEndian.Uint64(list[3:])), int64(binary.BigEndian.Uint64(list[11:])),
+			int(binary.BigEndian.Uint32(list[19:])),
 		})
 	}
 	return s, nil
@@ -137,13 +138,16 @@ func (s *Segment) entry(text []byte, at int64) (e entry, rest []byte, err error)
 	if n <= 0 || length > uint64(s.size) {
 		return e, nil, ErrDamaged
 	}
-	return entry{gram(text[0])<<16 | gram(text[1])<<8 | gram(text[2]), at, int(length)}, text[3+n:], nil
+	return entry{gram(text[0])<<16 | gram(text[1])<<8 | gram(text[2]), at, int(length)},
+		text[3+n:], nil
 }
 
 // find returns the entry of a trigram; its length is 0 if the segment does not have the
 // trigram.
 func (s *Segment) find(g gram) (entry, error) {
-	i, found := slices.BinarySearchFunc(s.blocks, g, func(b block, g gram) int { return int(b.first) - int(g) })
+	i, found := slices.BinarySearchFunc(s.blocks, g, func(b block, g gram) int {
+		return int(b.first) - int(g)
+	})
 	if !found {
 		i--
 	}

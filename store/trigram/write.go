@@ -89,7 +89,8 @@ func Write(path string, docs []Doc) (*Segment, error) {
 	last := uint64(0)
 	for _, d := range docs {
 		if d.ID <= last || d.ID > MaxID || len(d.Text) > MaxText {
-			return nil, w.drop(fmt.Errorf("text %d of %d bytes cannot be indexed", d.ID, len(d.Text)))
+			return nil, w.drop(fmt.Errorf("text %d of %d bytes cannot be indexed", d.ID,
+				len(d.Text)))
 		}
 		last = d.ID
 		w.covered = w.covered.add(d.ID)

@@ -31,7 +31,10 @@ func run(ctx context.Context, url, username, password string) error {
 	if err != nil {
 		return err
 	}
-	login, err := anonymous.SignInWithResponse(ctx, api.SignIn{Username: username, Password: password})
+	login, err := anonymous.SignInWithResponse(ctx, api.SignIn{
+		Username: username,
+		Password: password,
+	})
 	if err != nil {
 		return err
 	}
@@ -39,10 +42,11 @@ func run(ctx context.Context, url, username, password string) error {
 		return unexpected("sign in", login.HTTPResponse, login.Body)
 	}
 	token := login.JSON200.Data.Token
-	client, err := api.NewClientWithResponses(url, api.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+token)
-		return nil
-	}))
+	client, err := api.NewClientWithResponses(url,
+		api.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+			r.Header.Set("Authorization", "Bearer "+token)
+			return nil
+		}))
 	if err != nil {
 		return err
 	}
@@ -97,7 +101,10 @@ func create(ctx context.Context, client *api.ClientWithResponses) ([]api.NewUser
 	if dept.JSON200 == nil {
 		return nil, unexpected("create a department", dept.HTTPResponse, dept.Body)
 	}
-	role, err := client.CreateRoleWithResponse(ctx, nil, api.CreateRole{Name: "Helper", DataScope: new(api.CreateRoleDataScopeDept)})
+	role, err := client.CreateRoleWithResponse(ctx, nil, api.CreateRole{
+		Name:      "Helper",
+		DataScope: new(api.CreateRoleDataScopeDept),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -108,23 +115,28 @@ func create(ctx context.Context, client *api.ClientWithResponses) ([]api.NewUser
 	var people []api.NewUser
 	for _, name := range []string{"gus", "hal", "ivy"} {
 		user, err := client.CreateUserWithResponse(ctx, nil, api.CreateUser{
-			Username: name, Sex: new(api.CreateUserSexN1), Status: new(api.CreateUserStatusN1), DeptId: &deptID, RoleIds: &[]int64{roleID},
+			Username: name, Sex: new(api.CreateUserSexN1), Status: new(api.CreateUserStatusN1),
+			DeptId: &deptID, RoleIds: &[]int64{roleID},
 		})
 		if err != nil {
 			return nil, err
 		}
-		if user.JSON200 == nil || user.JSON200.Data.Password == nil || user.JSON200.Data.LoginTime != nil || !slices.Equal(user.JSON200.Data.RoleNames, []string{"Helper"}) {
+		if user.JSON200 == nil || user.JSON200.Data.Password == nil ||
+			user.JSON200.Data.LoginTime != nil ||
+			!slices.Equal(user.JSON200.Data.RoleNames, []string{"Helper"}) {
 			return nil, unexpected("create a user", user.HTTPResponse, user.Body)
 		}
 		people = append(people, user.JSON200.Data)
 	}
 	list, err := client.ListUsersWithResponse(ctx, &api.ListUsersParams{
-		Filter: new(fmt.Sprintf(`{"dept_id":[%d]}`, deptID)), Sorter: new(`{"username":"descend"}`), PageSize: new(int64(2)),
+		Filter: new(fmt.Sprintf(`{"dept_id":[%d]}`, deptID)),
+		Sorter: new(`{"username":"descend"}`), PageSize: new(int64(2)),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if list.JSON200 == nil || list.JSON200.Data.Total != 3 || len(list.JSON200.Data.Data) != 2 || list.JSON200.Data.Data[0].Username != "ivy" {
+	if list.JSON200 == nil || list.JSON200.Data.Total != 3 || len(list.JSON200.Data.Data) != 2 ||
+		list.JSON200.Data.Data[0].Username != "ivy" {
 		return nil, unexpected("list users", list.HTTPResponse, list.Body)
 	}
 	return people, nil
@@ -137,7 +149,8 @@ func update(ctx context.Context, client *api.ClientWithResponses, user api.NewUs
 	if err != nil {
 		return err
 	}
-	if changed.JSON200 == nil || changed.JSON200.Data.Nickname != "Gus" || changed.JSON200.Data.Version <= user.Version {
+	if changed.JSON200 == nil || changed.JSON200.Data.Nickname != "Gus" ||
+		changed.JSON200.Data.Version <= user.Version {
 		return unexpected("update a user", changed.HTTPResponse, changed.Body)
 	}
 	stale, err := client.UpdateUserWithResponse(ctx, user.Id, nil, change)
@@ -161,7 +174,8 @@ func files(ctx context.Context, client *api.ClientWithResponses) error {
 	if err != nil {
 		return err
 	}
-	if uploaded.JSON200 == nil || len(uploaded.JSON200.Data.Data) != 1 || uploaded.JSON200.Data.Data[0].Name != "notes.txt" {
+	if uploaded.JSON200 == nil || len(uploaded.JSON200.Data.Data) != 1 ||
+		uploaded.JSON200.Data.Data[0].Name != "notes.txt" {
 		return unexpected("upload a file", uploaded.HTTPResponse, uploaded.Body)
 	}
 	content, err := client.DownloadFileWithResponse(ctx, uploaded.JSON200.Data.Data[0].Id, nil)
@@ -176,7 +190,8 @@ func files(ctx context.Context, client *api.ClientWithResponses) error {
 
 // importUsers has a table validated, of which the second row is wrong.
 func importUsers(ctx context.Context, client *api.ClientWithResponses) error {
-	media, body, err := form("users.csv", "username,department\njoe,Support\ngus,Support\n", "dry_run", "1")
+	media, body, err := form("users.csv", "username,department\njoe,Support\ngus,Support\n",
+		"dry_run", "1")
 	if err != nil {
 		return err
 	}
@@ -184,7 +199,9 @@ func importUsers(ctx context.Context, client *api.ClientWithResponses) error {
 	if err != nil {
 		return err
 	}
-	if verdict.JSON200 == nil || verdict.JSON200.Data.Failed != 1 || verdict.JSON200.Data.Job != nil || len(verdict.JSON200.Data.Rows) != 2 || !verdict.JSON200.Data.Rows[0].Ok {
+	if verdict.JSON200 == nil || verdict.JSON200.Data.Failed != 1 ||
+		verdict.JSON200.Data.Job != nil || len(verdict.JSON200.Data.Rows) != 2 ||
+		!verdict.JSON200.Data.Rows[0].Ok {
 		return unexpected("import users as a dry run", verdict.HTTPResponse, verdict.Body)
 	}
 	return nil

@@ -1,10 +1,10 @@
-// Package reeve is the Go client of Reeve, an administration backend. It is part of the program: every
-// installation serves the client of its own version as the module reeve.internal/reeve. It needs only the
-// standard library.
+// Package reeve is the Go client of Reeve, an administration backend. It is part of the program:
+// every installation serves the client of its own version as the module reeve.internal/reeve. It
+// needs only the standard library.
 //
-// Start with New, whose Client asks for permissions (Can, Check), lets only some users into the routes of
-// a program (Protect), follows settings (Follow) and calls every operation of the API (Call). Webhook
-// receives changes.
+// Start with New, whose Client asks for permissions (Can, Check), lets only some users into the
+// routes of a program (Protect), follows settings (Follow) and calls every operation of the API
+// (Call). Webhook receives changes.
 //
 //	client, err := reeve.New(reeve.Options{URL: "http://127.0.0.1:8080", Key: os.Getenv("REEVE_KEY")})
 //	…
@@ -98,14 +98,19 @@ func New(o Options) (*Client, error) {
 		transport = own
 	}
 	// A redirect could lead the credential to another server.
-	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.http = &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	return c, nil
 }
 
 func baseURL(field, text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(text))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("reeve: Options.%s must be a URL like https://reeve.example.org", field)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("reeve: Options.%s must be a URL like https://reeve.example.org",
+			field)
 	}
 	return u, nil
 }
@@ -117,9 +122,10 @@ func (c *Client) As(token string) *Client {
 	return &other
 }
 
-// From returns a client that passes on the address of the one for whom the program asks, such as Request.RemoteAddr. Use it for
-// SignIn: the limit of failed attempts by address is otherwise one for all people who sign in through the program, so that
-// one who guesses passwords locks everyone out. Reeve takes the address only from programs in its server.trusted_proxies.
+// From returns a client that passes on the address of the one for whom the program asks, such as
+// Request.RemoteAddr. Use it for SignIn: the limit of failed attempts by address is otherwise one
+// for all people who sign in through the program, so that one who guesses passwords locks everyone
+// out. Reeve takes the address only from programs in its server.trusted_proxies.
 func (c *Client) From(address string) *Client {
 	other := *c
 	other.address = address
@@ -136,20 +142,22 @@ type Request struct {
 	Query  url.Values // nil for none
 	Body   any        // encoded as JSON; nil for none
 
-	// IdempotencyKey makes repeated POST requests one operation, even over several calls. If it is empty,
-	// each call gets one of its own.
+	// IdempotencyKey makes repeated POST requests one operation, even over several calls. If it is
+	// empty, each call gets one of its own.
 	IdempotencyKey string
 }
 
-// Call carries out an operation, and decodes its data into out unless that is nil. The error is an *Error,
-// unless in cannot be encoded or the path is not one. Failures that may pass are tried again, see Do.
+// Call carries out an operation, and decodes its data into out unless that is nil. The error is an
+// *Error, unless in cannot be encoded or the path is not one. Failures that may pass are tried
+// again, see Do.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	return c.Do(ctx, Request{Method: method, Path: path, Body: in}, out)
 }
 
-// Do is Call with more options. It repeats a GET, or a POST with a credential, after no response, 502, 503
-// and 504; such a POST has an Idempotency-Key, so that it is carried out once. It repeats other requests
-// only if the server has not carried them out: after 429, and after Reeve's own 503 unless the outcome is unknown.
+// Do is Call with more options. It repeats a GET, or a POST with a credential, after no response,
+// 502, 503 and 504; such a POST has an Idempotency-Key, so that it is carried out once. It repeats
+// other requests only if the server has not carried them out: after 429, and after Reeve's own 503
+// unless the outcome is unknown.
 func (c *Client) Do(ctx context.Context, r Request, out any) error {
 	if !strings.HasPrefix(r.Path, "/") { // it could lead the credential to another server
 		return fmt.Errorf("reeve: the path %q must begin with a slash", r.Path)
@@ -236,8 +244,9 @@ const (
 	App   = "app"   // app users
 )
 
-// SignIn signs a user of a realm in with a password. A wrong one is an *Error with Status 401. Browsers can
-// sign in without the program seeing the password, see Protect. A program that signs others in passes on their address:
+// SignIn signs a user of a realm in with a password. A wrong one is an *Error with Status 401.
+// Browsers can sign in without the program seeing the password, see Protect. A program that signs
+// others in passes on their address:
 //
 //	session, err := client.From(r.RemoteAddr).SignIn(ctx, reeve.App, username, password)
 func (c *Client) SignIn(ctx context.Context, realm, username, password string) (*Session, error) {
@@ -246,8 +255,8 @@ func (c *Client) SignIn(ctx context.Context, realm, username, password string) (
 	return s, c.As("").Call(ctx, http.MethodPost, realmPath(realm)+"/login", in, s)
 }
 
-// SignOut ends the session of the token with which the client was made, see As. One that has ended already is no
-// error.
+// SignOut ends the session of the token with which the client was made, see As. One that has ended
+// already is no error.
 func (c *Client) SignOut(ctx context.Context, realm string) error {
 	err := c.Call(ctx, http.MethodPost, realmPath(realm)+"/logout", nil, nil)
 	if failed, ok := err.(*Error); ok && failed.Status == http.StatusUnauthorized {
@@ -285,8 +294,8 @@ type Check struct {
 	} `json:"user"` // nil if it is not active
 }
 
-// Check asks whose token it is and which of some permissions they have. The answer is that of this moment;
-// the client's key needs the permission auth.check.
+// Check asks whose token it is and which of some permissions they have. The answer is that of this
+// moment; the client's key needs the permission auth.check.
 func (c *Client) Check(ctx context.Context, token string, permissions ...string) (*Check, error) {
 	out, in := new(Check), map[string]any{"token": token, "permissions": append([]string{}, permissions...)} // not null in JSON
 	return out, c.Call(ctx, http.MethodPost, "/auth/check", in, out)

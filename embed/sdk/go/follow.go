@@ -57,11 +57,16 @@ const (
 	followMax  = 30 * time.Second
 )
 
-// Follow reads settings and dictionaries, and then follows their changes until ctx ends. An error is that
-// of the first read; after later ones, such as a server that restarts, the last values stay, and Follow
-// tries again.
+// Follow reads settings and dictionaries, and then follows their changes until ctx ends. An error
+// is that of the first read; after later ones, such as a server that restarts, the last values
+// stay, and Follow tries again.
 func (c *Client) Follow(ctx context.Context, q ConfigQuery) (*Config, error) {
-	f := &Config{client: c, query: url.Values{}, done: make(chan struct{}), listeners: map[int]func(){}}
+	f := &Config{
+		client:    c,
+		query:     url.Values{},
+		done:      make(chan struct{}),
+		listeners: map[int]func(){},
+	}
 	if len(q.Groups) > 0 {
 		f.query.Set("groups", strings.Join(q.Groups, ","))
 	}
@@ -84,7 +89,8 @@ func (f *Config) run(ctx context.Context) {
 		if err := f.read(ctx, followWait); err == nil {
 			pause = followMin
 		} else if ctx.Err() == nil {
-			f.client.logger.Warn("reeve: the configuration can't be read; the last values stay", "error", err)
+			f.client.logger.Warn("reeve: the configuration can't be read; the last values stay",
+				"error", err)
 			next = time.Now().Add(pause + jitter(followMin))
 			pause = min(2*pause, followMax)
 		}
@@ -142,8 +148,8 @@ func (f *Config) tell() {
 	}
 }
 
-// OnChange calls a function after each change, one change at a time. The function that it returns ends
-// that.
+// OnChange calls a function after each change, one change at a time. The function that it returns
+// ends that.
 func (f *Config) OnChange(changed func()) (remove func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,7 +185,8 @@ func Value[T any](f *Config, group, key string) (value T, err error) {
 	if !ok {
 		for _, name := range withheld {
 			if name == group+"."+key {
-				return value, fmt.Errorf("reeve: %s.%s is a secret; the key needs the permission system.setting.secret.%s", group, key, group)
+				return value,
+					fmt.Errorf("reeve: %s.%s is a secret; the key needs the permission system.setting.secret.%s", group, key, group)
 			}
 		}
 		return value, fmt.Errorf("reeve: there is no setting %s.%s in what is followed", group, key)

@@ -36,21 +36,23 @@ var permissionForm = regexp.MustCompile(`^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*){0
 // maxToken is the length of the longest token that Reeve checks.
 const maxToken = 4000
 
-// CallerOf returns the caller of a request that Protect or ProtectApp has let through, nil for others.
+// CallerOf returns the caller of a request that Protect or ProtectApp has let through, nil for
+// others.
 func CallerOf(ctx context.Context) *Caller {
 	caller, _ := ctx.Value(callerKey{}).(*Caller)
 	return caller
 }
 
-// Protect returns a middleware that lets users of the backend and API keys through that have all of some
-// permissions: those with the header Authorization, and browsers that have signed in at Reeve if
-// Options.Origin is set. Browsers that open a page without having signed in are sent to the sign-in page;
-// other requests get 401, and 403 without a permission. Reeve is asked for every request, so that changes
-// of users and permissions count at once; while it can't be reached, the answer is 503.
+// Protect returns a middleware that lets users of the backend and API keys through that have all of
+// some permissions: those with the header Authorization, and browsers that have signed in at Reeve
+// if Options.Origin is set. Browsers that open a page without having signed in are sent to the
+// sign-in page; other requests get 401, and 403 without a permission. Reeve is asked for every
+// request, so that changes of users and permissions count at once; while it can't be reached, the
+// answer is 503.
 //
-// The key of the client needs the permission auth.check. Origin must be among forward_auth.origins in the
-// configuration of Reeve, and CallbackPath must lead to Callback. Protect panics if a text is not the key of a
-// permission.
+// The key of the client needs the permission auth.check. Origin must be among forward_auth.origins
+// in the configuration of Reeve, and CallbackPath must lead to Callback. Protect panics if a text
+// is not the key of a permission.
 func (c *Client) Protect(permissions ...string) func(http.Handler) http.Handler {
 	return c.protect(Admin, permissions)
 }
@@ -72,14 +74,16 @@ func (c *Client) protect(realm string, permissions []string) func(http.Handler) 
 			}
 			caller := c.caller(w, r, realm, permissions)
 			if caller != nil {
-				next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+				next.ServeHTTP(w,
+					r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
 			}
 		})
 	}
 }
 
 // caller returns the caller of a request; nil if it has answered the request.
-func (c *Client) caller(w http.ResponseWriter, r *http.Request, realm string, permissions []string) *Caller {
+func (c *Client) caller(w http.ResponseWriter, r *http.Request, realm string,
+	permissions []string) *Caller {
 	ctx, cancel := context.WithTimeout(r.Context(), c.timeout) // all attempts
 	defer cancel()
 	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
@@ -92,7 +96,8 @@ func (c *Client) caller(w http.ResponseWriter, r *http.Request, realm string, pe
 	return nil
 }
 
-func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token, realm string, permissions []string) *Caller {
+func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token, realm string,
+	permissions []string) *Caller {
 	if token == "" || len(token) > maxToken {
 		unauthorized(w)
 		return nil
@@ -103,7 +108,8 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 		return nil
 	}
 	if check.Allowed == nil {
-		c.refuseFailed(ctx, w, fmt.Errorf("reeve: POST /auth/check: %s answers in another form than expected; is the URL right?", c.url))
+		c.refuseFailed(ctx, w,
+			fmt.Errorf("reeve: POST /auth/check: %s answers in another form than expected; is the URL right?", c.url))
 		return nil
 	}
 	u := check.User
@@ -131,9 +137,11 @@ func (c *Client) callerByToken(ctx context.Context, w http.ResponseWriter, token
 	}
 }
 
-func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *http.Request, permissions []string) *Caller {
+func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *http.Request,
+	permissions []string) *Caller {
 	if c.crossOrigin(r) {
-		refuse(w, http.StatusForbidden, "requests of other origins must have the header Authorization")
+		refuse(w, http.StatusForbidden,
+			"requests of other origins must have the header Authorization")
 		return nil
 	}
 	query := url.Values{}
@@ -160,7 +168,8 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 		w.Write(res.body) // the client may be gone
 	case res.status == http.StatusUnauthorized:
 		unauthorized(w)
-	case res.status == http.StatusForbidden && failed.Code != "unknown_origin" && failed.Code != badResponse:
+	case res.status == http.StatusForbidden && failed.Code != "unknown_origin" &&
+		failed.Code != badResponse:
 		refuse(w, http.StatusForbidden, failed.Message)
 	default:
 		c.refuseFailed(ctx, w, failed)
@@ -168,10 +177,12 @@ func (c *Client) callerByCookie(ctx context.Context, w http.ResponseWriter, r *h
 	return nil
 }
 
-// crossOrigin reports whether a browser sends a request that can change something for a page of another
-// origin. A WebSocket is opened with GET, and can change something.
+// crossOrigin reports whether a browser sends a request that can change something for a page of
+// another origin. A WebSocket is opened with GET, and can change something.
 func (c *Client) crossOrigin(r *http.Request) bool {
-	if r.Header.Get("Upgrade") == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions) {
+	if r.Header.Get("Upgrade") == "" &&
+		(r.Method == http.MethodGet || r.Method == http.MethodHead ||
+			r.Method == http.MethodOptions) {
 		return false
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
@@ -182,7 +193,8 @@ func (c *Client) crossOrigin(r *http.Request) bool {
 }
 
 // forward asks Reeve about a request, of which it passes on the URL and Reeve's own cookies.
-func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*attempt, *response, error) {
+func (c *Client) forward(ctx context.Context, r *http.Request,
+	path string) (*attempt, *response, error) {
 	anonymous := c.As("")
 	a := anonymous.newAttempt(http.MethodGet, path)
 	a.path, _, _ = strings.Cut(path, "?")
@@ -191,8 +203,10 @@ func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*at
 	a.header.Set("X-Forwarded-Host", c.origin.Host)
 	a.header.Set("X-Forwarded-Uri", requested(r))
 	a.header.Set("X-Forwarded-Method", r.Method)
-	// With these Reeve knows that a script asks, which gets 401 instead of a redirect, and in which language people read.
-	for _, name := range []string{"Accept-Language", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "X-Requested-With"} {
+	// With these Reeve knows that a script asks, which gets 401 instead of a redirect, and in which
+	// language people read.
+	for _, name := range []string{"Accept-Language", "Sec-Fetch-Mode", "Sec-Fetch-Dest",
+		"X-Requested-With"} {
 		if value := r.Header.Get(name); value != "" {
 			a.header.Set(name, value)
 		}
@@ -211,7 +225,8 @@ func (c *Client) forward(ctx context.Context, r *http.Request, path string) (*at
 	return a, res, err
 }
 
-// requested returns path and query as the browser has sent them, before a router has cut a prefix off.
+// requested returns path and query as the browser has sent them, before a router has cut a prefix
+// off.
 func requested(r *http.Request) string {
 	if strings.HasPrefix(r.RequestURI, "/") {
 		return r.RequestURI
@@ -250,7 +265,8 @@ func callerIn(h http.Header) (*Caller, error) {
 		err = errors.Join(err, errors.New("no user"))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the headers of /auth/verify have another form than expected; is the URL right? %w", err)
+		return nil,
+			fmt.Errorf("the headers of /auth/verify have another form than expected; is the URL right? %w", err)
 	}
 	return caller, nil
 }
@@ -288,7 +304,8 @@ func (c *Client) Callback() http.Handler {
 
 // isPage reports whether Reeve itself answers with a page for people, not a proxy in front of it.
 func isPage(res *response) bool {
-	return strings.HasPrefix(res.header.Get("Content-Type"), "text/html") && res.header.Get("X-Request-Id") != ""
+	return strings.HasPrefix(res.header.Get("Content-Type"), "text/html") &&
+		res.header.Get("X-Request-Id") != ""
 }
 
 // copyHeaders passes what a browser needs from a response of Reeve on.
@@ -310,9 +327,12 @@ func (c *Client) refuseFailed(ctx context.Context, w http.ResponseWriter, err er
 		return // the client is gone
 	}
 	var failed *Error
-	if errors.As(err, &failed) && (failed.Status == 0 || failed.Status >= 500 || failed.Status == http.StatusTooManyRequests) {
+	if errors.As(err, &failed) &&
+		(failed.Status == 0 || failed.Status >= 500 ||
+			failed.Status == http.StatusTooManyRequests) {
 		w.Header().Set("Retry-After", "5")
-		refuse(w, http.StatusServiceUnavailable, "permissions can't be checked at the moment; try again")
+		refuse(w, http.StatusServiceUnavailable,
+			"permissions can't be checked at the moment; try again")
 		if c.warned.now() {
 			c.logger.Warn("reeve: permissions can't be checked", "error", err)
 		}
@@ -322,7 +342,8 @@ func (c *Client) refuseFailed(ctx context.Context, w http.ResponseWriter, err er
 	c.logger.Error("reeve: permissions can't be checked; is the configuration of this program right?", "error", err)
 }
 
-// sometimes limits warnings to one in ten seconds: a program can get many requests while Reeve is unreachable.
+// sometimes limits warnings to one in ten seconds: a program can get many requests while Reeve is
+// unreachable.
 type sometimes struct{ last atomic.Int64 }
 
 // now reports whether to warn now.

@@ -116,7 +116,8 @@ func (c *Client) send(ctx context.Context, a *attempt) (*response, error) {
 			case errors.Is(err, errTooLarge):
 				code, text = badResponse, err.Error()
 			}
-			return nil, &Error{Method: a.method, Path: a.path, Code: code, Message: text, cause: err}
+			return nil, &Error{Method: a.method, Path: a.path, Code: code, Message: text,
+				cause: err}
 		}
 		return res, nil
 	}
@@ -142,11 +143,13 @@ func (c *Client) sendOnce(ctx context.Context, a *attempt) (*response, error) {
 	return &response{res.StatusCode, res.Header, body}, err
 }
 
-// pause reports whether attempt n, from 0, can be followed by another one, and how long to wait before it.
+// pause reports whether attempt n, from 0, can be followed by another one, and how long to wait
+// before it.
 func (a *attempt) pause(n int, res *response, err error) (pause time.Duration, again bool) {
 	pause = firstPause<<min(n, 6) + jitter(firstPause)
 	// What reads, and what the server carries out once, can be repeated whatever has happened.
-	safe := a.method == http.MethodGet || a.method == http.MethodHead || a.header.Get("Idempotency-Key") != ""
+	safe := a.method == http.MethodGet || a.method == http.MethodHead ||
+		a.header.Get("Idempotency-Key") != ""
 	if err != nil {
 		return pause, safe && !errors.Is(err, errTooLarge)
 	}
@@ -207,7 +210,8 @@ func (r *response) failure(a *attempt) *Error {
 	}
 }
 
-// jitter returns a random duration below a limit, so that clients do not try again at the same moment.
+// jitter returns a random duration below a limit, so that clients do not try again at the same
+// moment.
 func jitter(limit time.Duration) time.Duration {
 	var b [8]byte
 	rand.Read(b[:]) // it never fails

@@ -52,8 +52,8 @@ const (
 	maxWebhook       = 1 << 20 // bytes of a message
 )
 
-// VerifyWebhook returns the event of a message if a secret ("whsec_…") has signed it, by the specification
-// Standard Webhooks. body is the body as it was received.
+// VerifyWebhook returns the event of a message if a secret ("whsec_…") has signed it, by the
+// specification Standard Webhooks. body is the body as it was received.
 func VerifyWebhook(secret string, header http.Header, body []byte) (*Event, error) {
 	key, err := webhookKey(secret)
 	if err != nil {
@@ -83,8 +83,8 @@ func VerifyWebhook(secret string, header http.Header, body []byte) (*Event, erro
 	return &Event{id, message.Type, message.Timestamp, message.Data}, nil
 }
 
-// signedBy reports whether one of the signatures in a header, "v1,…" separated by spaces, is a sum. There
-// are two after the rotation of the secret.
+// signedBy reports whether one of the signatures in a header, "v1,…" separated by spaces, is a sum.
+// There are two after the rotation of the secret.
 func signedBy(sum []byte, header string) bool {
 	for text := range strings.FieldsSeq(header) {
 		encoded, ok := strings.CutPrefix(text, "v1,")
@@ -100,15 +100,16 @@ func webhookKey(secret string) ([]byte, error) {
 	encoded, ok := strings.CutPrefix(strings.TrimSpace(secret), "whsec_")
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(key) < 24 {
-		return nil, errors.New("reeve: the secret of a webhook must be whsec_ and the base64 of at least 24 bytes")
+		return nil,
+			errors.New("reeve: the secret of a webhook must be whsec_ and the base64 of at least 24 bytes")
 	}
 	return key, nil
 }
 
-// Webhook returns a handler that receives the events of a webhook with a secret. It answers 204 if the
-// function returns nil. After an error it answers 500, so that Reeve sends the event, and all that follow
-// it, again later. Messages that are not signed with the secret, or are older than five minutes, get 401.
-// Webhook panics if the secret is not one.
+// Webhook returns a handler that receives the events of a webhook with a secret. It answers 204 if
+// the function returns nil. After an error it answers 500, so that Reeve sends the event, and all
+// that follow it, again later. Messages that are not signed with the secret, or are older than five
+// minutes, get 401. Webhook panics if the secret is not one.
 func Webhook(secret string, receive func(context.Context, *Event) error) http.Handler {
 	if _, err := webhookKey(secret); err != nil {
 		panic(err)
@@ -117,7 +118,8 @@ func Webhook(secret string, receive func(context.Context, *Event) error) http.Ha
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhook))
 		if err != nil {
-			refuse(w, http.StatusRequestEntityTooLarge, "the message is larger than 1 MiB, or ended early")
+			refuse(w, http.StatusRequestEntityTooLarge,
+				"the message is larger than 1 MiB, or ended early")
 			return
 		}
 		event, err := VerifyWebhook(secret, r.Header, body)
@@ -129,7 +131,8 @@ func Webhook(secret string, receive func(context.Context, *Event) error) http.Ha
 			return
 		}
 		if err := receive(r.Context(), event); err != nil {
-			slog.Error("reeve: an event was not processed; it will be sent again", "id", event.ID, "type", event.Type, "error", err)
+			slog.Error("reeve: an event was not processed; it will be sent again", "id", event.ID,
+				"type", event.Type, "error", err)
 			refuse(w, http.StatusInternalServerError, "the event was not processed")
 			return
 		}

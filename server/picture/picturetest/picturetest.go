@@ -49,7 +49,8 @@ func Fixture(t testing.TB, text string) []byte {
 // right.
 func Quarters(w, h int, colours ...color.Color) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
-	for i, r := range []image.Rectangle{image.Rect(0, 0, w/2, h/2), image.Rect(w/2, 0, w, h/2), image.Rect(0, h/2, w/2, h), image.Rect(w/2, h/2, w, h)} {
+	for i, r := range []image.Rectangle{image.Rect(0, 0, w/2, h/2), image.Rect(w/2, 0, w, h/2),
+		image.Rect(0, h/2, w/2, h), image.Rect(w/2, h/2, w, h)} {
 		draw.Draw(img, r, image.NewUniform(colours[i]), image.Point{}, draw.Src)
 	}
 	return img
@@ -87,7 +88,8 @@ func Join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 // PNGChunk returns a chunk of a PNG.
 func PNGChunk(kind string, data []byte) []byte {
 	body := Join([]byte(kind), data)
-	return Join(binary.BigEndian.AppendUint32(nil, uint32(len(data))), body, binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(body)))
+	return Join(binary.BigEndian.AppendUint32(nil, uint32(len(data))), body,
+		binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(body)))
 }
 
 // InPNG inserts chunks between the header of a PNG and the rest.
@@ -98,7 +100,8 @@ func InPNG(data []byte, chunks ...[]byte) []byte {
 
 func PNGHeader(w, h uint32, depth, model, interlace byte) []byte {
 	ihdr := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
-	return Join([]byte("\x89PNG\r\n\x1a\n"), PNGChunk("IHDR", append(ihdr, depth, model, 0, 0, interlace)))
+	return Join([]byte("\x89PNG\r\n\x1a\n"),
+		PNGChunk("IHDR", append(ihdr, depth, model, 0, 0, interlace)))
 }
 
 // JPEGSegment returns a segment of a JPEG.
@@ -126,7 +129,8 @@ func JPEGSized(t testing.TB, data []byte, w, h uint16) []byte {
 
 // WebPChunk returns a chunk of a WebP.
 func WebPChunk(kind string, data []byte) []byte {
-	return Join([]byte(kind), binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data, make([]byte, len(data)&1))
+	return Join([]byte(kind), binary.LittleEndian.AppendUint32(nil, uint32(len(data))), data,
+		make([]byte, len(data)&1))
 }
 
 // WebP returns a WebP of chunks.
@@ -139,12 +143,15 @@ func WebP(chunks ...[]byte) []byte {
 func WebPChunks(data []byte) []byte { return data[12:] }
 
 func WebPCanvas(flags byte, w, h int) []byte {
-	return WebPChunk("VP8X", []byte{flags, 0, 0, 0, byte(w - 1), byte((w - 1) >> 8), byte((w - 1) >> 16), byte(h - 1), byte((h - 1) >> 8), byte((h - 1) >> 16)})
+	return WebPChunk("VP8X",
+		[]byte{flags, 0, 0, 0, byte(w - 1), byte((w - 1) >> 8), byte((w - 1) >> 16), byte(h - 1),
+			byte((h - 1) >> 8), byte((h - 1) >> 16)})
 }
 
 // GIFHeader returns the start of a GIF with two colours, up to its first block.
 func GIFHeader(w, h uint16) []byte {
-	screen := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16([]byte("GIF89a"), w), h)
+	screen := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16([]byte("GIF89a"),
+		w), h)
 	return append(screen, 0x80, 0, 0, 0, 0, 0, 255, 255, 255)
 }
 
@@ -190,8 +197,10 @@ func EXIF(order binary.AppendByteOrder, orientation uint16, rest string) []byte 
 // Metadata lists texts that must not survive scaling or cleaning: data about the author of a
 // photograph, and code that a reader of other formats would run.
 var Metadata = []string{
-	"Exif", "GPS-52.5163N-13.3777E", "http://ns.adobe.com/", "<x:xmpmeta", "Maker-of-the-picture", "ICC_PROFILE", "acsp-profile",
-	"<script>alert", "</html>", "PK\x03\x04", "Photoshop 3.0", "Comment-of-the-maker", "NETSCAPE", "XMP DataXMP",
+	"Exif", "GPS-52.5163N-13.3777E", "http://ns.adobe.com/", "<x:xmpmeta", "Maker-of-the-picture",
+	"ICC_PROFILE", "acsp-profile",
+	"<script>alert", "</html>", "PK\x03\x04", "Photoshop 3.0", "Comment-of-the-maker", "NETSCAPE",
+	"XMP DataXMP",
 }
 
 // WithMetadata returns pictures by format, with Metadata in every place that the format has.
@@ -210,21 +219,33 @@ func WithMetadata(t testing.TB, img *image.NRGBA, lossy string) map[string][]byt
 		frames = frames[18:]
 	}
 	return map[string][]byte{
-		"png": Join(InPNG(PNG(t, img), PNGChunk("iCCP", []byte("ICC_PROFILE\x00\x00acsp-profile")), PNGChunk("eXIf", append([]byte(exifHead), exif...)), PNGChunk("tEXt", []byte("Comment\x00"+script)),
-			PNGChunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00http://ns.adobe.com/"+xmp)), PNGChunk("prIv", []byte("Photoshop 3.0"))), tail),
-		"jpeg": Join(InJPEG(JPEG(t, img), JPEGSegment(0xE1, append([]byte(exifHead), exif...)), JPEGSegment(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00"+xmp)),
-			JPEGSegment(0xE2, []byte("ICC_PROFILE\x00\x01\x01acsp-profile")), JPEGSegment(0xED, []byte("Photoshop 3.0\x00")), JPEGSegment(0xFE, []byte(script))), tail),
-		"gif": Join(InGIF(GIF(t, pal), Join([]byte{0x21, 0xFE}, GIFBlocks([]byte(script))), Join([]byte{0x21, 0xFF, 11}, []byte("NETSCAPE2.0"), GIFBlocks([]byte{1, 0, 0})),
+		"png": Join(InPNG(PNG(t, img), PNGChunk("iCCP", []byte("ICC_PROFILE\x00\x00acsp-profile")),
+			PNGChunk("eXIf", append([]byte(exifHead), exif...)),
+			PNGChunk("tEXt", []byte("Comment\x00"+script)),
+			PNGChunk("iTXt",
+				[]byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00http://ns.adobe.com/"+xmp)),
+			PNGChunk("prIv", []byte("Photoshop 3.0"))), tail),
+		"jpeg": Join(InJPEG(JPEG(t, img), JPEGSegment(0xE1, append([]byte(exifHead), exif...)),
+			JPEGSegment(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00"+xmp)),
+			JPEGSegment(0xE2, []byte("ICC_PROFILE\x00\x01\x01acsp-profile")),
+			JPEGSegment(0xED, []byte("Photoshop 3.0\x00")), JPEGSegment(0xFE, []byte(script))),
+			tail),
+		"gif": Join(InGIF(GIF(t, pal), Join([]byte{0x21, 0xFE}, GIFBlocks([]byte(script))),
+			Join([]byte{0x21, 0xFF, 11}, []byte("NETSCAPE2.0"), GIFBlocks([]byte{1, 0, 0})),
 			Join([]byte{0x21, 0xFF, 11}, []byte("XMP DataXMP"), GIFBlocks([]byte(xmp)))), tail),
-		"webp": Join(WebP(WebPCanvas(flags, 64, 32), WebPChunk("ICCP", []byte("ICC_PROFILE acsp-profile")), frames, WebPChunk("EXIF", append([]byte(exifHead), exif...)),
-			WebPChunk("XMP ", []byte("http://ns.adobe.com/"+xmp)), WebPChunk("priv", []byte(script))), tail),
+		"webp": Join(WebP(WebPCanvas(flags, 64, 32),
+			WebPChunk("ICCP", []byte("ICC_PROFILE acsp-profile")), frames,
+			WebPChunk("EXIF", append([]byte(exifHead), exif...)),
+			WebPChunk("XMP ", []byte("http://ns.adobe.com/"+xmp)),
+			WebPChunk("priv", []byte(script))), tail),
 	}
 }
 
 // FindMetadata returns an entry of Metadata that a public picture must not have, "" for none.
 func FindMetadata(text string) string {
 	for _, told := range Metadata {
-		if !slices.Contains([]string{"Exif", "ICC_PROFILE", "acsp-profile", "NETSCAPE"}, told) && strings.Contains(text, told) {
+		if !slices.Contains([]string{"Exif", "ICC_PROFILE", "acsp-profile", "NETSCAPE"}, told) &&
+			strings.Contains(text, told) {
 			return told
 		}
 	}
@@ -234,7 +255,10 @@ func FindMetadata(text string) string {
 // Decode decodes a result of scaling and checks its bounds.
 func Decode(t testing.TB, out []byte, mediaType string, width, height int) image.Image {
 	t.Helper()
-	decode := map[string]func(io.Reader) (image.Image, error){"image/png": png.Decode, "image/jpeg": jpeg.Decode}[mediaType]
+	decode := map[string]func(io.Reader) (image.Image, error){
+		"image/png":  png.Decode,
+		"image/jpeg": jpeg.Decode,
+	}[mediaType]
 	if decode == nil {
 		t.Fatalf("the media type is %q", mediaType)
 	}

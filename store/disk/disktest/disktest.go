@@ -102,9 +102,9 @@ func WriteFile(t testing.TB, path string, b []byte) {
 // ownProcess is set in the process that InOwnProcess starts.
 const ownProcess = "REEVE_TEST_OWN_PROCESS"
 
-// InOwnProcess runs the test that calls it in a process of its own, and reports whether this is that
-// process. It is for tests that change a limit of the process: the log that the go command keeps of a
-// test process obeys it, too.
+// InOwnProcess runs the test that calls it in a process of its own, and reports whether this is
+// that process. It is for tests that change a limit of the process: the log that the go command
+// keeps of a test process obeys it, too.
 func InOwnProcess(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(ownProcess) == t.Name() {
@@ -123,7 +123,8 @@ func InOwnProcess(t *testing.T) bool {
 func Fill(t testing.TB, at string, n int) (remove func()) {
 	t.Helper()
 	path := filepath.Join(at, "ballast")
-	if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil && !errors.Is(err, syscall.ENOSPC) {
+	if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil &&
+		!errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
 	return func() {
