@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -58,7 +59,7 @@ func (c observedCounters) drop(key string) {
 // the name, which is last, may contain blanks.
 func displayKey(key string) string {
 	kind, rest, _ := strings.Cut(key, " ")
-	if kind == "addr" || kind == "register" || kind == "challenge" {
+	if slices.Contains(withoutRealm, kind) {
 		return "throttle:" + kind + ":" + rest
 	}
 	realm, rest, _ := strings.Cut(rest, " ")
@@ -75,6 +76,9 @@ func displayKey(key string) string {
 	where, name, _ := strings.Cut(rest, " ")
 	return "throttle:" + realm + kind + ":" + displayName(name) + "|" + where
 }
+
+// withoutRealm are the kinds of counters of an address or a session's user alone.
+var withoutRealm = []string{"addr", "register", "challenge", "link", "forgot", "change"}
 
 const maxDisplayName = 64
 

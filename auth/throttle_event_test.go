@@ -64,6 +64,19 @@ func TestThrottleEvents_Attempts(t *testing.T) {
 	}
 }
 
+func TestThrottleEvents_KindsWithoutRealm(t *testing.T) {
+	for key, want := range map[string]string{
+		"addr 10.0.0.1":      "throttle:addr:10.0.0.1",
+		"link 10.0.0.1":      "throttle:link:10.0.0.1",
+		"forgot 2001:db8::1": "throttle:forgot:2001:db8::1",
+		"change 7":           "throttle:change:7",
+	} {
+		if got := displayKey(key); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
 func TestThrottleEvents_Registration(t *testing.T) {
 	in := start(t)
 	in.set("app.registration", "1")
