@@ -8,13 +8,7 @@ func HoldStream(req *web.Request) error {
 	defer req.LeavePlace()
 	most := max(req.Server.Limits.Streams.Total/userStreams, 1)
 	if req.Session != nil {
-		return req.Hold(req.Server.Limits.Streams, 1, web.Share{
-			Client: web.UserKey(req.Actor),
-			Most:   most,
-		})
+		return req.HoldOne(req.Server.Limits.Streams, most)
 	}
-	return req.Hold(req.Server.Limits.Streams, 1, web.Share{
-		Client: web.ClientKey(req.Addr),
-		Most:   most,
-	}, web.Share{Client: "without a token", Most: most})
+	return req.HoldOne(req.Server.Limits.Streams, most, "without a token")
 }

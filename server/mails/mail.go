@@ -165,10 +165,7 @@ type mailTest struct {
 // sendTestMail sends a mail with the saved settings, at once and also while sending is turned off,
 // so that the settings can be tried before.
 func (o *Outbox) sendTestMail(req *web.Request, in *mailTestIn) (*mailTest, error) {
-	if err := req.Hold(req.Server.Limits.MailTests, 1, web.Share{
-		Client: web.UserKey(req.Actor),
-		Most:   1,
-	}); err != nil {
+	if err := req.HoldOne(req.Server.Limits.MailTests, 1); err != nil {
 		return nil, err
 	}
 	var server mail.Server

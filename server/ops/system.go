@@ -33,10 +33,7 @@ func SystemRoutes() []web.Route {
 // room for a copy does a transaction stay open, at most for the time that data.db takes
 // at the minimum rate.
 func backup(req *web.Request, _ *web.None, w http.ResponseWriter) (err error) {
-	if err := req.Hold(req.Server.Limits.Backups, 1, web.Share{
-		Client: web.UserKey(req.Actor),
-		Most:   web.MaxBackupsPerUser,
-	}); err != nil {
+	if err := req.HoldOne(req.Server.Limits.Backups, web.MaxBackupsPerUser); err != nil {
 		return errs.Of(err).After(backupRetry)
 	}
 	recipients := req.Server.Config.BackupRecipients

@@ -87,7 +87,7 @@ func (c *configRead) reveal(out *web.Envelope) error {
 			return err
 		}
 	}
-	return errs.New(errs.Busy, "the settings are being changed too often; try again in a moment").After(web.LimitRetry)
+	return errs.New(errs.Busy, "the settings are being changed too often; try again in a moment").After(time.Second)
 }
 
 // maxRevealTries is how often secrets may change while their reading is being added to the change

@@ -34,11 +34,11 @@ type SecretReads struct {
 // secretReader is an API key, the group whose secrets it reads, and from where.
 type secretReader struct {
 	key, group store.ID
-	network    string // see ClientKey
+	network    string // see web.Request.ClientKey
 }
 
 func readerOf(req *web.Request, s *store.ConfigSecrets) secretReader {
-	return secretReader{req.Actor.Key.ID, s.Group.ID, web.ClientKey(req.Addr)}
+	return secretReader{req.Actor.Key.ID, s.Group.ID, req.ClientKey()}
 }
 
 // secretReading counts the reads of one key of one version of the secrets of a group, within an

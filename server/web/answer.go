@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/limit"
 	"reeve/store"
 )
 
@@ -63,7 +64,7 @@ func (req *Request) reserveAnswer(n int64) error {
 	case more <= 0:
 		a.limit.Release(-more, a.shares...)
 	case req.Route.Method != http.MethodGet && req.Route.changes():
-		a.limit.add(more, a.shares...)
+		a.limit.Force(more, a.shares...)
 	default:
 		if err := a.limit.Acquire(more, a.shares...); err != nil {
 			return err
@@ -152,17 +153,17 @@ func (s *Server) boundStreams(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		handler, client := next, ClientKey(s.clientAddr(r))
+		handler, client := next, limit.ClientKey(s.clientAddr(r))
 		place := &held{
 			limit:  s.Limits.answers,
 			n:      streamCost,
-			shares: []Share{{client, answersPerAddress}},
+			shares: []limit.Share{{Client: client, Most: answersPerAddress}},
 		}
 		if err := place.acquire(); err != nil {
 			place = &held{
 				limit:  s.Limits.refusals,
 				n:      1,
-				shares: []Share{{client, refusalsPerAddress}},
+				shares: []limit.Share{{Client: client, Most: refusalsPerAddress}},
 			}
 			if place.acquire() != nil {
 				panic(http.ErrAbortHandler)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"reeve/server/limit"
 	"reeve/store/errs"
 )
 
@@ -151,5 +152,6 @@ func (req *Request) holdMemory(n int64) error {
 	if n == 0 {
 		return nil
 	}
-	return req.Hold(req.Server.Limits.BodyMemory, n, Share{ClientKey(req.Addr), BodyShare})
+	return req.Hold(req.Server.Limits.BodyMemory, n,
+		limit.Share{Client: req.ClientKey(), Most: BodyShare})
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"reeve/server/limit"
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/kv"
@@ -254,7 +255,7 @@ func (req *Request) ConfirmCompleted(done *store.CompletedRequest) error {
 		stored, err := store.CompletedByKey.Get(tx, done.Key)
 		if errs.Is(err, errs.NotFound) || err == nil && stored.RequestID != done.RequestID {
 			return errs.New(errs.Busy,
-				"the first request with this Idempotency-Key has failed; repeat it").After(LimitRetry)
+				"the first request with this Idempotency-Key has failed; repeat it").After(limit.Retry)
 		}
 		return err
 	})

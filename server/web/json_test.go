@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/limit"
 	"reeve/server/people"
 	"reeve/server/redact"
 	"reeve/server/servertest"
@@ -272,16 +273,16 @@ func TestBodyMemory_Bound(t *testing.T) {
 	body := `{"nickname":"` + strings.Repeat("x", 100_000) + `"}`
 	memory := in.Server.Limits.BodyMemory
 	in.Call("PUT", "/admin/info", body, "owner").Brief(422)
-	servertest.Must(t, memory.Acquire(web.BodyShare, web.Share{Client: "192.0.2.1", Most: web.BodyShare})) // the client address of test requests
+	servertest.Must(t, memory.Acquire(web.BodyShare, limit.Share{Client: "192.0.2.1", Most: web.BodyShare})) // the client address of test requests
 	in.Call("PUT", "/admin/info", body, "owner").Brief(429, `"errorCode":"too_many_requests"`)
 	in.Call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").Brief(200)
-	memory.Release(web.BodyShare, web.Share{Client: "192.0.2.1", Most: web.BodyShare})
-	servertest.Must(t, memory.Acquire(web.BodyMemory, web.Share{Client: "203.0.113.1", Most: web.BodyMemory}))
+	memory.Release(web.BodyShare, limit.Share{Client: "192.0.2.1", Most: web.BodyShare})
+	servertest.Must(t, memory.Acquire(web.BodyMemory, limit.Share{Client: "203.0.113.1", Most: web.BodyMemory}))
 	if a := in.Call("PUT", "/admin/info", body, "owner"); a.Code != 503 || a.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.Call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").Brief(200)
-	memory.Release(web.BodyMemory, web.Share{Client: "203.0.113.1", Most: web.BodyMemory})
+	memory.Release(web.BodyMemory, limit.Share{Client: "203.0.113.1", Most: web.BodyMemory})
 	in.Call("PUT", "/admin/info", body, "owner").Brief(422)
 	if memory.Now() != 0 || len(memory.ByClient) != 0 {
 		t.Errorf("%d bytes are still held, by %v", memory.Now(), memory.ByClient)
@@ -296,11 +297,11 @@ func TestFormMemory_Bound(t *testing.T) {
 	memory := in.Server.Limits.BodyMemory
 	large, small := "username\n"+strings.Repeat("x", 100_000), "username\nann\n"
 	in.Upload("/admin/list-import?dry_run=1", large, "owner").Brief(422)
-	servertest.Must(t, memory.Acquire(web.BodyShare, web.Share{Client: "192.0.2.1", Most: web.BodyShare}))
+	servertest.Must(t, memory.Acquire(web.BodyShare, limit.Share{Client: "192.0.2.1", Most: web.BodyShare}))
 	in.Upload("/admin/list-import?dry_run=1", large, "owner").Brief(429, `"errorCode":"too_many_requests"`)
 	in.Upload("/admin/avatar", large, "owner").Brief(429, `"errorCode":"too_many_requests"`)
 	in.Upload("/admin/list-import?dry_run=1", small, "owner").Brief(200)
-	memory.Release(web.BodyShare, web.Share{Client: "192.0.2.1", Most: web.BodyShare})
+	memory.Release(web.BodyShare, limit.Share{Client: "192.0.2.1", Most: web.BodyShare})
 	if memory.Now() != 0 || len(memory.ByClient) != 0 {
 		t.Errorf("%d bytes are still held, by %v", memory.Now(), memory.ByClient)
 	}

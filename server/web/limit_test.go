@@ -11,58 +11,18 @@ import (
 	"testing"
 	"time"
 
+	"reeve/server/limit"
 	"reeve/server/ops"
 	"reeve/server/servertest"
 	"reeve/server/web"
-	"reeve/store/errs"
 )
-
-func TestLimit_SharedByClients(t *testing.T) {
-	t.Parallel()
-	l := web.NewLimit("test", 10, errs.Say("too many requests at once"))
-	a, b := web.Share{Client: "a", Most: 6}, web.Share{Client: "b", Most: 6}
-	for i, step := range []struct {
-		n      int64
-		shares []web.Share
-		kind   errs.Kind // Internal for none
-	}{
-		{6, []web.Share{a}, errs.Internal}, {1, []web.Share{a}, errs.TooMany}, {5, []web.Share{b}, errs.Busy}, {4, []web.Share{b}, errs.Internal},
-		{1, []web.Share{b, a}, errs.TooMany}, {1, nil, errs.Busy},
-	} {
-		err := l.Acquire(step.n, step.shares...)
-		if step.kind == errs.Internal && err != nil || step.kind != errs.Internal && (!errs.Is(err, step.kind) || errs.Of(err).RetryAfter == 0) {
-			t.Errorf("step %d: %v", i, err)
-		}
-	}
-	l.Release(6, a)
-	l.Release(4, b)
-	if l.Now() != 0 || len(l.ByClient) != 0 || l.Rejected.Load() != 4 {
-		t.Errorf("%d are held by %v, %d were rejected", l.Now(), l.ByClient, l.Rejected.Load())
-	}
-}
-
-func TestMaxConnections_LeaveDescriptors(t *testing.T) {
-	t.Parallel()
-	files, known := web.Descriptors()
-	if !known {
-		t.Skip("this system does not tell how many descriptors there are")
-	}
-	if n, err := web.MaxConnections(0); err != nil || n > max(web.LeastConns, files-web.ReservedFiles) || n > web.MostConns {
-		t.Errorf("%d of %d, %v", n, files, err)
-	}
-	if n, err := web.MaxConnections(20); err != nil || n != 20 {
-		t.Errorf("%d, %v", n, err)
-	}
-	if _, err := web.MaxConnections(files); err == nil || !strings.Contains(err.Error(), "server.max_connections") {
-		t.Errorf("got %v", err)
-	}
-}
 
 // gated starts a server with that many connections, as Run does.
 func gated(t *testing.T, in *servertest.Instance, most int, exempt ...netip.Prefix) *httptest.Server {
 	in.Server.Limits.Connections.Total = int64(most)
 	srv := httptest.NewUnstartedServer(in.Server.Handler())
-	srv.Listener = web.NewListener(srv.Listener, web.NewGate(in.Server.Limits.Connections, exempt, true))
+	in.Server.Config.TrustedProxies = exempt
+	srv.Listener = in.Server.Gated(srv.Listener)
 	srv.Start()
 	t.Cleanup(srv.Close)
 	return srv
@@ -128,9 +88,9 @@ func TestUploadLimit_ByUserAndAddress(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Clerk("clerk", "file.list.create")
-	address, owner := web.Share{Client: "192.0.2.1", Most: 1 << 30}, web.Share{Client: "user 1", Most: 1 << 30}
+	address, owner := limit.Share{Client: "192.0.2.1", Most: 1 << 30}, limit.Share{Client: "user 1", Most: 1 << 30}
 	for name, c := range map[string]struct {
-		l       *web.Limit
+		l       *limit.Limit
 		perUser int64
 		perAddr int64
 		call    func(as string) *servertest.Reply

@@ -10,6 +10,7 @@ import (
 
 	vm "github.com/VictoriaMetrics/metrics"
 	"reeve/auth"
+	"reeve/server/limit"
 	"reeve/store"
 	"reeve/store/kv"
 )
@@ -59,7 +60,7 @@ func (m *metrics) Counter(name, help string, value func() uint64) {
 type collected struct {
 	version            string
 	requests           []*requestStats
-	limits             []*Limit
+	limits             []*limit.Limit
 	store              kv.Stats
 	auth               auth.Stats
 	files              []kv.FileStats

@@ -32,15 +32,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"filippo.io/age"
+	"github.com/julienschmidt/httprouter"
+	"github.com/rs/zerolog"
 	"reeve/auth"
+	"reeve/server/listen"
 	"reeve/server/monitor"
 	"reeve/server/webhook"
 	"reeve/store"
 	"reeve/store/errs"
-
-	"filippo.io/age"
-	"github.com/julienschmidt/httprouter"
-	"github.com/rs/zerolog"
 )
 
 // Config is the configuration of a Server.
@@ -234,8 +234,7 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
 	}
-	gated := NewListener(tcp,
-		NewGate(s.Limits.Connections, s.Config.TrustedProxies, s.Config.TLSCert == ""))
+	gated := s.Gated(tcp)
 	listener := net.Listener(gated)
 	if s.Config.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.Config.TLSCert, s.Config.TLSKey)
@@ -323,7 +322,7 @@ type ConfigValue struct {
 func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server, error) {
 	var head [6]byte
 	rand.Read(head[:]) // never fails: crypto/rand ends the program instead
-	connections, err := MaxConnections(config.MaxConnections)
+	connections, err := listen.MaxConnections(config.MaxConnections)
 	if err != nil {
 		return nil, err
 	}

@@ -162,8 +162,7 @@ type testData struct {
 
 // sendTestEvent sends an event that is not in the change log, and waits for the response.
 func (w *Sender) sendTestEvent(req *web.Request, in *web.ByID) (*DeliveryDetail, error) {
-	if err := req.Hold(req.Server.Limits.Tests, 1,
-		web.Share{Client: web.UserKey(req.Actor), Most: 1}); err != nil {
+	if err := req.HoldOne(req.Server.Limits.Tests, 1); err != nil {
 		return nil, err
 	}
 	var v *store.Webhook

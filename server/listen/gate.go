@@ -1,15 +1,14 @@
-package web
+package listen
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"slices"
 	"time"
 
+	"reeve/server/limit"
 	"reeve/store/errs"
 )
 
@@ -22,7 +21,8 @@ const (
 	LeastConns    = 16
 	maxLingering  = 32 // rejected connections that get a response
 	lingerTime    = time.Second
-	unknownFiles  = 1 << 10 // descriptors if the system's limit is unknown
+	maxUnread     = 64 << 10 // bytes of a rejected request that are read
+	unknownFiles  = 1 << 10  // descriptors if the system's limit is unknown
 )
 
 // MaxConnections returns the limit of connections: wanted, or if that is 0, as many as
@@ -45,38 +45,23 @@ func MaxConnections(wanted int) (int, error) {
 
 // gate admits connections.
 type gate struct {
-	limit     *Limit
-	exempt    []netip.Prefix // proxies: all their clients have one address
-	plain     bool           // HTTP without TLS, so that a rejected connection can get a response
+	limit     *limit.Limit
+	exempt    []netip.Prefix       // proxies: all their clients have one address
+	answers   map[errs.Kind][]byte // responses to rejected connections; nil with TLS
 	lingering chan struct{}
-	answers   map[errs.Kind][]byte // responses to rejected connections
 }
 
-func NewGate(l *Limit, exempt []netip.Prefix, plain bool) *gate {
-	g := &gate{
-		limit:     l,
-		exempt:    exempt,
-		plain:     plain,
-		lingering: make(chan struct{}, maxLingering),
-		answers:   map[errs.Kind][]byte{},
+func newGate(l *limit.Limit, exempt []netip.Prefix, answer func(*errs.Error) []byte) *gate {
+	g := &gate{limit: l, exempt: exempt, lingering: make(chan struct{}, maxLingering)}
+	if answer == nil {
+		return g
 	}
+	g.answers = map[errs.Kind][]byte{}
 	for _, e := range []*errs.Error{
 		errs.New(errs.TooMany, "too many connections from your address; try again in a moment"),
 		errs.New(errs.Busy, "too many connections; try again in a moment"),
 	} {
-		kind := e.Kind
-		body, err := json.Marshal(failureOf(e, errs.English))
-		if err != nil {
-			panic(err) // strings and numbers can always be encoded
-		}
-		code := Status[kind].Code
-		answer := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nRetry-After: 1\r\nConnection: close\r\nCache-Control: no-store\r\n",
-			code, http.StatusText(code), len(body))
-		for name, value := range map[string][]string{"Content-Security-Policy": noContent,
-			"Cross-Origin-Resource-Policy": sameOrigin, "X-Content-Type-Options": noSniff} {
-			answer += name + ": " + value[0] + "\r\n"
-		}
-		g.answers[kind] = append([]byte(answer+"\r\n"), body...)
+		g.answers[e.Kind] = answer(e)
 	}
 	return g
 }
@@ -84,11 +69,11 @@ func NewGate(l *Limit, exempt []netip.Prefix, plain bool) *gate {
 // admit admits a connection until leave is called, or returns the reason for rejecting
 // it.
 func (g *gate) admit(conn net.Conn) (leave func(), err error) {
-	var shares []Share
+	var shares []limit.Share
 	if peer, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
 		addr := peer.Addr().Unmap()
 		if !slices.ContainsFunc(g.exempt, func(p netip.Prefix) bool { return p.Contains(addr) }) {
-			shares = append(shares, Share{ClientKey(addr), g.limit.Total / 2})
+			shares = append(shares, limit.Share{Client: limit.ClientKey(addr), Most: g.limit.Total / 2})
 		}
 	}
 	if err := g.limit.Acquire(1, shares...); err != nil {
@@ -100,7 +85,7 @@ func (g *gate) admit(conn net.Conn) (leave func(), err error) {
 // reject closes a connection. It sends the reason first, unless too many rejected
 // connections are being answered already.
 func (g *gate) reject(conn net.Conn, reason error) {
-	if g.plain {
+	if g.answers != nil {
 		select {
 		case g.lingering <- struct{}{}:
 			go func() {
@@ -117,7 +102,7 @@ func (g *gate) reject(conn net.Conn, reason error) {
 				}
 				// Closing with unread bytes would reset the connection and lose the
 				// response.
-				io.Copy(io.Discard, io.LimitReader(conn, maxHeaderBytes))
+				io.Copy(io.Discard, io.LimitReader(conn, maxUnread))
 			}()
 			return
 		default:

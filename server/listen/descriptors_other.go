@@ -1,6 +1,6 @@
 //go:build !unix
 
-package web
+package listen
 
 // Descriptors returns false: the limit is unknown on this system.
 func Descriptors() (n int, known bool) { return 0, false }

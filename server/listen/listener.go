@@ -1,12 +1,17 @@
-package web
+// Package listen accepts connections within a limit.
+package listen
 
 import (
 	"context"
 	"io"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"reeve/server/limit"
+	"reeve/store/errs"
 )
 
 // A Listener accepts the connections that its gate admits. When the server stops, it cuts off the
@@ -18,9 +23,16 @@ type Listener struct {
 	conns map[*countedConn]struct{}
 }
 
-// NewListener returns a Listener that accepts connections from l.
-func NewListener(l net.Listener, g *gate) *Listener {
-	return &Listener{Listener: l, gate: g, conns: map[*countedConn]struct{}{}}
+// New returns a Listener that accepts connections from l within a limit. No address gets more than
+// half of them, except exempt ones. answer encodes the response to a rejected connection; it is nil
+// for connections with TLS, which get none.
+func New(l net.Listener, limit *limit.Limit, exempt []netip.Prefix,
+	answer func(*errs.Error) []byte) *Listener {
+	return &Listener{
+		Listener: l,
+		gate:     newGate(limit, exempt, answer),
+		conns:    map[*countedConn]struct{}{},
+	}
 }
 
 // Accept returns the next connection that the gate admits.

@@ -1,15 +1,17 @@
-package web_test
+package listen_test
 
 import (
 	"errors"
 	"io"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"reeve/server/web"
+	"reeve/server/limit"
+	"reeve/server/listen"
 	"reeve/store/errs"
 )
 
@@ -23,10 +25,10 @@ type pipeListener struct {
 func (l pipeListener) Accept() (net.Conn, error) { return <-l.conns, nil }
 
 // dial returns a listener and both ends of a connection that it has accepted.
-func dial(t *testing.T) (l *web.Listener, server, client net.Conn) {
+func dial(t *testing.T) (l *listen.Listener, server, client net.Conn) {
 	t.Helper()
 	pipes := pipeListener{conns: make(chan net.Conn, 1)}
-	l = web.NewListener(pipes, web.NewGate(web.NewLimit("connections", 100, errs.Say("too many connections")), nil, true))
+	l = listen.New(pipes, limit.New("connections", 100, errs.Say("too many connections")), nil, nil)
 	near, far := net.Pipe()
 	pipes.conns <- near
 	conn, err := l.Accept()
@@ -80,4 +82,21 @@ func TestListener_ClosedConnectionIsRemoved(t *testing.T) {
 			t.Errorf("%d connections are open after Close", n)
 		}
 	})
+}
+
+func TestMaxConnections_LeaveDescriptors(t *testing.T) {
+	t.Parallel()
+	files, known := listen.Descriptors()
+	if !known {
+		t.Skip("this system does not tell how many descriptors there are")
+	}
+	if n, err := listen.MaxConnections(0); err != nil || n > max(listen.LeastConns, files-listen.ReservedFiles) || n > listen.MostConns {
+		t.Errorf("%d of %d, %v", n, files, err)
+	}
+	if n, err := listen.MaxConnections(20); err != nil || n != 20 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := listen.MaxConnections(files); err == nil || !strings.Contains(err.Error(), "server.max_connections") {
+		t.Errorf("got %v", err)
+	}
 }
