@@ -90,7 +90,7 @@ type blobs struct {
 	jobs   chan *blobJob
 	gate   sync.RWMutex // read-locked while a job is submitted
 	closed bool
-	failed failureState
+	failed disk.WriteFailure
 	done   sync.WaitGroup
 	slots  chan struct{} // limits the chunks that wait to be written, over all uploads
 

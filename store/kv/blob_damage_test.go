@@ -69,7 +69,7 @@ func TestSweep_EndsWithDatabase(t *testing.T) {
 func TestSweep_StopsAfterFailedSync(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	f := mustPut(t, db, "x", []byte("x"))
-	stopUnlessFull(&db.failed, dataName, errors.New("the disk gave up"))
+	db.failed.StopUnlessFull(dataName, errors.New("the disk gave up"))
 	if used, err := db.references(f.Digest); !errs.Is(err, errs.Busy) {
 		t.Errorf("%v, %v", used, err)
 	}

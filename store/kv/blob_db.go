@@ -74,7 +74,7 @@ func (db *DB) openFiles() error {
 // references reports whether a record refers to a blob. After a write failure it returns an
 // error, because a deletion that is visible may not be on the disk.
 func (db *DB) references(d Digest) (used bool, err error) {
-	if _, err := db.failed.since(); err != nil {
+	if _, err := db.failed.Since(); err != nil {
 		return false, err
 	}
 	err = db.View(engine{}, func(tx *Tx) error {

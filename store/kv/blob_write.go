@@ -79,7 +79,7 @@ func (b *blobs) write() {
 // commit commits a batch of jobs. If it fails, each job is retried on its own.
 func (b *blobs) commit(batch []*blobJob) {
 	var err error
-	if _, reason := b.failed.since(); reason != nil {
+	if _, reason := b.failed.Since(); reason != nil {
 		err = reason
 	} else if err = b.tryCommit(batch); err != nil && len(batch) > 1 {
 		for _, j := range batch { // each on its own, so that only the cause fails
@@ -107,7 +107,7 @@ func (b *blobs) tryCommit(batch []*blobJob) error {
 			}
 		}
 		if err := disk.RecoverDamage(b.path, btx.Commit); err != nil {
-			return stopUnlessFull(&b.failed, blobsName, err)
+			return b.failed.StopUnlessFull(blobsName, err)
 		}
 		return nil
 	})

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"reeve/store/disk"
 	"reeve/store/errs"
@@ -194,7 +193,7 @@ func (db *DB) checkInBackground(tables []Table) {
 			reason := errs.New(errs.Busy, "writes have stopped: %s; restore a backup",
 				disk.OneLine(err)).
 				Coded("writing_stopped").Because(err)
-			db.failed.CompareAndSwap(nil, &writeFailure{reason, time.Now()})
+			db.failed.Stop(reason)
 		}
 		if db.options.Checked != nil {
 			db.options.Checked(c.warnings)

@@ -149,7 +149,7 @@ func (db *DB) write() {
 // again.
 func (db *DB) commit(batch []*job) {
 	for len(batch) > 0 {
-		if _, reason := db.failed.since(); reason != nil {
+		if _, reason := db.failed.Since(); reason != nil {
 			finish(batch, func(j *job) { j.err = reason })
 			return
 		}
@@ -261,7 +261,7 @@ func (db *DB) tryCommit(batch []*job) (spoiler int, err error) {
 		j.times.commit = took
 	}
 	if err != nil {
-		return -1, outcome(stopUnlessFull(&db.failed, dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
+		return -1, disk.Outcome(db.failed.StopUnlessFull(dataName, err), err) // if it panicked, the deferred rollback frees the writer's lock
 	}
 	committed = true
 	db.log.committed()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+	"reeve/store/disk"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
@@ -35,13 +36,13 @@ func TestCommitFault_Codes(t *testing.T) {
 		"a sync for which there is no room":        {syscall.ENOSPC, unknown, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var failed failureState
-			err := outcome(stopUnlessFull(&failed, dataName, test.cause), test.cause)
+			var failed disk.WriteFailure
+			err := disk.Outcome(failed.StopUnlessFull(dataName, test.cause), test.cause)
 			disktest.Equal(t, "the write", refusalOf(t, err), test.want)
 			if !errors.Is(err, test.cause) {
 				t.Errorf("%v does not have its cause", err)
 			}
-			_, later := failed.since()
+			_, later := failed.Since()
 			if !test.stops {
 				disktest.Equal(t, "a later write", later, nil)
 				return

@@ -120,7 +120,7 @@ func (c *compaction) run() (done Compacted, err error) {
 	}
 	if err != nil {
 		if disk.IsFull(err) {
-			err = errFull(err)
+			err = disk.FullError(err)
 		}
 		if e := os.Remove(copied); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)

@@ -147,7 +147,7 @@ type DB struct {
 	jobs    chan *job
 	gate    sync.RWMutex // held for reading while a job is queued, so that Close does not close jobs
 	closed  bool
-	failed  failureState
+	failed  disk.WriteFailure
 	stats   stats
 	written chan struct{} // closed when the writer goroutine has ended
 }

@@ -226,7 +226,7 @@ func (db *DB) AcknowledgeLostCommits() error {
 	next.Lost, next.LostAt, next.Commit = 0, 0, db.marker.durable.Load()
 	db.marker.put(next)
 	if err := db.marker.err; err != nil && disk.IsFull(err) {
-		return errFull(err)
+		return disk.FullError(err)
 	}
 	return db.marker.err
 }

@@ -77,7 +77,7 @@ func (r *reserve) keep() {
 func (r *reserve) build() error {
 	free, err := disk.FreeSpace(filepath.Dir(r.path))
 	if err == nil && free < 3*r.size {
-		return errFull(fmt.Errorf("%d bytes are free", free))
+		return disk.FullError(fmt.Errorf("%d bytes are free", free))
 	}
 	if err != nil && !errors.Is(err, disk.ErrSpaceUnknown) {
 		return err

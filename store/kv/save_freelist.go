@@ -9,7 +9,7 @@ const freelistFrom = 64 << 20
 // saveFreelist writes the list of free pages when the database is closed, after the last
 // transaction. The commit has no other changes: if it fails, only the next start is slower.
 func (db *DB) saveFreelist() {
-	if _, reason := db.failed.since(); reason != nil || !db.started {
+	if _, reason := db.failed.Since(); reason != nil || !db.started {
 		return
 	}
 	_ = disk.RecoverDamage(db.path, func() error {

@@ -204,7 +204,7 @@ func (db *DB) FilesHealthy() error {
 	if b == nil {
 		return nil
 	}
-	_, err := b.failed.since()
+	_, err := b.failed.Since()
 	return err
 }
 
@@ -214,7 +214,7 @@ func (db *DB) FilesFailedSince() time.Time {
 	if b == nil {
 		return time.Time{}
 	}
-	at, _ := b.failed.since()
+	at, _ := b.failed.Since()
 	return at
 }
 
@@ -230,7 +230,7 @@ func (db *DB) DiskFree() (free int64, known bool, err error) {
 
 // Healthy returns an error if the database does not accept writes.
 func (db *DB) Healthy() error {
-	if _, err := db.failed.since(); err != nil {
+	if _, err := db.failed.Since(); err != nil {
 		return err
 	}
 	db.gate.RLock()
@@ -243,6 +243,6 @@ func (db *DB) Healthy() error {
 
 // FailedSince returns when a disk error has stopped writing to data.db; zero if none has.
 func (db *DB) FailedSince() time.Time {
-	at, _ := db.failed.since()
+	at, _ := db.failed.Since()
 	return at
 }

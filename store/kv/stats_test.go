@@ -119,7 +119,7 @@ func TestHealthy_Reason(t *testing.T) {
 	noErr(t, db.Close())
 	disktest.Equal(t, "closed", refusalOf(t, db.Healthy()), refusal{errs.Busy, "busy", ""})
 	stopped := zooWith(t)
-	err := stopUnlessFull(&stopped.failed, dataName, errors.New("the disk gave up"))
+	err := stopped.failed.StopUnlessFull(dataName, errors.New("the disk gave up"))
 	disktest.Equal(t, "stopped", stopped.Healthy(), err)
 	if stopped.FailedSince().IsZero() {
 		t.Error("it does not say since when")

@@ -1,4 +1,4 @@
-package kv
+package disk
 
 import (
 	"errors"
@@ -10,26 +10,46 @@ import (
 
 	bolterrors "go.etcd.io/bbolt/errors"
 
-	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
-// stopUnlessFull returns the error for a failed commit. If the disk or the file was too full
-// for the new pages, nothing was changed and writing may continue. After any other error, above
-// all a failed fsync, the contents of the disk are unknown: it records the failure in failed,
-// which stops all further writes to the file.
-func stopUnlessFull(failed *failureState, file string, cause error) error {
+// WriteFailure holds why and since when writing to a file has stopped; empty while it has not.
+type WriteFailure struct{ atomic.Pointer[writeFailure] }
+
+type writeFailure struct {
+	err error
+	at  time.Time
+}
+
+// Stop records the reason for which writing has stopped, unless there is one.
+func (f *WriteFailure) Stop(reason error) {
+	f.CompareAndSwap(nil, &writeFailure{reason, time.Now()})
+}
+
+// Since returns when and why writing has stopped; zero values while it has not.
+func (f *WriteFailure) Since() (time.Time, error) {
+	if stopped := f.Load(); stopped != nil {
+		return stopped.at, stopped.err
+	}
+	return time.Time{}, nil
+}
+
+// StopUnlessFull returns the error for a failed commit. If the disk or the file was too full for the
+// new pages, nothing was changed and writing may continue. After any other error, above all a failed
+// fsync, the contents of the disk are unknown: it records the failure, which stops all further
+// writes to the file.
+func (f *WriteFailure) StopUnlessFull(file string, cause error) error {
 	switch {
 	case errors.Is(cause, bolterrors.ErrMaxSizeReached):
 		return errs.New(errs.Full,
 			"%s has reached the maximum size on 32-bit systems: nothing was changed; delete data, or move to a 64-bit system", file).Because(cause)
 	case fullBeforeCommit(cause):
-		return errFull(cause)
+		return FullError(cause)
 	}
 	stopped := errs.New(errs.Busy,
 		"writes to %s have stopped after a disk error; fix the disk and restart the server", file).
 		Coded("writing_stopped").Because(cause)
-	failed.CompareAndSwap(nil, &writeFailure{stopped, time.Now()})
+	f.Stop(stopped)
 	return stopped
 }
 
@@ -43,7 +63,7 @@ const resizeFailed = "file resize error: "
 func fullBeforeCommit(cause error) bool {
 	var write *fs.PathError
 	if errors.As(cause, &write) {
-		return write.Op == "write" && disk.IsFull(cause)
+		return write.Op == "write" && IsFull(cause)
 	}
 	text, resize := strings.CutPrefix(cause.Error(), resizeFailed)
 	return resize &&
@@ -51,9 +71,9 @@ func fullBeforeCommit(cause error) bool {
 			strings.HasSuffix(text, syscall.EDQUOT.Error()))
 }
 
-// outcome returns the error for the writes of a failed commit: stopped, or an error with the
+// Outcome returns the error for the writes of a failed commit: stopped, or an error with the
 // code write_outcome_unknown if the commit may be on the disk all the same.
-func outcome(stopped, cause error) error {
+func Outcome(stopped, cause error) error {
 	if !errs.Is(stopped, errs.Busy) || strings.HasPrefix(cause.Error(), resizeFailed) {
 		return stopped
 	}
@@ -62,22 +82,8 @@ func outcome(stopped, cause error) error {
 			"check it before you repeat it, after the disk is fixed and the server restarted").Coded("write_outcome_unknown").Because(cause)
 }
 
-func errFull(cause error) error {
+// FullError returns the error for a write that did not fit on the disk.
+func FullError(cause error) error {
 	return errs.New(errs.Full,
 		"the disk is full: nothing was changed; free disk space and try again").Because(cause)
-}
-
-// failureState holds why and since when writing to a file has stopped; empty while it has not.
-type failureState struct{ atomic.Pointer[writeFailure] }
-
-type writeFailure struct {
-	err error
-	at  time.Time
-}
-
-func (s *failureState) since() (time.Time, error) {
-	if stopped := s.Load(); stopped != nil {
-		return stopped.at, stopped.err
-	}
-	return time.Time{}, nil
 }
