@@ -1,14 +1,17 @@
 package store
 
-import "reeve/store/kv"
+import (
+	"reeve/store/blob"
+	"reeve/store/kv"
+)
 
 // Avatar is the photo of a user, scaled down.
 type Avatar struct {
 	Ident
-	UserID ID        `json:"user_id"`
-	Key    string    `json:"key" log:"secret"` // key in its public URL
-	MIME   string    `json:"mime"`
-	Digest kv.Digest `json:"digest"`
+	UserID ID          `json:"user_id"`
+	Key    string      `json:"key" log:"secret"` // key in its public URL
+	MIME   string      `json:"mime"`
+	Digest blob.Digest `json:"digest"`
 	kv.Timestamps
 }
 
@@ -23,7 +26,7 @@ var (
 		return []string{a.Digest.String()}
 	})
 
-	_ = Avatars.Content(func(a *Avatar) kv.Digest { return a.Digest }, nil, AvatarByDigest)
+	_ = Avatars.Content(func(a *Avatar) blob.Digest { return a.Digest }, nil, AvatarByDigest)
 )
 
 var _ = manage(Access{Table: Avatars, Query: "admin.list.query"})

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"reeve/store/blob"
 	"reeve/store/errs"
 	"reeve/store/fold"
 	"reeve/store/kv"
@@ -19,17 +20,17 @@ const (
 // File is an uploaded file. Its content is a blob, which other files may share.
 type File struct {
 	Ident
-	GroupID      ID        `json:"group_id"`
-	Name         string    `json:"name" visible:"name"` // base name
-	Ext          string    `json:"ext"`                 // extension of the name, in lower case and without the dot
-	Kind         string    `json:"kind"`
-	MIME         string    `json:"mime"`
-	Size         int64     `json:"size"`
-	Digest       kv.Digest `json:"digest"`
-	Key          string    `json:"key" log:"secret"` // key in the public URL; "" if the file is not public
-	UploaderID   ID        `json:"uploader_id"`
-	UploaderName string    `json:"uploader_name" log:"personal"`
-	TrashedAt    Time      `json:"trashed_at"` // 0 if it is not in the trash
+	GroupID      ID          `json:"group_id"`
+	Name         string      `json:"name" visible:"name"` // base name
+	Ext          string      `json:"ext"`                 // extension of the name, in lower case and without the dot
+	Kind         string      `json:"kind"`
+	MIME         string      `json:"mime"`
+	Size         int64       `json:"size"`
+	Digest       blob.Digest `json:"digest"`
+	Key          string      `json:"key" log:"secret"` // key in the public URL; "" if the file is not public
+	UploaderID   ID          `json:"uploader_id"`
+	UploaderName string      `json:"uploader_name" log:"personal"`
+	TrashedAt    Time        `json:"trashed_at"` // 0 if it is not in the trash
 	Versioned
 }
 
@@ -89,7 +90,7 @@ var (
 	})
 	FileSearch = kv.NewSearch(Files, func(f *File) []string { return []string{f.Name} })
 
-	_ = Files.Authorize(authorizeFile).Content(func(f *File) kv.Digest {
+	_ = Files.Authorize(authorizeFile).Content(func(f *File) blob.Digest {
 		return f.Digest
 	}, func(f *File) int64 { return f.Size }, FileByDigest)
 )

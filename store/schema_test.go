@@ -26,6 +26,9 @@ func schemaText(s *kv.Schema, program string) string {
 	return text
 }
 
+// inPackage matches the package of a type: a type that moves is the same on disk.
+var inPackage = regexp.MustCompile(`\b[a-z]+\.`)
+
 func fieldsText(prefix string, t reflect.Type) (text string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -38,7 +41,7 @@ func fieldsText(prefix string, t reflect.Type) (text string) {
 			text += fieldsText(name+"[].", of.Elem())
 			continue
 		}
-		text += fmt.Sprintf("  %s %s\n", name, f.Type)
+		text += fmt.Sprintf("  %s %s\n", name, inPackage.ReplaceAllString(f.Type.String(), ""))
 	}
 	return text
 }

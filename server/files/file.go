@@ -8,6 +8,7 @@ import (
 	"reeve/server/jobs"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/blob"
 	"reeve/store/errs"
 	"reeve/store/kv"
 )
@@ -45,18 +46,18 @@ func Routes(js *jobs.Runner) []web.Route {
 // File is a file's record in responses.
 type File struct {
 	store.Ident
-	GroupID      store.ID   `json:"group_id" doc:"ID of the file group; 0 for none"`
-	Name         string     `json:"name"`
-	Ext          string     `json:"ext" doc:"Extension of the name, in lower case, without the dot"`
-	Kind         string     `json:"kind" enum:"file_kind" doc:"Kind of file, detected from the content: image, audio, video, archive, document or other"`
-	MIME         string     `json:"mime" doc:"Media type, detected from the content"`
-	Size         int64      `json:"size" doc:"Size in bytes"`
-	SHA256       kv.Digest  `json:"sha256"`
-	Public       store.Flag `json:"public"`
-	Unclean      store.Flag `json:"keeps_metadata" doc:"1 if its public URL sends the content unchanged, with metadata that it may contain, such as the place in videos, SVG files and documents; 0 for pictures, which are sent without"`
-	URL          string     `json:"url" doc:"URL of the content; it requires a token unless the file is public"`
-	UploaderID   store.ID   `json:"uploader_id"`
-	UploaderName string     `json:"uploader_name" doc:"Username of the uploader at the time of the upload"`
+	GroupID      store.ID    `json:"group_id" doc:"ID of the file group; 0 for none"`
+	Name         string      `json:"name"`
+	Ext          string      `json:"ext" doc:"Extension of the name, in lower case, without the dot"`
+	Kind         string      `json:"kind" enum:"file_kind" doc:"Kind of file, detected from the content: image, audio, video, archive, document or other"`
+	MIME         string      `json:"mime" doc:"Media type, detected from the content"`
+	Size         int64       `json:"size" doc:"Size in bytes"`
+	SHA256       blob.Digest `json:"sha256"`
+	Public       store.Flag  `json:"public"`
+	Unclean      store.Flag  `json:"keeps_metadata" doc:"1 if its public URL sends the content unchanged, with metadata that it may contain, such as the place in videos, SVG files and documents; 0 for pictures, which are sent without"`
+	URL          string      `json:"url" doc:"URL of the content; it requires a token unless the file is public"`
+	UploaderID   store.ID    `json:"uploader_id"`
+	UploaderName string      `json:"uploader_name" doc:"Username of the uploader at the time of the upload"`
 	store.Versioned
 }
 
@@ -196,7 +197,7 @@ func uploadFiles(req *web.Request, in *fileForm, form *web.Form) (*Files, error)
 // received is a file whose content is stored and whose record is not yet.
 type received struct {
 	file   store.File
-	upload *kv.Upload
+	upload *blob.Upload
 }
 
 // receive stores the content of a file, limited by the detected type.

@@ -12,8 +12,8 @@ import (
 	"reeve/server/picture"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/blob"
 	"reeve/store/errs"
-	"reeve/store/kv"
 )
 
 // shrink scales a picture (see picture.Scaler), unless too many are being scaled already.
@@ -110,7 +110,8 @@ func bareMedia(f *store.File) string {
 
 // cleaned returns the content of a public picture without metadata. The pieces to send are
 // found once, by reading the whole picture, and stored beside the thumbnails of the file.
-func cleaned(req *web.Request, f *store.File, blob *kv.Blob) (io.ReadSeeker, error) {
+func cleaned(req *web.Request, f *store.File,
+	whole *blob.Reader) (io.ReadSeeker, error) {
 	const name = "public-1" // change the number when a cleaner changes
 	kept, err := req.DB.Thumb(f.Digest, name)
 	if err != nil {
@@ -118,7 +119,7 @@ func cleaned(req *web.Request, f *store.File, blob *kv.Blob) (io.ReadSeeker, err
 	}
 	var pieces []picture.Piece
 	if kept == nil {
-		if pieces, err = picture.Clean(bareMedia(f), blob, blob.Size()); err != nil {
+		if pieces, err = picture.Clean(bareMedia(f), whole, whole.Size()); err != nil {
 			return nil, err
 		}
 		text, err := json.Marshal(pieces)
@@ -132,5 +133,5 @@ func cleaned(req *web.Request, f *store.File, blob *kv.Blob) (io.ReadSeeker, err
 	} else if err := json.Unmarshal(kept, &pieces); err != nil {
 		return nil, err
 	}
-	return picture.Stitch(blob, pieces), nil
+	return picture.Stitch(whole, pieces), nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"reeve/server/web"
 	"reeve/store"
-	"reeve/store/kv"
+	"reeve/store/blob"
 )
 
 // Schemas converts Go types to JSON Schema. Each struct becomes one named schema.
@@ -47,7 +47,7 @@ func (s *Schemas) Of(t reflect.Type) Object {
 		}
 	case reflect.TypeFor[store.Flag]():
 		return Object{"type": "integer", "enum": []any{0, 1}}
-	case reflect.TypeFor[kv.Digest]():
+	case reflect.TypeFor[blob.Digest]():
 		return Object{"type": "string", "pattern": "^[0-9a-f]{64}$"}
 	case reflect.TypeFor[store.ID]():
 		return least(0)

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"reeve/store/audit"
+	"reeve/store/blob"
 )
 
 // A backup is an uncompressed tar file (PAX) with its entries in a fixed order. It can be
@@ -47,9 +48,9 @@ type manifest struct {
 var segmentFile = regexp.MustCompile(`^` + archiveAudit + `[0-9a-f]{16}\.db$`)
 
 type archiveEntry struct {
-	Name   string `json:"name"`
-	Size   int64  `json:"size"`
-	SHA256 Digest `json:"sha256"`
+	Name   string      `json:"name"`
+	Size   int64       `json:"size"`
+	SHA256 blob.Digest `json:"sha256"`
 }
 
 // encode returns the manifest as it is stored in the archive.
@@ -83,7 +84,7 @@ func (m *manifest) ownHeader(text []byte) *tar.Header {
 
 // manifestSum returns the checksum of an encoded manifest, as it is in the comment of its tar
 // header.
-func manifestSum(text []byte) string { return "sha256 " + Digest(sha256.Sum256(text)).String() }
+func manifestSum(text []byte) string { return "sha256 " + blob.Digest(sha256.Sum256(text)).String() }
 
 // size returns the length in bytes of an archive with this encoded manifest.
 func (m *manifest) size(text []byte) (int64, error) {
@@ -240,7 +241,7 @@ func (e archiveEntry) copyExact(w io.Writer, r io.Reader) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("it is cut off")
 	}
-	if got := Digest(sum.Sum(nil)); err == nil && (n != e.Size || got != e.SHA256) {
+	if got := blob.Digest(sum.Sum(nil)); err == nil && (n != e.Size || got != e.SHA256) {
 		err = fmt.Errorf("it is damaged: %d bytes with the SHA-256 %s, not %d with %s", n, got,
 			e.Size, e.SHA256)
 	}

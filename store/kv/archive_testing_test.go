@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 )
 
@@ -131,7 +132,7 @@ func withFiles(t testing.TB, dir string) (*DB, map[string]string) {
 	db := open(t, dir, Options{Schema: &office, Version: "1.0", Seed: func(tx *Tx) error {
 		return errors.Join(Users.Create(tx, &User{Username: "ann"}), createSecret(tx, "password", "hush"))
 	}})
-	want := map[string]string{"empty": "", "small": "some text", "twin": "some text", "large": string(randomData(t, chunkSize+100))}
+	want := map[string]string{"empty": "", "small": "some text", "twin": "some text", "large": string(randomData(t, blob.ChunkSize+100))}
 	for name, data := range want {
 		mustPut(t, db, name, []byte(data))
 	}

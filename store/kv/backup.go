@@ -17,6 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"reeve/store/audit"
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -32,7 +33,7 @@ type Backup struct {
 	segments []*os.File  // files of the change log, in the order of the manifest
 	key      []byte      // content of secret.key; nil if not included
 	logHead  *audit.Head // head of the copy
-	blobs    *blobs
+	blobs    *blob.Store
 	size     int64
 	release  func()
 }
@@ -76,7 +77,7 @@ func (b *Backup) prepare(db *DB, withKey bool, take func(*Backup) ([]blobRef, er
 		if b.blobs, err = db.files.open(); err != nil {
 			return err
 		}
-		b.release = b.blobs.hold() // before the copy is made, so that no blob it refers to is deleted
+		b.release = b.blobs.Hold() // before the copy is made, so that no blob it refers to is deleted
 	}
 	refs, err := b.takeRecords(db, take)
 	if err != nil {
@@ -172,15 +173,15 @@ func (b *Backup) list(refs []blobRef) error {
 	if err != nil {
 		return err
 	}
-	sizes := map[Digest]int64{}
+	sizes := map[blob.Digest]int64{}
 	for _, r := range refs {
 		size, known := sizes[r.digest]
 		if !known {
-			blob, err := b.blobs.reader(r.digest)
+			content, err := b.blobs.Reader(r.digest)
 			if err != nil {
 				return fmt.Errorf("%s %d: %w", r.of.Noun(), r.id, err)
 			}
-			size = blob.Size()
+			size = content.Size()
 			sizes[r.digest] = size
 		}
 		if r.size >= 0 && r.size != size {
@@ -188,7 +189,7 @@ func (b *Backup) list(refs []blobRef) error {
 				size)
 		}
 	}
-	b.manifest.Entries = []archiveEntry{{dataName, n, Digest(sum.Sum(nil))}}
+	b.manifest.Entries = []archiveEntry{{dataName, n, blob.Digest(sum.Sum(nil))}}
 	if b.key != nil {
 		b.manifest.Entries = append(b.manifest.Entries,
 			archiveEntry{keyName, int64(len(b.key)), sha256.Sum256(b.key)})
@@ -200,9 +201,9 @@ func (b *Backup) list(refs []blobRef) error {
 			return err
 		}
 		b.manifest.Entries = append(b.manifest.Entries,
-			archiveEntry{archiveAudit + filepath.Base(f.Name()), n, Digest(sum.Sum(nil))})
+			archiveEntry{archiveAudit + filepath.Base(f.Name()), n, blob.Digest(sum.Sum(nil))})
 	}
-	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y Digest) int {
+	for _, d := range slices.SortedFunc(maps.Keys(sizes), func(x, y blob.Digest) int {
 		return bytes.Compare(x[:], y[:])
 	}) {
 		b.manifest.Entries = append(b.manifest.Entries,
@@ -251,11 +252,11 @@ func (b *Backup) writeEntry(out *tar.Writer, e archiveEntry) error {
 			return e.copyExact(out, io.NewSectionReader(f, 0, e.Size))
 		}
 	}
-	blob, err := b.blobs.reader(e.SHA256)
+	content, err := b.blobs.Reader(e.SHA256)
 	if err != nil {
 		return err
 	}
-	return e.copyExact(out, blob)
+	return e.copyExact(out, content)
 }
 
 // Close frees the snapshot of data.db and lets unreferenced content be deleted again. It can be

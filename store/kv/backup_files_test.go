@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
@@ -122,7 +123,7 @@ func TestBackup_HoldsFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
-	db.files.blobs.sweepOnce()
+	db.files.blobs.Sweep()
 	for range 2 { // it can be written any number of times
 		var out bytes.Buffer
 		if n, err := b.WriteTo(&out); err != nil || n != b.Size() || int64(out.Len()) != n || !strings.Contains(out.String(), "some bytes") {
@@ -139,17 +140,17 @@ func TestBackup_HoldsFiles(t *testing.T) {
 func TestBackup_DamagedContentEndsEarly(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office})
-	data := randomData(t, 3*chunkSize)
+	data := randomData(t, 3*blob.ChunkSize)
 	f := mustPut(t, db, "some", data)
 	b, err := db.Backup(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := disktest.ReadFile(t, filepath.Join(dir, blobsName))
-	at := int64(bytes.Index(file, data[2*chunkSize:2*chunkSize+100]))
+	file := disktest.ReadFile(t, filepath.Join(dir, blob.FileName))
+	at := int64(bytes.Index(file, data[2*blob.ChunkSize:2*blob.ChunkSize+100]))
 	flip := func() {
 		t.Helper()
-		f, err := os.OpenFile(filepath.Join(dir, blobsName), os.O_WRONLY, 0)
+		f, err := os.OpenFile(filepath.Join(dir, blob.FileName), os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +162,7 @@ func TestBackup_DamagedContentEndsEarly(t *testing.T) {
 	}
 	flip()
 	n, err := b.WriteTo(io.Discard)
-	if err == nil || n > b.Size()-chunkSize || !strings.Contains(err.Error(), f.Digest.String()) {
+	if err == nil || n > b.Size()-blob.ChunkSize || !strings.Contains(err.Error(), f.Digest.String()) {
 		t.Errorf("%d of %d bytes: %v", n, b.Size(), err)
 	}
 	flip()

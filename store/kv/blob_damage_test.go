@@ -10,20 +10,22 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
-// breakEntry flips a bit in a blob entry.
-func breakEntry(t *testing.T, b *blobs, d Digest) {
+// breakEntry flips a bit in a blob entry of a closed database.
+func breakEntry(t *testing.T, dir string, d blob.Digest) {
 	t.Helper()
-	noErr(t, b.update(func(btx *bbolt.Tx) error {
-		bucket := btx.Bucket([]byte(blobBucket))
+	boltFile(t, dir, blob.FileName, func(btx *bbolt.Tx) error {
+		bucket := btx.Bucket([]byte(blob.Bucket))
 		value := bytes.Clone(bucket.Get(d[:]))
 		value[len(value)-3] ^= 1
 		return bucket.Put(d[:], value)
-	}))
+	})
 }
 
 // TestBlob_DamagedEntryKeepsChunks checks that while an entry is damaged, no chunk is
@@ -31,10 +33,10 @@ func breakEntry(t *testing.T, b *blobs, d Digest) {
 func TestBlob_DamagedEntryKeepsChunks(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office})
-	data := randomData(t, 2*chunkSize)
+	data := randomData(t, 2*blob.ChunkSize)
 	f := mustPut(t, db, "whole", data)
-	breakEntry(t, db.files.blobs, f.Digest)
 	shut(t, db)
+	breakEntry(t, dir, f.Digest)
 	db = open(t, dir, Options{Schema: &office})
 	gone := mustPut(t, db, "other", []byte("other"))
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, gone.ID) })
@@ -49,19 +51,6 @@ func TestBlob_DamagedEntryKeepsChunks(t *testing.T) {
 	if got, err := readBlob(db, f.Digest); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("uploaded anew, it has %d bytes: %v", len(got), err)
 	}
-}
-
-// TestSweep_EndsWithDatabase checks that a sweep checks no more suspects once the file is
-// closed.
-func TestSweep_EndsWithDatabase(t *testing.T) {
-	asked := 0
-	b, _, err := newBlobs(t.TempDir()+"/"+blobsName, "x", func(Digest) (bool, error) { asked++; return true, nil }, unlimited)
-	noErr(t, err)
-	b.done.Go(b.write)
-	b.suspect(Digest{1}, Digest{2}, Digest{3})
-	noErr(t, b.close())
-	b.sweepOnce()
-	disktest.Equal(t, "blobs looked at", asked, 0)
 }
 
 // TestSweep_StopsAfterFailedSync checks that after a failed sync of data.db no
@@ -80,12 +69,12 @@ func TestBlob_ShortChunkKey(t *testing.T) {
 	for _, key := range []string{"\x00", "\x00\x00\x00\x00\x00\x00\x00\x05", "\x00\x00\x00\x00\x00\x00\x00\x01\x00", "\xff\xff\xff"} {
 		dir := t.TempDir()
 		db := open(t, dir, Options{Schema: &office})
-		files := []*File{mustPut(t, db, "one", []byte("one")), mustPut(t, db, "large", randomData(t, 2*chunkSize))}
-		noErr(t, db.files.blobs.update(func(btx *bbolt.Tx) error {
-			_, err := btx.Bucket([]byte(chunkBucket)).CreateBucket([]byte(key))
-			return err
-		}))
+		files := []*File{mustPut(t, db, "one", []byte("one")), mustPut(t, db, "large", randomData(t, 2*blob.ChunkSize))}
 		shut(t, db)
+		boltFile(t, dir, blob.FileName, func(btx *bbolt.Tx) error {
+			_, err := btx.Bucket([]byte(blob.ChunkBucket)).CreateBucket([]byte(key))
+			return err
+		})
 		report, err := VerifyDir(dir, Options{Schema: &office})
 		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], fmt.Sprintf("files.db: chunk %x", key)) {
 			t.Errorf("verify of the key %x: %v, %v", key, report, err)
@@ -106,7 +95,7 @@ func TestVerify_DamagedMetaPages(t *testing.T) {
 	db := open(t, dir, Options{Schema: &office})
 	mustPut(t, db, "one", []byte("one"))
 	shut(t, db)
-	for name, pageSize := range map[string]int{dataName: os.Getpagesize(), blobsName: blobPageSize} {
+	for name, pageSize := range map[string]int{dataName: os.Getpagesize(), blob.FileName: blob.PageSize} {
 		path := filepath.Join(dir, name)
 		clean := disktest.ReadFile(t, path)
 		for page := range 2 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
@@ -43,7 +44,7 @@ func mustPut(t testing.TB, db *DB, name string, data []byte) *File {
 }
 
 // readBlob returns the content with a digest.
-func readBlob(db *DB, d Digest) ([]byte, error) {
+func readBlob(db *DB, d blob.Digest) ([]byte, error) {
 	r, err := db.OpenBlob(d)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func randomData(t testing.TB, n int) []byte {
 }
 
 // swept waits until a blob is deleted.
-func swept(t *testing.T, db *DB, d Digest) {
+func swept(t *testing.T, db *DB, d blob.Digest) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		_, err := db.OpenBlob(d)
@@ -76,10 +77,10 @@ func swept(t *testing.T, db *DB, d Digest) {
 
 func TestBlob_EverySize(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
-	for _, n := range []int{0, 1, 100, 16 << 10, 64 << 10, chunkSize - 1, chunkSize, chunkSize + 1, 2*chunkSize + 5, 9*chunkSize + 77} {
+	for _, n := range []int{0, 1, 100, 16 << 10, 64 << 10, blob.ChunkSize - 1, blob.ChunkSize, blob.ChunkSize + 1, 2*blob.ChunkSize + 5, 9*blob.ChunkSize + 77} {
 		data := randomData(t, n)
 		f := mustPut(t, db, "some", data)
-		disktest.Equal(t, "digest", f.Digest, Digest(sha256.Sum256(data)))
+		disktest.Equal(t, "digest", f.Digest, blob.Digest(sha256.Sum256(data)))
 		got, err := readBlob(db, f.Digest)
 		if err != nil || !bytes.Equal(got, data) {
 			t.Fatalf("%d bytes came back as %d: %v", n, len(got), err)
@@ -88,7 +89,7 @@ func TestBlob_EverySize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range []int{n / 2, n, n / 3, max(0, n-1), min(n, chunkSize)} {
+		for _, at := range []int{n / 2, n, n / 3, max(0, n-1), min(n, blob.ChunkSize)} {
 			if _, err := r.Seek(int64(at), io.SeekStart); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +102,7 @@ func TestBlob_EverySize(t *testing.T) {
 
 func TestBlob_Deduplication(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
-	data := randomData(t, 3*chunkSize/2)
+	data := randomData(t, 3*blob.ChunkSize/2)
 	var wg sync.WaitGroup
 	found := make([]*File, 64)
 	for i := range found {
@@ -114,8 +115,8 @@ func TestBlob_Deduplication(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	disktest.Equal(t, "bytes stored", db.files.blobs.stored.Load(), int64(len(data)))
-	disktest.Equal(t, "bytes coming", db.files.blobs.coming.Load(), 0)
+	disktest.Equal(t, "bytes stored", storedBytes(db), int64(len(data)))
+	disktest.Equal(t, "bytes coming", comingBytes(db), 0)
 	for i, f := range found {
 		if i > 0 {
 			update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
@@ -135,7 +136,7 @@ func TestUpload_AbandonedLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := u.Write(randomData(t, 3*chunkSize)); err != nil {
+	if _, err := u.Write(randomData(t, 3*blob.ChunkSize)); err != nil {
 		t.Fatal(err)
 	}
 	u.Release()
@@ -157,7 +158,7 @@ func TestUpload_AbandonedLeavesNothing(t *testing.T) {
 	finished.Release()
 	swept(t, db, digest)
 	shut(t, db)
-	info, err := os.Stat(filepath.Join(dir, blobsName))
+	info, err := os.Stat(filepath.Join(dir, blob.FileName))
 	if err != nil || info.Size() > 16<<20 {
 		t.Fatal(info, err)
 	}

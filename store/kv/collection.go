@@ -3,6 +3,8 @@ package kv
 import (
 	"iter"
 	"reflect"
+
+	"reeve/store/blob"
 )
 
 // Collection declares the records of one type: their bucket, indexes, references, search texts
@@ -254,9 +256,9 @@ func (c *Collection[T]) Check(check func(tx *Tx, report *Report)) *Collection[T]
 // if the record does not store it. byDigest finds the records that share a blob. When the last of
 // them is deleted or gets another blob, the blob is deleted after the commit. Content returns the
 // collection, for use in a declaration.
-func (c *Collection[T]) Content(digest func(*T) Digest, size func(*T) int64,
+func (c *Collection[T]) Content(digest func(*T) blob.Digest, size func(*T) int64,
 	byDigest *Many[T, string]) *Collection[T] {
-	c.untyped.content = &content{digest: func(r record) Digest {
+	c.untyped.content = &content{digest: func(r record) blob.Digest {
 		return digest(typed[T](r))
 	}, byDigest: byDigest.x}
 	if size != nil {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
@@ -59,7 +61,7 @@ func TestCommitFault_FileSizeLimit(t *testing.T) {
 	if _, err := db.FilesOpened(); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []*bbolt.DB{db.bolt, db.files.blobs.bolt} {
+	for _, file := range []*bbolt.DB{db.bolt, db.files.blobs.Bolt()} {
 		file.MaxSize = 40 << 20
 	}
 	var refused error
@@ -81,7 +83,7 @@ func TestCommitFault_FileSizeLimit(t *testing.T) {
 	var kept []*File
 	for i := 0; refused == nil && i < 100; i++ {
 		var f *File
-		if f, refused = putFile(db, fmt.Sprint(i), randomData(t, chunkSize)); refused == nil {
+		if f, refused = putFile(db, fmt.Sprint(i), randomData(t, blob.ChunkSize)); refused == nil {
 			kept = append(kept, f)
 		}
 	}

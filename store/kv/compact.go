@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -26,7 +27,7 @@ const compactSuffix = ".compact.new"
 // file. No server may be using dir. Each file is copied, the copy verified, and then renamed
 // over the original. Content of files that no record refers to is deleted first.
 func Compact(dir string, options Options) (done []Compacted, err error) {
-	data, files := filepath.Join(dir, dataName), filepath.Join(dir, blobsName)
+	data, files := filepath.Join(dir, dataName), filepath.Join(dir, blob.FileName)
 	if _, err := os.Stat(data); err != nil && !restorePending(dir) {
 		return nil, err
 	}
@@ -73,13 +74,13 @@ func compactions(data, files string, options Options) ([]compaction, error) {
 	}
 	verify := func(path string) (*Report, error) {
 		report := &Report{}
-		return report, inspectBlobs(path, instance, refs, report)
+		return report, inspectFiles(path, instance, refs, report)
 	}
 	report, err = verify(files)
 	if err = errors.Join(err, beforeCompact(files, report)); err != nil {
 		return nil, err
 	}
-	return append(parts, compaction{files, blobPageSize, verify}), sweepBlobs(files, instance, refs)
+	return append(parts, compaction{files, blob.PageSize, verify}), sweepBlobs(files, instance, refs)
 }
 
 // beforeCompact returns an error if a file to be compacted is damaged.
@@ -218,17 +219,17 @@ func cutTail(path string) (size int64, err error) {
 // sweepBlobs deletes the content that no record refers to, like a start of the server. A failed
 // deletion is not an error.
 func sweepBlobs(path, instance string, refs []blobRef) error {
-	used := map[Digest]bool{}
+	used := map[blob.Digest]bool{}
 	for _, r := range refs {
 		used[r.digest] = true
 	}
-	b, _, err := newBlobs(path, instance, func(d Digest) (bool, error) {
-		return used[d], nil
-	}, unlimited)
+	b, err := blob.OpenOffline(path, blob.Options{
+		Instance:   instance,
+		Referenced: func(d blob.Digest) (bool, error) { return used[d], nil },
+	})
 	if err != nil {
 		return err
 	}
-	b.done.Go(b.write)
-	b.sweepOnce()
-	return b.close()
+	b.Sweep()
+	return b.Close()
 }

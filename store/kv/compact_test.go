@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
@@ -18,7 +20,7 @@ import (
 func leaveUnswept(t *testing.T, db *DB, n int) {
 	t.Helper()
 	gone := mustPut(t, db, "gone", randomData(t, n))
-	db.files.blobs.hold() // not released: nothing is swept
+	db.files.blobs.Hold() // not released: nothing is swept
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, gone.ID) })
 }
 
@@ -36,9 +38,9 @@ func TestCompact_FreesSpace(t *testing.T) {
 	db, want := withFiles(t, dir)
 	var ids []ID
 	for i := range 10 {
-		ids = append(ids, mustPut(t, db, fmt.Sprint("file ", i), randomData(t, 2*chunkSize)).ID)
+		ids = append(ids, mustPut(t, db, fmt.Sprint("file ", i), randomData(t, 2*blob.ChunkSize)).ID)
 	}
-	leaveUnswept(t, db, 5*chunkSize)
+	leaveUnswept(t, db, 5*blob.ChunkSize)
 	update(t, db, func(tx *Tx) error {
 		for _, id := range ids {
 			if err := Files.Delete(tx, id); err != nil {
@@ -65,14 +67,14 @@ func TestCompact_FreesSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	shut(t, db)
-	files, data := filepath.Join(dir, blobsName), filepath.Join(dir, dataName)
+	files, data := filepath.Join(dir, blob.FileName), filepath.Join(dir, dataName)
 	filesBefore, dataBefore := sizeOf(t, files), sizeOf(t, data)
 	done, err := Compact(dir, Options{Schema: &office})
 	if err != nil {
 		t.Fatal(err)
 	}
-	disktest.Equal(t, "what it says", done, []Compacted{{dataName, dataBefore, sizeOf(t, data)}, {blobsName, filesBefore, sizeOf(t, files)}})
-	if filesBefore < 25*chunkSize || sizeOf(t, files) > 3<<20 || sizeOf(t, data) > dataBefore/2 {
+	disktest.Equal(t, "what it says", done, []Compacted{{dataName, dataBefore, sizeOf(t, data)}, {blob.FileName, filesBefore, sizeOf(t, files)}})
+	if filesBefore < 25*blob.ChunkSize || sizeOf(t, files) > 3<<20 || sizeOf(t, data) > dataBefore/2 {
 		t.Errorf("%v gave too little back", done)
 	}
 	report, err := VerifyDir(dir, Options{Schema: &office})
@@ -84,7 +86,7 @@ func TestCompact_FreesSpace(t *testing.T) {
 	if thumb, err := compacted.Thumb(digest, "64x64"); err != nil || string(thumb) != "a picture" {
 		t.Errorf("the small picture is %q, %v", thumb, err)
 	}
-	mustPut(t, compacted, "later", randomData(t, 3*chunkSize))
+	mustPut(t, compacted, "later", randomData(t, 3*blob.ChunkSize))
 	update(t, compacted, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "later"}) })
 	disktest.Equal(t, "the id goes on", allOf(t, compacted, Depts)[0].ID, 2001)
 }
@@ -124,13 +126,13 @@ func TestCompact_Refusals(t *testing.T) {
 			})
 		}, "file 1 is damaged"},
 		"a file without its bytes": {func(t *testing.T, dir string) {
-			boltBlobs(t, dir, func(btx *bbolt.Tx) error { return btx.Bucket([]byte(blobBucket)).Delete(digest[:]) })
+			boltFile(t, dir, blob.FileName, func(btx *bbolt.Tx) error { return btx.Bucket([]byte(blob.Bucket)).Delete(digest[:]) })
 		}, "are missing in files.db"},
 		"damaged bytes": {func(t *testing.T, dir string) {
-			boltBlobs(t, dir, func(btx *bbolt.Tx) error {
-				chunks := btx.Bucket([]byte(chunkBucket))
+			boltFile(t, dir, blob.FileName, func(btx *bbolt.Tx) error {
+				chunks := btx.Bucket([]byte(blob.ChunkBucket))
 				name, _ := chunks.Cursor().Last()
-				return chunks.Bucket(name).Put(chunkKey, []byte("junk of some length"))
+				return chunks.Bucket(name).Put(blob.ChunkKey, []byte("junk of some length"))
 			})
 		}, "is damaged"},
 	} {
@@ -148,21 +150,6 @@ func TestCompact_Refusals(t *testing.T) {
 			}
 			sameFiles(t, contents(t, harmed), before)
 		})
-	}
-}
-
-// boltBlobs changes a closed files database directly.
-func boltBlobs(t testing.TB, dir string, fn func(*bbolt.Tx) error) {
-	t.Helper()
-	b := &blobs{path: filepath.Join(dir, blobsName)}
-	if err := b.open(false); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.bolt.Update(fn); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.bolt.Close(); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -1,10 +1,14 @@
 package kv
 
-import "errors"
+import (
+	"errors"
+
+	"reeve/store/blob"
+)
 
 // content declares that each record of a collection has a blob.
 type content struct {
-	digest   func(record) Digest
+	digest   func(record) blob.Digest
 	size     func(record) int64 // nil if the record does not store the size
 	byDigest *index
 }
@@ -20,7 +24,7 @@ func (f *content) follow(tx *Tx, old, v record) {
 type blobRef struct {
 	of     Table
 	id     ID
-	digest Digest
+	digest blob.Digest
 	size   int64 // -1 if the record does not store it
 }
 
@@ -46,7 +50,7 @@ func (c *collection) blobRefs(tx *Tx) (refs []blobRef) {
 }
 
 // refersTo returns the number of records of the collection that have the blob.
-func (c *collection) refersTo(tx *Tx, d Digest) (int, error) {
+func (c *collection) refersTo(tx *Tx, d blob.Digest) (int, error) {
 	if c.content == nil {
 		return 0, nil
 	}
@@ -83,7 +87,7 @@ func (s *Schema) countContent(tx *Tx) (n int, err error) {
 }
 
 // refersTo returns the number of records that have the blob.
-func (s *Schema) refersTo(tx *Tx, d Digest) (n int, err error) {
+func (s *Schema) refersTo(tx *Tx, d blob.Digest) (n int, err error) {
 	for _, t := range s.Tables {
 		records, countErr := t.table().refersTo(tx, d)
 		n, err = n+records, errors.Join(err, countErr)
@@ -92,7 +96,7 @@ func (s *Schema) refersTo(tx *Tx, d Digest) (n int, err error) {
 }
 
 // haveBlob returns the names of some records that have the blob.
-func (s *Schema) haveBlob(tx *Tx, d Digest) (names []string) {
+func (s *Schema) haveBlob(tx *Tx, d blob.Digest) (names []string) {
 	for _, t := range s.Tables {
 		if c := t.table().content; c != nil {
 			for id := range c.byDigest.ids(tx, encodeKey(d.String())) {

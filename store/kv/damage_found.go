@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -53,8 +54,8 @@ func (db *DB) noteDamage(err error) error {
 	switch where := damaged.Where; {
 	case isLogDamage(where):
 		list = &db.found.found.Log
-	case strings.HasPrefix(where, blobsName+": "), strings.HasPrefix(where,
-		filepath.Join(db.dir, blobsName)):
+	case strings.HasPrefix(where, blob.FileName+": "), strings.HasPrefix(where,
+		filepath.Join(db.dir, blob.FileName)):
 		list = &db.found.found.Files
 	}
 	if tell := db.found.add(list, text); tell != nil {
@@ -65,7 +66,7 @@ func (db *DB) noteDamage(err error) error {
 
 // noteBlob is noteDamage for an error of reading a blob. It adds the names of records that have the
 // blob.
-func (db *DB) noteBlob(d Digest, err error) {
+func (db *DB) noteBlob(d blob.Digest, err error) {
 	var damaged *disk.Damaged
 	if !errors.As(err, &damaged) {
 		return

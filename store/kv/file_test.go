@@ -10,17 +10,28 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
 
+func storedBytes(db *DB) int64 {
+	stored, _ := db.FileBytes()
+	return stored
+}
+
+func comingBytes(db *DB) int64 {
+	_, coming := db.FileBytes()
+	return coming
+}
+
 // chunks returns the number of chunks in the file, with or without a blob entry.
 func chunks(t *testing.T, db *DB) (n int) {
 	t.Helper()
-	err := db.files.blobs.view(func(btx *bbolt.Tx) error {
+	err := db.files.blobs.Bolt().View(func(btx *bbolt.Tx) error {
 		n = 0
-		return btx.Bucket([]byte(chunkBucket)).ForEachBucket(func([]byte) error { n++; return nil })
+		return btx.Bucket([]byte(blob.ChunkBucket)).ForEachBucket(func([]byte) error { n++; return nil })
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,14 +47,14 @@ func clean(t *testing.T, db *DB, want int) {
 			t.Fatalf("%d chunks are left, want %d", chunks(t, db), want)
 		}
 	}
-	disktest.Equal(t, "bytes coming", db.files.blobs.coming.Load(), 0)
+	disktest.Equal(t, "bytes coming", comingBytes(db), 0)
 }
 
 // TestUpload_AbandonedLeavesNoChunk releases uploads of various sizes before Finish.
 func TestUpload_AbandonedLeavesNoChunk(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
-	kept := mustPut(t, db, "kept", randomData(t, chunkSize+1))
-	for _, n := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, 5*chunkSize + 7} {
+	kept := mustPut(t, db, "kept", randomData(t, blob.ChunkSize+1))
+	for _, n := range []int{0, 1, blob.ChunkSize - 1, blob.ChunkSize, blob.ChunkSize + 1, 5*blob.ChunkSize + 7} {
 		u, err := db.NewUpload()
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +89,7 @@ func TestUpload_AbandonedLeavesNoChunk(t *testing.T) {
 // damage if its record still exists.
 func TestFile_DeletedWhileRead(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
-	f := mustPut(t, db, "large", randomData(t, 3*chunkSize))
+	f := mustPut(t, db, "large", randomData(t, 3*blob.ChunkSize))
 	r, err := db.OpenBlob(f.Digest)
 	if err != nil {
 		t.Fatal(err)
@@ -89,10 +100,10 @@ func TestFile_DeletedWhileRead(t *testing.T) {
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
 	swept(t, db, f.Digest)
 	clean(t, db, 0)
-	if n, err := io.Copy(io.Discard, r); n >= chunkSize || !errs.Is(err, errs.NotFound) {
+	if n, err := io.Copy(io.Discard, r); n >= blob.ChunkSize || !errs.Is(err, errs.NotFound) {
 		t.Errorf("%d bytes more, then %v", n, err)
 	}
-	data := randomData(t, 2*chunkSize)
+	data := randomData(t, 2*blob.ChunkSize)
 	f = mustPut(t, db, "moved", data)
 	if r, err = db.OpenBlob(f.Digest); err != nil {
 		t.Fatal(err)
@@ -104,7 +115,7 @@ func TestFile_DeletedWhileRead(t *testing.T) {
 	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("%d bytes that were uploaded anew: %v", len(got), err)
 	}
-	unknown := &File{Name: "lost", Digest: Digest{1}}
+	unknown := &File{Name: "lost", Digest: blob.Digest{1}}
 	update(t, db, func(tx *Tx) error { return Files.Create(tx, unknown) })
 	var damage *disk.Damaged
 	if _, err := db.OpenBlob(unknown.Digest); errs.Is(err, errs.NotFound) || !errors.As(err, &damage) {
@@ -117,7 +128,7 @@ func TestFile_DeletedWhileRead(t *testing.T) {
 // whichever other records of the same content are deleted concurrently.
 func TestUpload_ConcurrentDeletion(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
-	contents := [][]byte{randomData(t, 100), randomData(t, chunkSize+10)}
+	contents := [][]byte{randomData(t, 100), randomData(t, blob.ChunkSize+10)}
 	var wg sync.WaitGroup
 	for worker := range 4 {
 		wg.Go(func() {
@@ -139,5 +150,5 @@ func TestUpload_ConcurrentDeletion(t *testing.T) {
 	}
 	wg.Wait()
 	clean(t, db, 0)
-	disktest.Equal(t, "bytes stored", db.files.blobs.stored.Load(), 0)
+	disktest.Equal(t, "bytes stored", storedBytes(db), 0)
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -35,7 +36,7 @@ func VerifyDir(dir string, options Options) (report *Report, err error) {
 		err = reportLog(dir, options, report)
 	}
 	if err == nil && options.Schema.hasFiles() {
-		err = inspectBlobs(filepath.Join(dir, blobsName), instance, refs, report)
+		err = inspectFiles(filepath.Join(dir, blob.FileName), instance, refs, report)
 	}
 	if damage := reportDamage(err); damage != nil {
 		damage.Faults = append(damage.Faults, report.Faults...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 	"reeve/store/fold"
 )
@@ -18,17 +19,17 @@ var System = engine{}
 // File has content, which other files may share.
 type File struct {
 	Ident
-	Name   string `json:"name"`
-	Size   int64  `json:"size"`
-	Digest Digest `json:"digest"`
+	Name   string      `json:"name"`
+	Size   int64       `json:"size"`
+	Digest blob.Digest `json:"digest"`
 	Versioned
 }
 
 // Avatar is the photo of a user.
 type Avatar struct {
 	Ident
-	UserID ID     `json:"user_id"`
-	Digest Digest `json:"digest"`
+	UserID ID          `json:"user_id"`
+	Digest blob.Digest `json:"digest"`
 	Timestamps
 }
 
@@ -76,7 +77,7 @@ type Secret struct {
 var (
 	Files        = NewCollection[File]("file")
 	FileByDigest = NewMany(Files, "digest", func(f *File) []string { return []string{f.Digest.String()} })
-	_            = Files.Content(func(f *File) Digest { return f.Digest }, func(f *File) int64 { return f.Size }, FileByDigest)
+	_            = Files.Content(func(f *File) blob.Digest { return f.Digest }, func(f *File) int64 { return f.Size }, FileByDigest)
 
 	Depts = NewCollection[Dept]("dept")
 
@@ -88,7 +89,7 @@ var (
 	Avatars        = NewCollection[Avatar]("avatar")
 	AvatarByUser   = NewRef(Avatars, "user_id", Users, func(a *Avatar) ID { return a.UserID }, Cascade)
 	AvatarByDigest = NewMany(Avatars, "digest", func(a *Avatar) []string { return []string{a.Digest.String()} })
-	_              = Avatars.Content(func(a *Avatar) Digest { return a.Digest }, nil, AvatarByDigest)
+	_              = Avatars.Content(func(a *Avatar) blob.Digest { return a.Digest }, nil, AvatarByDigest)
 
 	Sessions      = NewCollection[Session]("session")
 	SessionByUser = NewRef(Sessions, "user_id", Users, func(s *Session) ID { return s.UserID }, Cascade)

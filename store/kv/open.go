@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"reeve/store/audit"
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -106,7 +107,7 @@ func (db *DB) prepare() error {
 		return err
 	}
 	if info == nil {
-		for _, name := range []string{keyName, blobsName} {
+		for _, name := range []string{keyName, blob.FileName} {
 			if there, err := disk.Exists(filepath.Join(db.dir, name)); err != nil || there {
 				return errors.Join(err,
 					fmt.Errorf("%s and %s are missing though %s is there: a database was here; restore a backup with `reeve restore FILE`, or remove %[3]s to start with an empty one",

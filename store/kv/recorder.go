@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"reeve/store/audit"
+	"reeve/store/blob"
 )
 
 // Recorder records the database operations of one request, for monitoring. Only one goroutine uses
@@ -165,16 +166,18 @@ func (db Handle) Update(actor Principal, fn func(*Tx) error) error {
 }
 
 // NewUpload is DB.NewUpload with recording.
-func (db Handle) NewUpload() (*Upload, error) {
+func (db Handle) NewUpload() (*blob.Upload, error) {
 	u, err := db.DB.NewUpload()
 	if u != nil {
-		u.watch = db.recorder
+		u.Done = func(size int64, began time.Time) {
+			db.recorder.recordBlob("PUT blob", "write", size, began)
+		}
 	}
 	return u, err
 }
 
 // OpenBlob is DB.OpenBlob with recording.
-func (db Handle) OpenBlob(d Digest) (*Blob, error) {
+func (db Handle) OpenBlob(d blob.Digest) (*blob.Reader, error) {
 	began := time.Now()
 	b, err := db.DB.OpenBlob(d)
 	if err == nil {
@@ -189,7 +192,7 @@ func (w *Recorder) recordBlob(statement, mode string, size int64, began time.Tim
 		return
 	}
 	op := Op{
-		Connection: blobsName,
+		Connection: blob.FileName,
 		Statement:  statement,
 		Mode:       mode,
 		Plan:       PlanGet,

@@ -13,6 +13,7 @@ import (
 
 	"filippo.io/age"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -126,7 +127,7 @@ func (in *staging) addFiles(backup string, from map[string]string) error {
 	if beside, err := os.Stat(filepath.Dir(backup)); err != nil || !os.SameFile(there, beside) {
 		return err
 	}
-	for _, name := range []string{blobsName, segmentsName} {
+	for _, name := range []string{blob.FileName, segmentsName} {
 		path := filepath.Join(dir, name)
 		there, err := disk.Exists(path)
 		if err != nil {
@@ -150,7 +151,7 @@ func mustBeFile(path string, info fs.FileInfo) error {
 // stageDir stages the files of a data directory, or of one that an earlier restore has kept.
 func (in *staging) stageDir(backup string) error {
 	from := map[string]string{dataName: filepath.Join(backup, dataName)}
-	for _, name := range []string{lockName, keyName, blobsName, segmentsName} {
+	for _, name := range []string{lockName, keyName, blob.FileName, segmentsName} {
 		path := filepath.Join(backup, name)
 		if there, err := disk.Exists(path); err != nil {
 			return err
@@ -209,16 +210,16 @@ func (in *staging) stageFiles(from map[string]string) error {
 	if err := in.accept(); err != nil {
 		return err
 	}
-	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blobsName, segmentsName},
+	in.aside = slices.Compact(slices.Sorted(slices.Values(append([]string{blob.FileName, segmentsName},
 		in.names...))))
 	if err := in.settleKey(); err != nil {
 		return err
 	}
-	if from[blobsName] != "" || len(in.refs) == 0 {
+	if from[blob.FileName] != "" || len(in.refs) == 0 {
 		return in.checkBlobs()
 	}
 	return fmt.Errorf("its records have %s, and there is no %s beside them; restore an archive, or a directory that has both",
-		errs.Count(len(in.refs), "file"), blobsName)
+		errs.Count(len(in.refs), "file"), blob.FileName)
 }
 
 // segmentPaths returns the paths of the segments of the change log in a directory.

@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"reeve/store/audit"
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -140,7 +141,7 @@ func (in *staging) checkBlobs() error {
 		return nil
 	}
 	report := &Report{}
-	err := inspectBlobs(in.path(blobsName), in.instance, in.refs, report)
+	err := inspectFiles(in.path(blob.FileName), in.instance, in.refs, report)
 	return errors.Join(in.blame(err), report.err("it"))
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -52,7 +53,7 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 		if err := in.stageBlobs(m, r); err != nil {
 			return err
 		}
-		in.names = append(in.names, blobsName)
+		in.names = append(in.names, blob.FileName)
 	}
 	in.aside = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(in.names),
 		segmentsName))))
@@ -62,27 +63,23 @@ func (in *staging) stageArchive(f io.Reader, length int64) error {
 	return errors.Join(m.next(r, len(m.Entries)), in.checkBlobs())
 }
 
-// stageBlobs writes the files of the archive to a new files database. It is synced once at the
-// end and not at every commit: it is not used before, and files are many and small.
+// stageBlobs writes the files of the archive to a new files database.
 func (in *staging) stageBlobs(m *manifest, r *tar.Reader) error {
-	all := func(Digest) (bool, error) { return true, nil }
-	b, _, err := newBlobs(in.path(blobsName), in.instance, all, unlimited)
+	b, err := blob.Fill(in.path(blob.FileName), in.instance)
 	if err != nil {
 		return err
 	}
-	b.bolt.NoSync = true
-	b.done.Go(b.write)
 	for i := m.files(); i < len(m.Entries) && err == nil; i++ {
 		if err = m.next(r, i); err == nil {
 			err = stageBlob(b, m.Entries[i], r)
 		}
 	}
-	return errors.Join(err, b.bolt.Sync(), b.close())
+	return errors.Join(err, b.Close())
 }
 
 // stageBlob copies one file of the archive to b.
-func stageBlob(b *blobs, e archiveEntry, r io.Reader) error {
-	u := b.upload()
+func stageBlob(b *blob.Store, e archiveEntry, r io.Reader) error {
+	u := b.Upload()
 	defer u.Release()
 	if err := e.copyExact(u, r); err != nil {
 		return err
@@ -90,9 +87,6 @@ func stageBlob(b *blobs, e archiveEntry, r io.Reader) error {
 	_, err := u.Finish()
 	return err
 }
-
-// unlimited is a blobs.limits function for a file that is copied from another.
-func unlimited() (quota, floor int64) { return 0, 0 }
 
 // writeExact writes an entry of an archive to a new file and syncs it.
 func writeExact(path string, e archiveEntry, r io.Reader) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 )
 
@@ -129,10 +130,10 @@ func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 			}
 		}
 		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n), slices.Sorted(maps.Keys(after)),
-			[]string{dataName, blobsName, markerName, keyName})
+			[]string{dataName, blob.FileName, markerName, keyName})
 		return done
 	})
-	if saw["old"] == 0 || saw["new"] < 2 || saw[dataName] != saw["new"] || saw[blobsName] != saw["new"] || saw[keyName] != saw["new"] {
+	if saw["old"] == 0 || saw["new"] < 2 || saw[dataName] != saw["new"] || saw[blob.FileName] != saw["new"] || saw[keyName] != saw["new"] {
 		t.Errorf("seen and kept: %v", saw)
 	}
 	t.Logf("seen and kept: %v", saw)
@@ -141,7 +142,7 @@ func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 func TestCompact_KilledLosesNothing(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "source")
 	db, want := withFiles(t, source)
-	leaveUnswept(t, db, 3*chunkSize)
+	leaveUnswept(t, db, 3*blob.ChunkSize)
 	shut(t, db)
 	eachStep(t, func(call string, n int) bool {
 		dir := filepath.Join(t.TempDir(), "data")
@@ -153,7 +154,7 @@ func TestCompact_KilledLosesNothing(t *testing.T) {
 		sameData(t, compacted, want)
 		shut(t, compacted)
 		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n), slices.Sorted(maps.Keys(contents(t, dir))),
-			[]string{dataName, blobsName, markerName, keyName})
+			[]string{dataName, blob.FileName, markerName, keyName})
 		return done
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 )
 
@@ -53,7 +54,7 @@ func TestRestore_Everything(t *testing.T) {
 				t.Fatal(err)
 			}
 			disktest.Equal(t, "kept something", kept != "", len(before) > 0)
-			for _, file := range []string{dataName, blobsName, keyName} {
+			for _, file := range []string{dataName, blob.FileName, keyName} {
 				if len(before) > 0 && "-rw------- "+string(disktest.ReadFile(t, filepath.Join(kept, file))) != before[file] {
 					t.Errorf("%s is not kept as it was", file)
 				}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/blob"
 	"reeve/store/disk/disktest"
 )
 
@@ -115,7 +116,7 @@ func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 	var images []string
 	image := func() {
 		to := t.TempDir()
-		for _, name := range []string{dataName, blobsName, keyName, markerName} {
+		for _, name := range []string{dataName, blob.FileName, keyName, markerName} {
 			disktest.WriteFile(t, filepath.Join(to, name), disktest.ReadFile(t, filepath.Join(dir, name)))
 		}
 		images = append(images, to)
@@ -235,9 +236,9 @@ func TestSecretKey_OlderDatabase(t *testing.T) {
 }
 
 func TestOpen_LostDatabaseIsNoFirstStart(t *testing.T) {
-	for _, name := range []string{keyName, blobsName} {
+	for _, name := range []string{keyName, blob.FileName} {
 		dir, _ := withSecrets(t, 1)
-		for _, gone := range []string{dataName, markerName, markName, keyName, blobsName} {
+		for _, gone := range []string{dataName, markerName, markName, keyName, blob.FileName} {
 			if gone == name {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"reeve/store/audit"
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -98,7 +99,7 @@ func (s *Salvaging) Changed(format string, args ...any) {
 // room returns an error if the copies do not fit on the disk.
 func (s *Salvaging) room() error {
 	need := int64(0)
-	for _, name := range []string{dataName, blobsName} {
+	for _, name := range []string{dataName, blob.FileName} {
 		if info, err := os.Stat(filepath.Join(s.dir, name)); err == nil {
 			need += info.Size()
 		}
@@ -171,7 +172,7 @@ func (s *Salvaging) finish() error {
 func (s *Salvaging) verify(path string) error {
 	report, refs, instance, err := inspect(path, s.db.options)
 	if err == nil && s.db.schema.hasFiles() {
-		err = inspectBlobs(filepath.Join(s.to, blobsName), instance, refs, report)
+		err = inspectFiles(filepath.Join(s.to, blob.FileName), instance, refs, report)
 	}
 	s.report.Records, s.report.Blobs = report.Records, report.Blobs
 	slices.SortStableFunc(s.report.Changed, cmp.Compare[string])

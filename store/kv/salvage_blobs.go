@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -18,7 +19,7 @@ import (
 // checksum and a file by its digest, so the age of the page that leads to it does not matter.
 type blobSalvage struct {
 	pages    *loosePages
-	entries  map[Digest][]blobEntry
+	entries  map[blob.Digest][]blob.Entry
 	chunks   map[string][]chunkPlace // locations of each chunk, by its name
 	orphans  map[int64][]int64       // pages with a single value, by its length
 	searched bool
@@ -38,7 +39,7 @@ func (s *Salvaging) copyBlobs() error {
 	}); err != nil {
 		return err
 	}
-	pages, roots, err := openLoose(filepath.Join(s.dir, blobsName), blobPageSize)
+	pages, roots, err := openLoose(filepath.Join(s.dir, blob.FileName), blob.PageSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.dropLost(refs, nil)
 	}
@@ -47,7 +48,7 @@ func (s *Salvaging) copyBlobs() error {
 	}
 	b := &blobSalvage{
 		pages:   pages,
-		entries: map[Digest][]blobEntry{},
+		entries: map[blob.Digest][]blob.Entry{},
 		chunks:  map[string][]chunkPlace{},
 		orphans: map[int64][]int64{},
 	}
@@ -61,15 +62,12 @@ func (s *Salvaging) copyBlobs() error {
 
 // fillBlobs copies the content of refs to a new files database and returns the digests it has
 // copied. It searches pages outside the trees only if the trees do not lead to all.
-func (s *Salvaging) fillBlobs(b *blobSalvage, refs []blobRef) (copied map[Digest]bool, err error) {
-	all := func(Digest) (bool, error) { return true, nil }
-	out, _, err := newBlobs(filepath.Join(s.to, blobsName), s.db.instance, all, unlimited)
+func (s *Salvaging) fillBlobs(b *blobSalvage, refs []blobRef) (copied map[blob.Digest]bool, err error) {
+	out, err := blob.Fill(filepath.Join(s.to, blob.FileName), s.db.instance)
 	if err != nil {
 		return nil, err
 	}
-	out.bolt.NoSync = true // it is not used before it is complete
-	out.done.Go(out.write)
-	copied = map[Digest]bool{}
+	copied = map[blob.Digest]bool{}
 	pass := func() error {
 		for _, r := range refs {
 			if copied[r.digest] {
@@ -92,11 +90,11 @@ func (s *Salvaging) fillBlobs(b *blobSalvage, refs []blobRef) (copied map[Digest
 			err = pass()
 		}
 	}
-	return copied, errors.Join(err, out.bolt.Sync(), out.close())
+	return copied, errors.Join(err, out.Close())
 }
 
 // dropLost drops the records of files whose content was not copied.
-func (s *Salvaging) dropLost(refs []blobRef, copied map[Digest]bool) error {
+func (s *Salvaging) dropLost(refs []blobRef, copied map[blob.Digest]bool) error {
 	return s.write(func(tx *Tx) error {
 		for _, r := range refs {
 			if copied[r.digest] {
@@ -120,8 +118,8 @@ func (b *blobSalvage) readTree(roots []disk.Meta) {
 		b.pages.tree(int64(m.Root), keyRange{}, 0, func(e leafItem) {
 			buckets[string(e.key)] = e
 		}, nothing)
-		b.pages.bucket(buckets[blobBucket], b.note, nothing)
-		b.pages.bucket(buckets[chunkBucket], b.note, nothing)
+		b.pages.bucket(buckets[blob.Bucket], b.note, nothing)
+		b.pages.bucket(buckets[blob.ChunkBucket], b.note, nothing)
 	}
 	b.pages.seen = map[int64]bool{} // so that search reads these pages, too: so far only names are known
 }
@@ -135,7 +133,7 @@ func (b *blobSalvage) search() error {
 // note records an entry or chunk.
 func (b *blobSalvage) note(e leafItem) {
 	switch {
-	case e.bucket && len(e.key) == chunkNameSize && len(e.value) >= disk.BucketHead:
+	case e.bucket && len(e.key) == blob.ChunkNameSize && len(e.value) >= disk.BucketHead:
 		at := chunkPlace{int64(binary.LittleEndian.Uint64(e.value)), e.page}
 		if places := b.chunks[string(e.key)]; !slices.Contains(places, at) {
 			b.chunks[string(e.key)] = append(places, at)
@@ -145,32 +143,32 @@ func (b *blobSalvage) note(e leafItem) {
 			inner.page = e.page
 			b.note(inner)
 		}, func(keyRange, error) {})
-	case len(e.key) == len(Digest{}):
-		if entry, err := decodeBlob(e.key, e.value); err == nil &&
-			!slices.Contains(b.entries[Digest(e.key)], entry) {
-			b.entries[Digest(e.key)] = append(b.entries[Digest(e.key)], entry)
+	case len(e.key) == len(blob.Digest{}):
+		if entry, err := blob.DecodeEntry(e.key, e.value); err == nil &&
+			!slices.Contains(b.entries[blob.Digest(e.key)], entry) {
+			b.entries[blob.Digest(e.key)] = append(b.entries[blob.Digest(e.key)], entry)
 		}
-	case b.searched && string(e.key) == string(chunkKey) && e.page > 0:
+	case b.searched && string(e.key) == string(blob.ChunkKey) && e.page > 0:
 		b.orphans[int64(len(e.value))] = append(b.orphans[int64(len(e.value))], e.page)
 	}
 }
 
 // find returns an entry from which the whole content with a digest can be read.
-func (b *blobSalvage) find(d Digest) (blobEntry, bool) {
+func (b *blobSalvage) find(d blob.Digest) (blob.Entry, bool) {
 	for _, entry := range b.entries[d] {
 		if b.hash(entry) == d {
 			return entry, true
 		}
 	}
 	if !b.searched {
-		return blobEntry{}, false
+		return blob.Entry{}, false
 	}
 	for _, place := range b.places() { // the entry is lost, but the chunks are not
 		if entry, ok := b.guess(place); ok && b.hash(entry) == d {
 			return entry, true
 		}
 	}
-	return blobEntry{}, false
+	return blob.Entry{}, false
 }
 
 // places returns the places of all known chunks.
@@ -183,34 +181,34 @@ func (b *blobSalvage) places() []uint64 {
 }
 
 // guess returns an entry for the chunks in a place.
-func (b *blobSalvage) guess(place uint64) (blobEntry, bool) {
-	entry := blobEntry{Place: place, Chunk: chunkSize}
+func (b *blobSalvage) guess(place uint64) (blob.Entry, bool) {
+	entry := blob.Entry{Place: place, Chunk: blob.ChunkSize}
 	for number := int64(0); ; number++ {
-		if len(b.chunks[string(chunkName(place, number))]) == 0 {
+		if len(b.chunks[string(blob.ChunkName(place, number))]) == 0 {
 			return entry, number > 0
 		}
 		data, ok := b.chunk(place, number, -1)
 		if !ok {
 			return entry, false
 		}
-		if entry.Size += int64(len(data)); len(data) < chunkSize {
+		if entry.Size += int64(len(data)); len(data) < blob.ChunkSize {
 			return entry, true
 		}
 	}
 }
 
-// hash returns the digest of the content of an entry; the zero Digest if some of it cannot be
+// hash returns the digest of the content of an entry; zero if some of it cannot be
 // read.
-func (b *blobSalvage) hash(entry blobEntry) Digest {
+func (b *blobSalvage) hash(entry blob.Entry) blob.Digest {
 	sum := sha256.New()
 	if b.each(entry, sum) != nil {
-		return Digest{}
+		return blob.Digest{}
 	}
-	return Digest(sum.Sum(nil))
+	return blob.Digest(sum.Sum(nil))
 }
 
 // each writes the content of an entry to w, chunk by chunk.
-func (b *blobSalvage) each(entry blobEntry, w io.Writer) error {
+func (b *blobSalvage) each(entry blob.Entry, w io.Writer) error {
 	for number := int64(0); number*entry.Chunk < entry.Size; number++ {
 		data, ok := b.chunk(entry.Place, number, min(entry.Chunk, entry.Size-number*entry.Chunk))
 		if !ok {
@@ -225,9 +223,9 @@ func (b *blobSalvage) each(entry blobEntry, w io.Writer) error {
 
 // chunk returns the content of a chunk of size bytes; size is -1 if that is unknown.
 func (b *blobSalvage) chunk(place uint64, number, size int64) ([]byte, bool) {
-	name := chunkName(place, number)
+	name := blob.ChunkName(place, number)
 	sound := func(value []byte) ([]byte, bool) {
-		payload, err := disk.Unframe(chunkBucket, name, value)
+		payload, err := disk.Unframe(blob.ChunkBucket, name, value)
 		return payload, err == nil && (size < 0 || int64(len(payload)) == size)
 	}
 	for _, at := range b.chunks[string(name)] {
@@ -259,7 +257,7 @@ func (b *blobSalvage) valueAt(at chunkPlace, name []byte) (value []byte) {
 	var look func(e leafItem)
 	look = func(e leafItem) {
 		switch {
-		case at.root != 0 && !e.bucket && string(e.key) == string(chunkKey):
+		case at.root != 0 && !e.bucket && string(e.key) == string(blob.ChunkKey):
 			value = e.value
 		case at.root == 0 && e.bucket && string(e.key) == string(name):
 			b.pages.inline(e, func(inner leafItem) {
@@ -276,8 +274,8 @@ func (b *blobSalvage) valueAt(at chunkPlace, name []byte) (value []byte) {
 }
 
 // copy stores the content of an entry in the new files database.
-func (b *blobSalvage) copy(entry blobEntry, want Digest, out *blobs) error {
-	u := out.upload()
+func (b *blobSalvage) copy(entry blob.Entry, want blob.Digest, out *blob.Store) error {
+	u := out.Upload()
 	defer u.Release()
 	if err := b.each(entry, u); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/disk/disktest"
 )
@@ -20,10 +21,10 @@ import (
 // salvageTruth is the content of a sound data directory and its locations.
 type salvageTruth struct {
 	dir     string
-	records map[string][]byte  // stored values, by noun and ID
-	pages   map[string][]int64 // pages of data.db with the record
-	blobs   map[Digest][]int64 // pages of files.db with the content
-	files   map[string]Digest  // digests in records, by noun and ID
+	records map[string][]byte       // stored values, by noun and ID
+	pages   map[string][]int64      // pages of data.db with the record
+	blobs   map[blob.Digest][]int64 // pages of files.db with the content
+	files   map[string]blob.Digest  // digests in records, by noun and ID
 }
 
 // pagesOf returns the numbers of a page and its overflow pages.
@@ -40,10 +41,10 @@ func (p *loosePages) pagesOf(t testing.TB, id int64) (ids []int64) {
 // salvageFrom creates a data directory with a history of changes.
 func salvageFrom(t *testing.T) *salvageTruth {
 	t.Helper()
-	truth := &salvageTruth{dir: t.TempDir(), records: map[string][]byte{}, pages: map[string][]int64{}, blobs: map[Digest][]int64{}, files: map[string]Digest{}}
+	truth := &salvageTruth{dir: t.TempDir(), records: map[string][]byte{}, pages: map[string][]int64{}, blobs: map[blob.Digest][]int64{}, files: map[string]blob.Digest{}}
 	realistic(t, truth.dir)
 	db := open(t, truth.dir, Options{Schema: &office})
-	for i, n := range []int{1, 100, 5000, 30_000, chunkSize - 1, chunkSize, 2*chunkSize + 10, 0, 700} {
+	for i, n := range []int{1, 100, 5000, 30_000, blob.ChunkSize - 1, blob.ChunkSize, 2*blob.ChunkSize + 10, 0, 700} {
 		f := mustPut(t, db, fmt.Sprint("file ", i), randomData(t, n))
 		if i%4 == 3 {
 			update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
@@ -79,22 +80,22 @@ func (truth *salvageTruth) read(t *testing.T) {
 			truth.pages[name] = pages.pagesOf(t, at)
 		}, sound)
 	}
-	files, buckets := looseTree(t, filepath.Join(truth.dir, blobsName))
+	files, buckets := looseTree(t, filepath.Join(truth.dir, blob.FileName))
 	defer files.f.Close()
 	places := map[uint64][]int64{}
-	files.bucket(buckets[chunkBucket], func(e leafItem) {
+	files.bucket(buckets[blob.ChunkBucket], func(e leafItem) {
 		place, at := binary.BigEndian.Uint64(e.key), e.page
 		if root := binary.LittleEndian.Uint64(e.value); root != 0 {
 			at = int64(root)
 		}
 		places[place] = append(places[place], files.pagesOf(t, at)...)
 	}, sound)
-	files.bucket(buckets[blobBucket], func(e leafItem) {
-		entry, err := decodeBlob(e.key, e.value)
+	files.bucket(buckets[blob.Bucket], func(e leafItem) {
+		entry, err := blob.DecodeEntry(e.key, e.value)
 		noErr(t, err)
-		truth.blobs[Digest(e.key)] = places[entry.Place]
+		truth.blobs[blob.Digest(e.key)] = places[entry.Place]
 		if entry.Size == 0 { // an empty file has no chunks, only an entry
-			truth.blobs[Digest(e.key)] = []int64{max(e.page, buckets[blobBucket].page)}
+			truth.blobs[blob.Digest(e.key)] = []int64{max(e.page, buckets[blob.Bucket].page)}
 		}
 	}, sound)
 }
@@ -115,7 +116,7 @@ func (truth *salvageTruth) salvaged(t *testing.T, what, file string, pageSize in
 	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
 	defer os.RemoveAll(dir)
 	defer os.RemoveAll(to)
-	for _, name := range []string{dataName, blobsName, keyName, markerName, markName} {
+	for _, name := range []string{dataName, blob.FileName, keyName, markerName, markName} {
 		b := disktest.ReadFile(t, filepath.Join(truth.dir, name))
 		if name == file {
 			harm(b)
@@ -158,7 +159,7 @@ func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *
 	}
 	for name, value := range truth.records {
 		copied, there := got[name]
-		lostBytes := file == blobsName && hit(truth.blobs[truth.files[name]])
+		lostBytes := file == blob.FileName && hit(truth.blobs[truth.files[name]])
 		owned := slices.ContainsFunc(report.Lost, func(line string) bool {
 			return strings.HasPrefix(line, name+": its ") && strings.HasSuffix(line, "is lost")
 		})
@@ -197,7 +198,7 @@ func TestSalvage_DamagedPages(t *testing.T) {
 	for i := range disktest.Size(40, 200, 3000) {
 		file, pageSize := dataName, os.Getpagesize()
 		if i%4 == 3 {
-			file, pageSize = blobsName, blobPageSize
+			file, pageSize = blob.FileName, blob.PageSize
 		}
 		n := len(disktest.ReadFile(t, filepath.Join(truth.dir, file)))
 		page := r.IntN(n / pageSize)
@@ -328,13 +329,13 @@ func TestSalvage_ResultIsUsable(t *testing.T) {
 		}},
 		"nothing is left":             {dataName, func(_ *testing.T, b []byte) { clear(b) }},
 		"the file is cut in half":     {dataName, func(_ *testing.T, b []byte) { clear(b[len(b)/2:]) }},
-		"no files are left":           {blobsName, func(_ *testing.T, b []byte) { clear(b) }},
-		"files without their indexes": {blobsName, func(_ *testing.T, b []byte) { clear(b[:2*blobPageSize]) }},
+		"no files are left":           {blob.FileName, func(_ *testing.T, b []byte) { clear(b) }},
+		"files without their indexes": {blob.FileName, func(_ *testing.T, b []byte) { clear(b[:2*blob.PageSize]) }},
 		"the key is broken":           {keyName, func(_ *testing.T, b []byte) { b[0] = 'x' }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
-			for _, name := range []string{dataName, blobsName, keyName, markerName, markName} {
+			for _, name := range []string{dataName, blob.FileName, keyName, markerName, markName} {
 				b := disktest.ReadFile(t, filepath.Join(truth.dir, name))
 				if name == test.file {
 					test.harm(t, b)
@@ -346,7 +347,7 @@ func TestSalvage_ResultIsUsable(t *testing.T) {
 			db := open(t, to, Options{Schema: &office})
 			disktest.Equal(t, "sessions", len(allOf(t, db, Sessions)), 0)
 			update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "new"}) })
-			mustPut(t, db, "new", randomData(t, 2*chunkSize))
+			mustPut(t, db, "new", randomData(t, 2*blob.ChunkSize))
 			var files Report
 			if err := db.VerifyFiles(&files); err != nil || len(files.Faults) > 0 {
 				t.Errorf("verify files: %v %q", err, files.Faults)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -137,7 +139,7 @@ func (db *DB) FileStats() ([]FileStats, error) {
 	}
 	all := []FileStats{data}
 	if b := db.openedFiles(); b != nil {
-		files, err := fileStats(b.path, b.bolt)
+		files, err := fileStats(b.Path(), b.Bolt())
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +184,7 @@ func (db *DB) FilesReady() (bool, error) {
 }
 
 // openedFiles returns the open files.db, nil if it is not open.
-func (db *DB) openedFiles() *blobs {
+func (db *DB) openedFiles() *blob.Store {
 	if ready, _ := db.FilesReady(); !ready {
 		return nil
 	}
@@ -193,7 +195,7 @@ func (db *DB) openedFiles() *blobs {
 // files.db is not open.
 func (db *DB) FileBytes() (stored, coming int64) {
 	if b := db.openedFiles(); b != nil {
-		return b.stored.Load(), b.coming.Load()
+		return b.Stored()
 	}
 	return 0, 0
 }
@@ -204,7 +206,7 @@ func (db *DB) FilesHealthy() error {
 	if b == nil {
 		return nil
 	}
-	_, err := b.failed.Since()
+	_, err := b.Failed.Since()
 	return err
 }
 
@@ -214,7 +216,7 @@ func (db *DB) FilesFailedSince() time.Time {
 	if b == nil {
 		return time.Time{}
 	}
-	at, _ := b.failed.Since()
+	at, _ := b.Failed.Since()
 	return at
 }
 

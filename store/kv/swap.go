@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 )
 
@@ -176,7 +177,7 @@ func restorePending(dir string) bool {
 // sweepDir removes unfinished copies that a crash can leave behind.
 func sweepDir(dir string) error {
 	for _, pattern := range []string{
-		dataName + "*.new", blobsName + "*.new", markerName + ".new", markName + ".new",
+		dataName + "*.new", blob.FileName + "*.new", markerName + ".new", markName + ".new",
 		reserveName + ".new", keyName + ".new",
 		backupPattern, backupPattern + ".new", stagingName,
 	} {

@@ -153,7 +153,13 @@ func sameFiles(t testing.TB, got, want map[string]string) {
 // bolt changes the closed data.db of a data directory directly, without the engine.
 func bolt(t testing.TB, dir string, fn func(*bbolt.Tx) error) {
 	t.Helper()
-	file, err := bbolt.Open(filepath.Join(dir, dataName), 0o600, disk.BoltOptions(false))
+	boltFile(t, dir, dataName, fn)
+}
+
+// boltFile is bolt for any database file.
+func boltFile(t testing.TB, dir, name string, fn func(*bbolt.Tx) error) {
+	t.Helper()
+	file, err := bbolt.Open(filepath.Join(dir, name), 0o600, disk.BoltOptions(false))
 	if err != nil {
 		t.Fatal(err)
 	}

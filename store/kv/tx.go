@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"reeve/store/blob"
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -133,7 +134,7 @@ func (tx *Tx) touch(t Table, id ID) {
 type changes struct {
 	records  map[Table]map[ID]bool
 	caches   map[AnyCache]*pending
-	released []Digest
+	released []blob.Digest
 	shared   map[sharedKey]any // see Shared
 	log      *logCommit        // nil for no change log
 }
@@ -171,14 +172,10 @@ func (c *changes) touch(t Table, id ID) {
 
 // release schedules a check after the commit: if nothing refers to the blob any more, it is
 // deleted.
-func (c *changes) release(d Digest) { c.released = append(c.released, d) }
+func (c *changes) release(d blob.Digest) { c.released = append(c.released, d) }
 
 // Damaged returns the error for a stored value that cannot be read or contradicts another
 // one. It wraps a *disk.Damaged.
 func Damaged(bucket, key string, err error) error {
-	file := dataName
-	if bucket == blobBucket || bucket == chunkBucket {
-		file = blobsName
-	}
-	return errs.Of(&disk.Damaged{Where: file + ": " + bucket + " " + key, Err: err})
+	return errs.Of(&disk.Damaged{Where: dataName + ": " + bucket + " " + key, Err: err})
 }

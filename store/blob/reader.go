@@ -1,4 +1,4 @@
-package kv
+package blob
 
 import (
 	"errors"
@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
 
-// Blob reads a blob, each piece in a read transaction of its own, and verifies the checksums of the
+// Reader reads a blob, each piece in a read transaction of its own, and verifies the checksums of the
 // chunks. It keeps no chunk in memory, since a client may take a minute for one. It is an
 // io.ReadSeeker for a single goroutine.
-type Blob struct {
-	b        *blobs
+type Reader struct {
+	b        *Store
 	digest   Digest
-	entry    blobEntry
+	entry    Entry
 	at       int64
 	from     int64     // position of buf in the blob
 	buf      []byte    // a piece that small reads are served from
@@ -31,27 +32,27 @@ const (
 	verifyFor = time.Second // duration for which the checksum of a chunk is not verified again
 )
 
-// reader returns a reader of a blob. A missing blob is damage, because the caller has a record
+// Reader returns a reader of a blob. A missing blob is damage, because the caller has a record
 // that refers to it, unless that record has been deleted since: then the error is NotFound.
-func (b *blobs) reader(d Digest) (*Blob, error) {
-	r := &Blob{b: b, digest: d}
+func (b *Store) Reader(d Digest) (*Reader, error) {
+	r := &Reader{b: b, digest: d}
 	return r, r.noted(r.unlessDeleted(r.find(), r.find))
 }
 
 // noted keeps damage for the health report, and returns the error. A file that was deleted is none.
-func (r *Blob) noted(err error) error {
-	if err != nil && !errs.Is(err, errs.NotFound) && r.b.note != nil {
+func (r *Reader) noted(err error) error {
+	if err != nil && !errs.Is(err, errs.NotFound) {
 		r.b.note(r.digest, err)
 	}
 	return err
 }
 
 // find reads the location of the blob.
-func (r *Blob) find() error {
+func (r *Reader) find() error {
 	return r.b.view(func(btx *bbolt.Tx) (err error) {
 		var found bool
 		if r.entry, found, err = r.b.find(btx, r.digest); err == nil && !found {
-			err = Damaged(blobBucket, r.digest.String(),
+			err = damaged(Bucket, r.digest.String(),
 				errors.New("a record leads to it, and it is not there"))
 		}
 		return err
@@ -61,12 +62,12 @@ func (r *Blob) find() error {
 // unlessDeleted returns NotFound in place of damage if the record was deleted while the blob
 // was read. If there is a record, it retries: the same content may have been deleted and
 // uploaded again, to another place.
-func (r *Blob) unlessDeleted(err error, again func() error) error {
+func (r *Reader) unlessDeleted(err error, again func() error) error {
 	var damage *disk.Damaged
-	if !errors.As(err, &damage) || r.b.referenced == nil { // nothing is deleted from a file that is only inspected
+	if !errors.As(err, &damage) || r.b.options.Referenced == nil { // nothing is deleted from a file that is only inspected
 		return err
 	}
-	switch used, other := r.b.referenced(r.digest); {
+	switch used, other := r.b.options.Referenced(r.digest); {
 	case other != nil:
 		return err
 	case used:
@@ -76,10 +77,10 @@ func (r *Blob) unlessDeleted(err error, again func() error) error {
 }
 
 // Size returns the number of bytes in the blob.
-func (r *Blob) Size() int64 { return r.entry.Size }
+func (r *Reader) Size() int64 { return r.entry.Size }
 
 // Seek implements io.Seeker.
-func (r *Blob) Seek(offset int64, whence int) (int64, error) {
+func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += r.at
@@ -94,7 +95,7 @@ func (r *Blob) Seek(offset int64, whence int) (int64, error) {
 }
 
 // Read implements io.Reader. A damaged or deleted chunk is an error.
-func (r *Blob) Read(p []byte) (int, error) {
+func (r *Reader) Read(p []byte) (int, error) {
 	if r.at >= r.entry.Size {
 		return 0, io.EOF
 	}
@@ -117,7 +118,7 @@ func (r *Blob) Read(p []byte) (int, error) {
 }
 
 // readAt reads from one chunk, and retries if the blob was replaced.
-func (r *Blob) readAt(p []byte, at int64) (n int, err error) {
+func (r *Reader) readAt(p []byte, at int64) (n int, err error) {
 	n, err = r.piece(p, at)
 	err = r.unlessDeleted(err, func() (err error) {
 		if err = r.find(); err == nil {
@@ -130,7 +131,7 @@ func (r *Blob) readAt(p []byte, at int64) (n int, err error) {
 
 // piece reads from one chunk. It verifies the checksum of the whole chunk, unless it just did: a
 // chunk never changes.
-func (r *Blob) piece(p []byte, at int64) (n int, err error) {
+func (r *Reader) piece(p []byte, at int64) (n int, err error) {
 	number, now := at/r.entry.Chunk, time.Now()
 	known := r.verified == number && now.Before(r.until)
 	err = r.b.view(func(btx *bbolt.Tx) error {
@@ -148,24 +149,24 @@ func (r *Blob) piece(p []byte, at int64) (n int, err error) {
 
 // chunk returns the content of a chunk, whose checksum it verifies unless that is known to match.
 // It is valid until the transaction ends.
-func (b *blobs) chunk(btx *bbolt.Tx, entry blobEntry, number int64, known bool) ([]byte, error) {
-	name := chunkName(entry.Place, number)
+func (b *Store) chunk(btx *bbolt.Tx, entry Entry, number int64, known bool) ([]byte, error) {
+	name := ChunkName(entry.Place, number)
 	where := fmt.Sprintf("%d of place %d", number, entry.Place)
-	bucket := btx.Bucket([]byte(chunkBucket)).Bucket(name)
+	bucket := btx.Bucket([]byte(ChunkBucket)).Bucket(name)
 	if bucket == nil {
-		return nil, Damaged(chunkBucket, where, errors.New("it is missing"))
+		return nil, damaged(ChunkBucket, where, errors.New("it is missing"))
 	}
 	unframe := disk.Unframe
 	if known {
 		unframe = disk.UnframeKnown
 	}
-	payload, err := unframe(chunkBucket, name, bucket.Get(chunkKey))
+	payload, err := unframe(ChunkBucket, name, bucket.Get(ChunkKey))
 	if want := min(entry.Chunk, entry.Size-number*entry.Chunk); err == nil &&
 		int64(len(payload)) != want {
 		err = fmt.Errorf("it has %d bytes, not %d", len(payload), want)
 	}
 	if err != nil {
-		return nil, Damaged(chunkBucket, where, err)
+		return nil, damaged(ChunkBucket, where, err)
 	}
 	return payload, nil
 }

@@ -1,4 +1,4 @@
-package kv
+package blob
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
 	"reeve/store/errs"
 )
 
@@ -14,26 +15,26 @@ import (
 // is about to be deleted; there are no reference counts, which could diverge between the two
 // files.
 
-// guardBlob keeps a blob from being deleted until unguardBlob: its record is about to be
+// guard keeps a blob from being deleted until unguard: its record is about to be
 // stored.
-func (b *blobs) guardBlob(d Digest) {
+func (b *Store) guard(d Digest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pending[d]++
 }
 
-// unguardBlob undoes guardBlob and makes the sweeper check the blob.
-func (b *blobs) unguardBlob(d Digest) {
+// unguard undoes guard and makes the sweeper check the blob.
+func (b *Store) unguard(d Digest) {
 	b.mu.Lock()
 	if b.pending[d]--; b.pending[d] == 0 {
 		delete(b.pending, d)
 	}
 	b.mu.Unlock()
-	b.suspect(d)
+	b.Suspect(d)
 }
 
-// suspect makes the sweeper check whether records still refer to blobs.
-func (b *blobs) suspect(ds ...Digest) {
+// Suspect makes the sweeper check whether records still refer to blobs.
+func (b *Store) Suspect(ds ...Digest) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, d := range ds {
@@ -43,15 +44,15 @@ func (b *blobs) suspect(ds ...Digest) {
 }
 
 // discard makes the sweeper delete the chunks in a place.
-func (b *blobs) discard(place uint64) {
+func (b *Store) discard(place uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.places = append(b.places, place)
 	b.wake()
 }
 
-// hold keeps every blob that exists when it returns from being deleted until release is called.
-func (b *blobs) hold() (release func()) {
+// Hold keeps every blob that exists when it returns from being deleted until release is called.
+func (b *Store) Hold() (release func()) {
 	b.mu.Lock()
 	b.held++
 	b.mu.Unlock()
@@ -67,7 +68,7 @@ func (b *blobs) hold() (release func()) {
 }
 
 // wake makes the sweeper run.
-func (b *blobs) wake() {
+func (b *Store) wake() {
 	select {
 	case b.nudge <- struct{}{}:
 	default: // a run is already pending
@@ -78,7 +79,7 @@ func (b *blobs) wake() {
 const sweepAgain = time.Minute
 
 // sweep is the goroutine that deletes unreferenced blobs.
-func (b *blobs) sweep() {
+func (b *Store) sweep() {
 	again := time.NewTicker(sweepAgain)
 	defer again.Stop()
 	for {
@@ -88,12 +89,12 @@ func (b *blobs) sweep() {
 		case <-b.nudge:
 		case <-again.C:
 		}
-		b.sweepOnce()
+		b.Sweep()
 	}
 }
 
-// sweepOnce checks all suspects and deletes what it can. The rest stays for the next run.
-func (b *blobs) sweepOnce() {
+// Sweep checks all suspects and deletes what it can. The rest stays for the next run.
+func (b *Store) Sweep() {
 	b.mu.Lock()
 	suspects, places := slices.Collect(maps.Keys(b.suspects)), slices.Clone(b.places)
 	b.mu.Unlock()
@@ -127,7 +128,7 @@ func (b *blobs) sweepOnce() {
 }
 
 // setSuspect adds or removes a suspect without waking the sweeper.
-func (b *blobs) setSuspect(d Digest, is bool) {
+func (b *Store) setSuspect(d Digest, is bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if is {
@@ -138,7 +139,7 @@ func (b *blobs) setSuspect(d Digest, is bool) {
 }
 
 // stopped reports whether the file is being closed.
-func (b *blobs) stopped() bool {
+func (b *Store) stopped() bool {
 	select {
 	case <-b.stop:
 		return true
@@ -150,7 +151,7 @@ func (b *blobs) stopped() bool {
 // deleteUnreferenced deletes the entry of a blob that no record refers to. It returns the place of
 // its chunks, or 0 if the blob stays. The check runs inside the writer's transaction: an upload of
 // the same content is either pending by then, or will find no entry.
-func (b *blobs) deleteUnreferenced(d Digest) (place uint64, err error) {
+func (b *Store) deleteUnreferenced(d Digest) (place uint64, err error) {
 	if used, err := b.used(d); used || err != nil {
 		return 0, err // in the usual case no commit is needed
 	}
@@ -175,7 +176,7 @@ func (b *blobs) deleteUnreferenced(d Digest) (place uint64, err error) {
 			}
 		}
 		place, size = entry.Place, entry.Size
-		return btx.Bucket([]byte(blobBucket)).Delete(d[:])
+		return btx.Bucket([]byte(Bucket)).Delete(d[:])
 	})
 	if err == nil && place != 0 {
 		b.stored.Add(-size)
@@ -185,7 +186,7 @@ func (b *blobs) deleteUnreferenced(d Digest) (place uint64, err error) {
 
 // used reports whether a blob is pending or a record refers to it. The order matters: an upload
 // stores its record before it stops being pending.
-func (b *blobs) used(d Digest) (bool, error) {
+func (b *Store) used(d Digest) (bool, error) {
 	b.mu.Lock()
 	pending, held := b.pending[d] > 0, b.held > 0
 	b.mu.Unlock()
@@ -195,17 +196,17 @@ func (b *blobs) used(d Digest) (bool, error) {
 	case pending:
 		return true, nil
 	}
-	return b.referenced(d)
+	return b.options.Referenced(d)
 }
 
 // clearStep is the maximum number of chunks that one commit deletes.
 const clearStep = 64
 
 // clear deletes the chunks in a place, in steps of clearStep.
-func (b *blobs) clear(place uint64) error {
+func (b *Store) clear(place uint64) error {
 	for more := true; more; {
 		err := b.update(func(btx *bbolt.Tx) error {
-			chunks := btx.Bucket([]byte(chunkBucket))
+			chunks := btx.Bucket([]byte(ChunkBucket))
 			var names [][]byte
 			cursor := chunks.Cursor()
 			prefix := placeKey(place)

@@ -1,4 +1,4 @@
-package kv
+package blob
 
 import (
 	"crypto/sha256"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
 	"reeve/store/disk"
 	"reeve/store/errs"
 )
@@ -16,11 +17,11 @@ import (
 const (
 	maxWaitingChunks = 16 // over all uploads, which limits their memory
 	maxAhead         = 3  // chunks of one upload that wait to be written while the next is received
-	maxBlobBatch     = 8  // maximum jobs in one commit
+	maxBatch         = 8  // maximum jobs in one commit
 )
 
-// blobJob is a change of the files database. run must not fail after its first write.
-type blobJob struct {
+// job is a change of the files database. run must not fail after its first write.
+type job struct {
 	run   func(btx *bbolt.Tx) error
 	after func() // called when run will not be called any more; nil for none
 	err   error
@@ -28,7 +29,7 @@ type blobJob struct {
 }
 
 // submit passes a job to the writer. Once done is closed, it is durable or err is set.
-func (b *blobs) submit(j *blobJob) *blobJob {
+func (b *Store) submit(j *job) *job {
 	j.done = make(chan struct{})
 	b.gate.RLock()
 	defer b.gate.RUnlock()
@@ -40,7 +41,7 @@ func (b *blobs) submit(j *blobJob) *blobJob {
 	return j
 }
 
-func (j *blobJob) finish(err error) {
+func (j *job) finish(err error) {
 	j.err = err
 	if j.after != nil {
 		j.after()
@@ -49,19 +50,19 @@ func (j *blobJob) finish(err error) {
 }
 
 // update submits a job and waits until it is durable.
-func (b *blobs) update(run func(btx *bbolt.Tx) error) error {
-	j := b.submit(&blobJob{run: run})
+func (b *Store) update(run func(btx *bbolt.Tx) error) error {
+	j := b.submit(&job{run: run})
 	<-j.done
 	return j.err
 }
 
 // write is the goroutine that changes the file. Like the writer of data.db it commits all
 // waiting jobs together.
-func (b *blobs) write() {
+func (b *Store) write() {
 	for first := range b.jobs {
-		batch := []*blobJob{first}
+		batch := []*job{first}
 	more:
-		for len(batch) < maxBlobBatch {
+		for len(batch) < maxBatch {
 			select {
 			case j, open := <-b.jobs:
 				if !open {
@@ -77,13 +78,13 @@ func (b *blobs) write() {
 }
 
 // commit commits a batch of jobs. If it fails, each job is retried on its own.
-func (b *blobs) commit(batch []*blobJob) {
+func (b *Store) commit(batch []*job) {
 	var err error
-	if _, reason := b.failed.Since(); reason != nil {
+	if _, reason := b.Failed.Since(); reason != nil {
 		err = reason
 	} else if err = b.tryCommit(batch); err != nil && len(batch) > 1 {
 		for _, j := range batch { // each on its own, so that only the cause fails
-			b.commit([]*blobJob{j})
+			b.commit([]*job{j})
 		}
 		return
 	}
@@ -94,7 +95,7 @@ func (b *blobs) commit(batch []*blobJob) {
 
 // tryCommit runs the jobs in one transaction. A failure to write stops all further writes, except
 // on a full disk.
-func (b *blobs) tryCommit(batch []*blobJob) error {
+func (b *Store) tryCommit(batch []*job) error {
 	return disk.RecoverDamage(b.path, func() error {
 		btx, err := b.bolt.Begin(true)
 		if err != nil {
@@ -107,7 +108,7 @@ func (b *blobs) tryCommit(batch []*blobJob) error {
 			}
 		}
 		if err := disk.RecoverDamage(b.path, btx.Commit); err != nil {
-			return b.failed.StopUnlessFull(blobsName, err)
+			return b.Failed.StopUnlessFull(FileName, err)
 		}
 		return nil
 	})
@@ -116,16 +117,17 @@ func (b *blobs) tryCommit(batch []*blobJob) error {
 // Upload receives the content of a new blob: Write appends to it, Finish makes it durable, and
 // Release must be called when the record that refers to it is stored or never will be.
 type Upload struct {
-	b      *blobs
+	Done func(size int64, began time.Time) // called when the content is durable; nil for none
+
+	b      *Store
 	place  uint64
 	number int64 // number of chunks that were submitted
 	sum    hash.Hash
 	size   int64
 	buf    []byte // frame of the current chunk; its header is filled in by flush
-	ahead  []*blobJob
+	ahead  []*job
 	digest Digest
 	state  uploadState
-	watch  *Recorder // nil for none
 	began  time.Time
 }
 
@@ -137,13 +139,14 @@ const (
 	released
 )
 
-func (b *blobs) upload() *Upload {
+// Upload starts an upload. The caller must call Release.
+func (b *Store) Upload() *Upload {
 	return &Upload{b: b, place: b.place.Add(1), sum: sha256.New(), began: time.Now()}
 }
 
 // chunkBuffers are reused: a buffer holds a frame with a whole chunk, about 1 MiB.
 var chunkBuffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, disk.FrameHead+chunkSize)
+	b := make([]byte, 0, disk.FrameHead+ChunkSize)
 	return &b
 }}
 
@@ -155,7 +158,7 @@ func (u *Upload) Size() int64 { return u.size }
 func (u *Upload) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		if u.buf == nil {
-			if err := u.b.room(chunkSize); err != nil {
+			if err := u.b.Room(ChunkSize); err != nil {
 				return n, err
 			}
 			u.buf = (*chunkBuffers.Get().(*[]byte))[:disk.FrameHead]
@@ -181,19 +184,19 @@ func (u *Upload) flush() error {
 			return err
 		}
 	}
-	name, value := chunkName(u.place, u.number), u.buf
-	disk.SealFrame(chunkBucket, name, value)
+	name, value := ChunkName(u.place, u.number), u.buf
+	disk.SealFrame(ChunkBucket, name, value)
 	u.buf = nil
 	u.number++
 	u.b.slots <- struct{}{}
 	u.b.coming.Add(int64(len(value) - disk.FrameHead))
-	u.ahead = append(u.ahead, u.b.submit(&blobJob{
+	u.ahead = append(u.ahead, u.b.submit(&job{
 		run: func(btx *bbolt.Tx) error {
-			chunk, err := btx.Bucket([]byte(chunkBucket)).CreateBucketIfNotExists(name)
+			chunk, err := btx.Bucket([]byte(ChunkBucket)).CreateBucketIfNotExists(name)
 			if err != nil {
 				return err
 			}
-			return chunk.Put(chunkKey, value)
+			return chunk.Put(ChunkKey, value)
 		},
 		after: func() {
 			<-u.b.slots
@@ -229,26 +232,28 @@ func (u *Upload) Finish() (Digest, error) {
 		return Digest{}, err
 	}
 	u.digest = Digest(u.sum.Sum(nil))
-	u.b.guardBlob(u.digest)
-	payload, err := json.Marshal(blobEntry{u.place, u.size, chunkSize})
+	u.b.guard(u.digest)
+	payload, err := json.Marshal(Entry{u.place, u.size, ChunkSize})
 	if err != nil {
 		return Digest{}, err
 	}
 	isNew := false
 	err = u.b.update(func(btx *bbolt.Tx) error {
-		bucket := btx.Bucket([]byte(blobBucket))
+		bucket := btx.Bucket([]byte(Bucket))
 		_, found, err := u.b.find(btx, u.digest)
 		if isNew = !found || err != nil; !isNew { // a damaged entry is useless: the new one replaces it
 			return nil // the content is already stored
 		}
-		return bucket.Put(u.digest[:], disk.Frame(blobBucket, u.digest[:], payload))
+		return bucket.Put(u.digest[:], disk.Frame(Bucket, u.digest[:], payload))
 	})
 	if err != nil {
-		u.b.unguardBlob(u.digest)
+		u.b.unguard(u.digest)
 		return Digest{}, err
 	}
 	u.state = finished
-	u.watch.recordBlob("PUT blob", "write", u.size, u.began)
+	if u.Done != nil {
+		u.Done(u.size, u.began)
+	}
 	u.b.coming.Add(-u.size)
 	if isNew {
 		u.b.stored.Add(u.size)
@@ -263,10 +268,10 @@ func (u *Upload) Finish() (Digest, error) {
 func (u *Upload) Release() {
 	switch u.state {
 	case finished:
-		u.b.unguardBlob(u.digest)
+		u.b.unguard(u.digest)
 	case uploading:
 		u.wait(len(u.ahead)) // only for them to end: the chunks are deleted, written or not
-		u.b.coming.Add(-min(u.size, u.number*chunkSize))
+		u.b.coming.Add(-min(u.size, u.number*ChunkSize))
 		u.b.discard(u.place)
 	}
 	u.state = released

@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,9 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"go.etcd.io/bbolt"
-
-	"reeve/store/disk"
+	"reeve/store/blob"
 	"reeve/store/errs"
 )
 
@@ -19,12 +16,12 @@ import (
 // whole file and only operations on files have to wait for it.
 type files struct {
 	ready    chan struct{} // closed once blobs or err is set
-	blobs    *blobs
+	blobs    *blob.Store
 	err      error
 	warnings []string
 
 	mu    sync.Mutex
-	early []Digest // digests that were released before the file was open
+	early []blob.Digest // digests that were released before the file was open
 }
 
 // openFiles starts to open files.db. It is an error if the file is missing although data.db has
@@ -34,7 +31,7 @@ func (db *DB) openFiles() error {
 		return nil
 	}
 	db.files = &files{ready: make(chan struct{})}
-	path := filepath.Join(db.dir, blobsName)
+	path := filepath.Join(db.dir, blob.FileName)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -56,16 +53,17 @@ func (db *DB) openFiles() error {
 	go func() {
 		defer close(db.files.ready)
 		defer func() { db.noteDamage(db.files.err) }()
-		opened, warnings, err := openBlobs(path, db.instance, db.references, db.fileLimits)
+		opened, warnings, err := blob.Open(path, blob.Options{
+			Instance:   db.instance,
+			Referenced: db.references,
+			Limits:     db.fileLimits,
+			Note:       db.noteBlob,
+		})
 		db.files.mu.Lock()
 		defer db.files.mu.Unlock()
 		db.files.blobs, db.files.warnings, db.files.err = opened, warnings, err
 		if opened != nil {
-			opened.note = db.noteBlob
-			for _, b := range opened.broken {
-				db.noteBlob(b.digest, b.err)
-			}
-			opened.suspect(db.files.early...)
+			opened.Suspect(db.files.early...)
 		}
 	}()
 	return nil
@@ -73,7 +71,7 @@ func (db *DB) openFiles() error {
 
 // references reports whether a record refers to a blob. After a write failure it returns an
 // error, because a deletion that is visible may not be on the disk.
-func (db *DB) references(d Digest) (used bool, err error) {
+func (db *DB) references(d blob.Digest) (used bool, err error) {
 	if _, err := db.failed.Since(); err != nil {
 		return false, err
 	}
@@ -100,18 +98,18 @@ func (db *DB) fileLimits() (quota, floor int64) {
 }
 
 // released makes the sweeper check blobs after a commit that removed references to them.
-func (f *files) released(ds []Digest) {
+func (f *files) released(ds []blob.Digest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.blobs == nil {
 		f.early = append(f.early, ds...)
 		return
 	}
-	f.blobs.suspect(ds...)
+	f.blobs.Suspect(ds...)
 }
 
 // open waits until the files database is open and returns it.
-func (f *files) open() (*blobs, error) {
+func (f *files) open() (*blob.Store, error) {
 	<-f.ready
 	if f.err != nil {
 		return nil, errs.New(errs.Busy,
@@ -128,7 +126,7 @@ func (f *files) close() error {
 	if <-f.ready; f.blobs == nil {
 		return nil
 	}
-	return f.blobs.close()
+	return f.blobs.Close()
 }
 
 // FilesOpened waits until the files database is open or could not be opened. It returns warnings
@@ -143,54 +141,93 @@ func (db *DB) FilesOpened() (warnings []string, err error) {
 
 // NewUpload starts an upload, or returns Full if the quota or the disk is exhausted. The caller
 // must call Release.
-func (db *DB) NewUpload() (*Upload, error) {
+func (db *DB) NewUpload() (*blob.Upload, error) {
 	b, err := db.files.open()
 	if err != nil {
 		return nil, err
 	}
-	return b.upload(), b.room(0)
+	return b.Upload(), b.Room(0)
 }
 
 // OpenBlob returns a reader of the blob with this digest.
-func (db *DB) OpenBlob(d Digest) (*Blob, error) {
+func (db *DB) OpenBlob(d blob.Digest) (*blob.Reader, error) {
 	b, err := db.files.open()
 	if err != nil {
 		return nil, err
 	}
-	return b.reader(d)
+	return b.Reader(d)
 }
 
 // Thumb returns the thumbnail that is stored with a blob under a name, or nil if there is none.
-func (db *DB) Thumb(d Digest, name string) (picture []byte, err error) {
+func (db *DB) Thumb(d blob.Digest, name string) (picture []byte, err error) {
 	b, err := db.files.open()
 	if err != nil {
 		return nil, err
 	}
-	key := append(d[:], name...)
-	return picture, b.view(func(btx *bbolt.Tx) error {
-		payload, err := disk.Unframe(thumbBucket, key, btx.Bucket([]byte(thumbBucket)).Get(key))
-		if err == nil { // the caller computes a missing or damaged one again
-			picture = bytes.Clone(payload)
-		}
-		return nil
-	})
+	return b.Thumb(d, name)
 }
 
-// SaveThumb stores a thumbnail with a blob under a name. It is deleted with the blob; if there
-// is no such blob, nothing is stored.
-func (db *DB) SaveThumb(d Digest, name string, picture []byte) error {
+// SaveThumb stores a thumbnail with a blob under a name. It is deleted with the blob; if there is no
+// such blob, nothing is stored.
+func (db *DB) SaveThumb(d blob.Digest, name string, picture []byte) error {
 	b, err := db.files.open()
-	if err == nil {
-		err = b.room(int64(len(picture)))
-	}
 	if err != nil {
 		return err
 	}
-	key := append(d[:], name...)
-	return b.update(func(btx *bbolt.Tx) error {
-		if btx.Bucket([]byte(blobBucket)).Get(d[:]) == nil {
-			return nil
-		}
-		return btx.Bucket([]byte(thumbBucket)).Put(key, disk.Frame(thumbBucket, key, picture))
+	return b.SaveThumb(d, name, picture)
+}
+
+// VerifyFiles adds faults in the files database to a report. It reads all content, while others
+// read and write.
+func (db *DB) VerifyFiles(report *Report) error {
+	if db.files == nil {
+		return nil // the schema has no collection with content
+	}
+	b, err := db.files.open()
+	if err != nil {
+		return err
+	}
+	defer b.Hold()()
+	var refs []blobRef // read before the blobs are, which stay while they are held
+	err = db.View(engine{}, func(tx *Tx) error {
+		refs = tx.db.schema.blobRefs(tx)
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	sizes, err := b.Verify(report.fault)
+	if err == nil {
+		report.addFiles(sizes, refs)
+	}
+	return err
+}
+
+// inspectFiles is VerifyFiles for a file that no process has open.
+func inspectFiles(path, instance string, refs []blobRef, report *Report) error {
+	sizes, err := blob.Inspect(path, instance, report.fault)
+	if errors.Is(err, fs.ErrNotExist) && len(refs) == 0 {
+		return nil
+	}
+	if err == nil {
+		report.addFiles(sizes, refs)
+	}
+	return err
+}
+
+// addFiles adds the blobs of a files database, of which it gets the sizes, and a fault for each
+// record whose blob is missing or has another size. Blobs without a record are not faults: the next
+// start deletes them.
+func (r *Report) addFiles(sizes map[blob.Digest]int64, refs []blobRef) {
+	r.Blobs += len(sizes)
+	for _, ref := range refs {
+		size, found := sizes[ref.digest]
+		switch {
+		case !found:
+			r.fault("%s %d: its bytes, %s, are missing in %s", ref.of.Noun(), ref.id, ref.digest,
+				blob.FileName)
+		case ref.size >= 0 && ref.size != size:
+			r.fault("%s %d: it says %d bytes, there are %d", ref.of.Noun(), ref.id, ref.size, size)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package kv
+package blob
 
 import (
 	"errors"
@@ -8,11 +8,14 @@ import (
 	"reeve/store/errs"
 )
 
-// room returns Full if n more bytes would exceed the quota, or leave less than the minimum free
+// Room returns Full if n more bytes would exceed the quota, or leave less than the minimum free
 // on the disk: records, sign-ins and deletions need disk space, too, and on a full disk none of
 // them succeeds. Free pages inside the file count as free space.
-func (b *blobs) room(n int64) error {
-	quota, floor := b.limits()
+func (b *Store) Room(n int64) error {
+	if b.options.Limits == nil {
+		return nil
+	}
+	quota, floor := b.options.Limits()
 	if quota > 0 && b.stored.Load()+b.coming.Load()+n > quota {
 		return errs.New(errs.Full,
 			"the storage quota of %d MiB is used up; delete files, also from the trash", quota>>20).Coded("quota_used_up")
@@ -28,7 +31,7 @@ func (b *blobs) room(n int64) error {
 		return err
 	}
 	stats := b.bolt.Stats()
-	free += int64(stats.FreePageN+stats.PendingPageN) * blobPageSize
+	free += int64(stats.FreePageN+stats.PendingPageN) * PageSize
 	if free-n < floor {
 		return errs.New(errs.Full,
 			"less than %d MiB of disk space is free; delete files, also from the trash, or free disk space", floor>>20).Coded("disk_low")

@@ -1,0 +1,110 @@
+package blob
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"go.etcd.io/bbolt"
+
+	"reeve/store/disk"
+)
+
+// Fault reports a fault that a verification has found.
+type Fault func(format string, args ...any)
+
+// Verify reads every blob, and verifies the checksum of each chunk and the digest of the whole. It
+// returns the sizes of all blobs.
+func (b *Store) Verify(fault Fault) (sizes map[Digest]int64, err error) {
+	digests, err := b.digests(fault)
+	if err != nil {
+		return nil, err
+	}
+	sizes = map[Digest]int64{}
+	for _, d := range digests {
+		size, err := b.check(d)
+		if err != nil {
+			fault("%s: blob %s: %s", FileName, d, disk.OneLine(err))
+		}
+		sizes[d] = size
+	}
+	return sizes, b.verifyChunks(fault)
+}
+
+// verifyChunks reports keys that cannot belong to a chunk. A chunk without a blob entry is not
+// a fault: the next start deletes it.
+func (b *Store) verifyChunks(fault Fault) error {
+	return b.view(func(btx *bbolt.Tx) error {
+		cursor := btx.Bucket([]byte(ChunkBucket)).Cursor()
+		for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+			if len(key) != ChunkNameSize || value != nil {
+				fault("%s: chunk %x: it has no place and number", FileName, key)
+			}
+		}
+		return nil
+	})
+}
+
+// digests returns the digests of all blobs, and reports keys that are not digests.
+func (b *Store) digests(fault Fault) (ds []Digest, err error) {
+	err = b.view(func(btx *bbolt.Tx) error {
+		ds = nil
+		cursor := btx.Bucket([]byte(Bucket)).Cursor()
+		for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+			if len(key) != len(Digest{}) {
+				fault("%s: blob %x: it is not a digest", FileName, key)
+				continue
+			}
+			ds = append(ds, Digest(bytes.Clone(key)))
+		}
+		return nil
+	})
+	return ds, err
+}
+
+// check reads a blob, compares it with its digest and returns its size.
+func (b *Store) check(d Digest) (int64, error) {
+	r, err := b.Reader(d)
+	if err != nil {
+		return 0, err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, r); err != nil {
+		return r.Size(), err
+	}
+	if got := Digest(sum.Sum(nil)); got != d {
+		return r.Size(), fmt.Errorf("its bytes have the SHA-256 %s", got)
+	}
+	return r.Size(), nil
+}
+
+// Inspect verifies a file that no process has open, like Verify. The error is fs.ErrNotExist if there
+// is no file.
+func Inspect(path, instance string, fault Fault) (sizes map[Digest]int64, err error) {
+	warnings, err := disk.CheckPages(path, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		fault("%s", w)
+	}
+	b := &Store{path: path}
+	if err := b.open(true); err != nil {
+		return nil, err
+	}
+	err = b.belongs(instance)
+	if err == nil {
+		err = b.view(func(btx *bbolt.Tx) error {
+			for err := range btx.Check() {
+				fault("%s: pages: %s", FileName, disk.OneLine(err))
+			}
+			return nil
+		})
+	}
+	if err == nil {
+		sizes, err = b.Verify(fault)
+	}
+	return sizes, errors.Join(err, b.bolt.Close())
+}
