@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/go-webauthn/webauthn/webauthn"
+
 	"reeve/auth/breached"
 	"reeve/store"
 	"reeve/store/errs"

@@ -16,6 +16,7 @@ import (
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/hotp"
 	"golang.org/x/text/unicode/norm"
+
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/kv"

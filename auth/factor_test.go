@@ -10,6 +10,7 @@ import (
 
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/hotp"
+
 	"reeve/store"
 	"reeve/store/errs"
 )

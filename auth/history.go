@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/kv"

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
 	"golang.org/x/crypto/scrypt"
+
 	"reeve/store"
 	"reeve/store/errs"
 )

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/bcrypt"
+
 	"reeve/store"
 	"reeve/store/errs"
 )

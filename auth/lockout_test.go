@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/store"
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"

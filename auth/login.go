@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mileusna/useragent"
+
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/kv"

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
+
 	"reeve/store"
 	"reeve/store/errs"
 )

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/bcrypt"
+
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/fold"

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"golang.org/x/crypto/bcrypt"
+
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/fold"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/kv"

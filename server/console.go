@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
+
 	"reeve/server/assets"
 	"reeve/server/web"
 )

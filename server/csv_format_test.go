@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"golang.org/x/text/encoding/unicode"
+
 	"reeve/server/people"
 	"reeve/server/servertest"
 )

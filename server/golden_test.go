@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/server"
 	"reeve/server/account"
 	"reeve/server/openapi"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/server/openapi"
 	"reeve/server/web"
 	"reeve/store"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"reeve/server"
 	"reeve/server/openapi"
 	"reeve/server/servertest"

@@ -19,6 +19,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
+
 	"reeve/auth"
 	"reeve/server/account"
 	"reeve/server/changes"

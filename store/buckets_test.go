@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
 	"reeve/store/disk/disktest"
 )
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/store/audit"
 	"reeve/store/disk/disktest"
 	"reeve/store/kv"

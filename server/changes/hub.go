@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/audit"

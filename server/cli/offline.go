@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"filippo.io/age"
+
 	"reeve/auth"
 	"reeve/store"
 	"reeve/store/kv"

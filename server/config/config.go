@@ -25,6 +25,7 @@ import (
 
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/v2"
+
 	"reeve/store/kv"
 )
 

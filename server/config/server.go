@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+
 	"reeve/server/monitor"
 	"reeve/server/redis"
 	"reeve/server/web"

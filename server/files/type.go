@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
+
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"

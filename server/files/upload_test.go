@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/server/files"
 	"reeve/server/picture/picturetest"
 	"reeve/server/servertest"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
+
 	"reeve/server/mails"
 	"reeve/server/servertest"
 	"reeve/server/web"

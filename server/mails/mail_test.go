@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/emersion/go-smtp"
+
 	"reeve/auth"
 	"reeve/server/mails"
 	"reeve/server/servertest"

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/server/mail"
 	"reeve/server/web"
 	"reeve/store"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/store"
 	"reeve/store/journal"
 	"reeve/store/kv"

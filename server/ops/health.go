@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/server/sdk"
 	"reeve/server/web"
 	"reeve/store"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/julienschmidt/httprouter"
+
 	"reeve/server/sdk"
 	"reeve/server/web"
 	"reeve/store"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/kv"

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/server/jobs"
 	"reeve/server/servertest"
 	"reeve/store"

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
+
 	"reeve/store/errs"
 )
 

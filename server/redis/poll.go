@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+
 	"reeve/store/kv"
 )
 

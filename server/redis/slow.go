@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/gomodule/redigo/redis"
+
 	"reeve/store/kv"
 )
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filippo.io/age"
+
 	"reeve/server"
 	"reeve/server/changes"
 	"reeve/server/rights"

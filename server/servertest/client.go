@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"reeve/server"
 	"reeve/server/openapi"
 	"reeve/server/settings"

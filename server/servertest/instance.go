@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/auth"
 	"reeve/auth/breached"
 	"reeve/embed"

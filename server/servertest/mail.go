@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/emersion/go-smtp"
+
 	"reeve/store"
 )
 

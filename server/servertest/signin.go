@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pquerna/otp/totp"
+
 	"reeve/auth/passkeytest"
 	"reeve/server/account"
 	"reeve/server/openapi"

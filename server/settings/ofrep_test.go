@@ -13,6 +13,7 @@ import (
 	provider "github.com/open-feature/go-sdk-contrib/providers/ofrep"
 	"github.com/open-feature/go-sdk/openfeature"
 	"github.com/rs/zerolog"
+
 	"reeve/server/servertest"
 	"reeve/server/settings"
 	"reeve/server/web"

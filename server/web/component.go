@@ -2,6 +2,7 @@ package web
 
 import (
 	"github.com/rs/zerolog"
+
 	"reeve/store"
 	"reeve/store/errs"
 )

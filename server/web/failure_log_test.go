@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/server/servertest"
 	"reeve/server/web"
 )

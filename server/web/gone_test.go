@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
+
 	"reeve/server/monitor"
 	"reeve/server/picture/picturetest"
 	"reeve/server/servertest"

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	vm "github.com/VictoriaMetrics/metrics"
+
 	"reeve/auth"
 	"reeve/server/limit"
 	"reeve/store"

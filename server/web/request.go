@@ -17,6 +17,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
+
 	"reeve/auth"
 	"reeve/server/redact"
 	"reeve/store"

@@ -35,6 +35,7 @@ import (
 	"filippo.io/age"
 	"github.com/julienschmidt/httprouter"
 	"github.com/rs/zerolog"
+
 	"reeve/auth"
 	"reeve/server/listen"
 	"reeve/server/monitor"

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"reeve/server/changes"
 	"reeve/server/web"
 	"reeve/server/webhook"

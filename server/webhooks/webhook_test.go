@@ -18,6 +18,7 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
 	"reeve/server"
 	"reeve/server/changes"
 	"reeve/server/person"

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/secure/precis"
 	"golang.org/x/text/unicode/norm"
+
 	"reeve/store/disk/disktest"
 )
 

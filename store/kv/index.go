@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+
 	"reeve/store/disk"
 	"reeve/store/errs"
 	"reeve/store/fold"

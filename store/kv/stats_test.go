@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"reeve/store/disk/disktest"
 	"reeve/store/errs"
 )
