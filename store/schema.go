@@ -5,9 +5,9 @@
 // Start with schema.go, which lists every collection and cache. Then read a resource, for example
 // dept.go: a struct, its Collection with indexes, its authorization check and its constraint. Then
 // read actor.go (on whose behalf a transaction runs), policy.go (roles, permissions and departments
-// in memory, from which an actor's permissions are computed) and role_grant.go and user_grant.go (what
-// an actor may grant to others). Package kv stores the records: its collections, queries and conditions are used
-// by their own names, and engine.go has the few that nearly every caller needs.
+// in memory, from which an actor's permissions are computed), role_grant.go and user_grant.go (what
+// an actor may grant to others). Package kv stores the records: its collections, queries and
+// conditions are used by their own names, and engine.go has the few that nearly every caller needs.
 //
 // The files by chapter:
 //   - Identity: account*, user*, app_sign_in, address, avatar, session, device, factor_* (second
