@@ -114,9 +114,6 @@ func pour(t testing.TB, p *process, all []mixed, done func() bool) (answers int6
 			defer w.conn.Close()
 			n := int64(0)
 			for i := first; !done(); i++ {
-				if n%1000 == 0 {
-					w.conn.SetDeadline(time.Now().Add(patience))
-				}
 				m := all[i%len(all)]
 				status, _, err := w.ask(m.request)
 				if err != nil || status != m.status {
