@@ -1,4 +1,4 @@
-// Package limit bounds what requests hold of a resource, in total and for each client.
+// Package limit bounds a resource that requests hold, in total and for each client.
 package limit
 
 import (
