@@ -2,6 +2,7 @@ import { Flex, Form, Input, Radio, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import type { Dict } from '../../api/types'
 import { type Key, t } from '../../i18n'
+import { StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { Shown } from './Shown'
 import { useEditor } from '../../ui/useEditor'
@@ -62,9 +63,7 @@ export function DictDrawer({ open, dict, onSaved, onClose }: Props) {
       <Form.Item name="describe" label={t('describe')}>
         <TextArea maxLength={1000} rows={3} />
       </Form.Item>
-      <Form.Item name="status" required label={t('enabled')} extra={t('dicts.status.text')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <StatusField extra={t('dicts.status.text')} />
       <Form.Item name="public" required label={t('dicts.public')} extra={t('dicts.public.text')} valuePropName="checked">
         <Switch />
       </Form.Item>

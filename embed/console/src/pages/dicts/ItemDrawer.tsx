@@ -1,8 +1,9 @@
-import { Form, type FormInstance, Input, InputNumber, Radio, Switch, theme } from 'antd'
+import { Form, type FormInstance, Input, Radio, Switch, theme } from 'antd'
 import { getAll } from '../../api/get-all'
 import type { Dict, DictItem } from '../../api/types'
 import { type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { SortField } from '../../ui/SortField'
 import { Shown, states } from './Shown'
 import { useEditor } from '../../ui/useEditor'
 
@@ -65,9 +66,7 @@ function Fields({ form, type }: { form: FormInstance<Values>; type: string }) {
           ))}
         </Radio.Group>
       </Form.Item>
-      <Form.Item name="sort" label={t('sort')} extra={t('dicts.item.sort.text')} rules={required}>
-        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
-      </Form.Item>
+      <SortField extra={t('dicts.item.sort.text')} />
       <Form.Item name="switch" required label={t('enabled')} extra={t('dicts.item.switch.text')} valuePropName="checked">
         <Switch />
       </Form.Item>

@@ -1,8 +1,9 @@
-import { Form, type FormInstance, Input, InputNumber, Select, Switch } from 'antd'
+import { Form, type FormInstance, Input, Select, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import type { CustomField } from '../../api/types'
 import { t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { SortField } from '../../ui/SortField'
 import { useEditor } from '../../ui/useEditor'
 import { byRows, Shape } from '../settings/Shape'
 import { accesses, flags } from './cells'
@@ -109,9 +110,7 @@ function Items({ form, fixed }: { form: FormInstance<Values>; fixed: boolean }) 
           <Flag possible={name === 'required' || name === 'listed' || isPossible(name, { type, backend_access, program_access })} />
         </Form.Item>
       ))}
-      <Form.Item name="sort" label={t('sort')} extra={t('fields.sort.text')} rules={required}>
-        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
-      </Form.Item>
+      <SortField extra={t('fields.sort.text')} />
     </>
   )
 }

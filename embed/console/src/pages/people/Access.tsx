@@ -4,8 +4,8 @@ import type { Effective, PermissionNode, User } from '../../api/types'
 import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { CheckTree } from '../../ui/tree/CheckTree'
+import { KeyTail } from '../../ui/tree/search'
 import { childrenOf } from '../../ui/tree/model'
-import { Marked } from '../../ui/tree/search'
 import { useGet } from '../../ui/useGet'
 import { permissionName } from '../rights/words'
 import { Question } from './Explain'
@@ -45,11 +45,7 @@ export function Access({ user }: { user: User }) {
             name={permissionName}
             texts={(node) => [node.key, node.name]}
             height="min(480px, 60dvh)"
-            tail={(node, search) => (
-              <Typography.Text type="secondary" className="tree-key" title={node.key}>
-                <Marked text={node.key} search={search} />
-              </Typography.Text>
-            )}
+            tail={(node, search) => <KeyTail of={node} search={search} />}
           />
         )}
       </Card>

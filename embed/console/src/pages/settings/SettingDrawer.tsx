@@ -1,8 +1,9 @@
-import { Alert, Form, type FormInstance, Input, InputNumber, Select } from 'antd'
+import { Alert, Form, type FormInstance, Input, Select } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import type { Option, Prop, Setting } from '../../api/types'
 import { given, type Key, t } from '../../i18n'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { SortField } from '../../ui/SortField'
 import { FormControl } from './FormControl'
 import { byRows, Shape } from './Shape'
 import type { Group } from './useSettings'
@@ -82,9 +83,7 @@ function Fields({ form, groups, stored, builtin }: { form: FormInstance<Values>;
       <Form.Item name="values" label={t('settings.value')}>
         <FormControl of={of} label={t('settings.value')} />
       </Form.Item>
-      <Form.Item name="sort" label={t('sort')} extra={t('settings.sort.text')} rules={required}>
-        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
-      </Form.Item>
+      <SortField extra={t('settings.sort.text')} />
     </>
   )
 }

@@ -2,6 +2,7 @@ import { Form, Input, Switch } from 'antd'
 import { useRef } from 'react'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useEditor } from '../../ui/useEditor'
 import type { Webhook, WebhookWithSecret } from './hook'
@@ -75,9 +76,7 @@ export function WebhookForm({ open, hook, onClose, onSaved, onSecret }: Props) {
           <Switch />
         </Form.Item>
       )}
-      <Form.Item name="status" required label={t('enabled')} valuePropName="checked" extra={t('webhooks.status.hint')}>
-        <Switch />
-      </Form.Item>
+      <StatusField extra={t('webhooks.status.hint')} />
     </FormDrawer>
   )
 }

@@ -1,3 +1,4 @@
+import { Typography } from 'antd'
 import { useMemo } from 'react'
 import { type Branch, matching, type Row, rowsOf } from './model'
 import { has, placeOf } from '../fold'
@@ -25,5 +26,14 @@ export function Marked({ text, search }: { text: string; search: string }) {
       <mark>{text.slice(from, to)}</mark>
       {text.slice(to)}
     </>
+  )
+}
+
+// KeyTail is the key of a permission after its name.
+export function KeyTail({ of, search }: { of: { key: string }; search: string }) {
+  return (
+    <Typography.Text type="secondary" className="tree-key" title={of.key}>
+      <Marked text={of.key} search={search} />
+    </Typography.Text>
   )
 }
