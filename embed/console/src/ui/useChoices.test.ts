@@ -7,9 +7,9 @@ const uses: Record<string, string> = {
   'pages/files/useGroups.ts': 'the filter of the files',
   'pages/keys/Keys.tsx': 'a filter of the list',
   'pages/people/Access.tsx': 'the permissions of a user, whose page needs the same permission',
-  'pages/people/AppUsers.tsx': 'a filter of the list',
   'pages/people/Explain.tsx': 'the permissions to ask about, which needs the same permission',
-  'pages/people/Users.tsx': 'filters of the list',
+  'pages/people/People.tsx': 'a filter of the list',
+  'pages/people/Users.tsx': 'a filter of the list',
   'pages/rights/AppRoles.tsx': 'the list',
   'pages/rights/Departments.tsx': 'the list',
   'pages/rights/Permissions.tsx': 'the list',
@@ -21,7 +21,7 @@ const uses: Record<string, string> = {
 const sources = import.meta.glob<string>('../**/*.{ts,tsx}', { query: '?raw', import: 'default', eager: true })
 
 const list =
-  /(?:useGet|useAll|useTable|getAll|get)(?:<[^>]*>)?\([^\n;]*?'\/(?:admin\/(?:role|dept|rule)|user\/(?:role|rule)|file\/group|system\/setting-group)'/
+  /(?:useGet|useAll|useTable|getAll|get)(?:<[^>]*>)?\([^\n;]*?(?:'\/(?:admin\/(?:role|dept|rule)|user\/(?:role|rule)|file\/group|system\/setting-group)'|realm\.roles)/
 
 test('forms load what can be chosen without the permission to list it', () => {
   const found = Object.entries(sources).filter(([path, source]) => !path.includes('test') && list.test(source))

@@ -8,9 +8,9 @@ import { t } from '../../i18n'
 import { count } from '../../ui/format'
 import { useMail } from '../../ui/useMail'
 import { words } from '../../ui/words'
-import type { Realm } from '../people/person'
+import type { Realm } from '../people/realm'
 import { ByRadio } from './ByRadio'
-import { type By, csv, invitations, mostLinks } from './link'
+import { type By, csv, mostLinks } from './link'
 
 // Batch is whom to invite, and how if that is not asked.
 export type Batch = { query: Query; n: number; by?: By }
@@ -43,7 +43,7 @@ export function BatchInvite({ open, realm, query, n, by: fixed, onClose, onDone 
     setBusy(true)
     setProblem('')
     try {
-      const answer = await post(invitations(realm), { send: by === 'mail', copy: by === 'link' }, { query, quiet: true })
+      const answer = await post(realm.invitations, { send: by === 'mail', copy: by === 'link' }, { query, quiet: true })
       noticeShown() // the result is shown
       setMade(answer)
       if (answer.links?.length) download(answer)

@@ -17,8 +17,9 @@ import { useAction } from '../../ui/useAction'
 import { useMail } from '../../ui/useMail'
 import { usePoll } from '../../ui/usePoll'
 import { useTable } from '../../ui/useTable'
-import { app, backend, names, type Realm } from '../people/person'
-import { invitations, mostLinks } from './link'
+import { names } from '../people/person'
+import { app, backend, type Realm } from '../people/realm'
+import { mostLinks } from './link'
 import { useLinks } from './useLinks'
 
 // Invitations are the pending invitations of users.
@@ -31,12 +32,11 @@ const limit = 200 // IDs in one request
 
 function Pending({ realm }: { realm: Realm }) {
   const { may } = useAccount()
-  const path = invitations(realm)
   const admin = realm === backend
-  const [creates, deletes] = admin ? [may('admin.invite.create'), may('admin.invite.delete')] : [may('user.invite.create'), may('user.invite.delete')]
-  const list = useTable<Invitation>(path)
+  const [creates, deletes] = [may(`${realm.invite}.create`), may(`${realm.invite}.delete`)]
+  const list = useTable<Invitation>(realm.invitations)
   const { again, copy, links, revoke } = useActs(realm, list.reload)
-  const lists = may(admin ? 'admin.list.query' : 'user.list.query')
+  const lists = may(`${realm.access}.query`)
   const navigate = useNavigate()
   const mail = useMail()
   usePoll(list.refresh, 3, list.table.dataSource?.some((one) => one.mail_state === 'queued') ?? false)
@@ -130,7 +130,7 @@ function Pending({ realm }: { realm: Realm }) {
 function useActs(realm: Realm, reload: () => Promise<void>) {
   const { confirm, notify } = useAction()
   const links = useLinks(realm, reload)
-  const path = invitations(realm)
+  const path = realm.invitations
 
   // renew makes a new link. It reloads also after a failure, since the user may have accepted.
   async function renew(one: Invitation, send: boolean) {

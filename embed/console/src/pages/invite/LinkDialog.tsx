@@ -8,7 +8,8 @@ import { t } from '../../i18n'
 import { Question } from '../../ui/Question'
 import { useAction } from '../../ui/useAction'
 import { useMail } from '../../ui/useMail'
-import { names, type Realm } from '../people/person'
+import { names } from '../people/person'
+import type { Realm } from '../people/realm'
 import { ByRadio } from './ByRadio'
 import type { Addressee, By, Purpose } from './link'
 
@@ -32,7 +33,7 @@ export function LinkDialog({ open, user, realm, purpose, onClose, onReset, onMad
   const [selected, setSelected] = useState<By>()
   const [known, setKnown] = useState(false) // whether the user turned out to have a password
   const invites = purpose === 'invite'
-  const resets = may(realm.owner === 'user_id' ? 'admin.list.password' : 'user.list.password')
+  const resets = may(`${realm.access}.password`)
   const off = user.email === '' ? t('people.mail.no_address') : mail === false ? t('people.mail.off') : undefined
   const by = off ? 'link' : (selected ?? 'mail')
 

@@ -1,5 +1,4 @@
 import type { InvitedLink } from '../../api/types'
-import type { Realm } from '../people/person'
 
 // Purpose is the purpose of a link for another user, as the end of its path.
 export type Purpose = 'invite' | 'reset-link'
@@ -11,9 +10,6 @@ export type Addressee = { id: number; username: string; email: string }
 export type By = 'mail' | 'link'
 
 export const mostLinks = 200 // made in one request
-
-// invitations is the path of a realm's invitations.
-export const invitations = (realm: Realm) => (realm.owner === 'user_id' ? ('/admin/invite' as const) : ('/user/invite' as const))
 
 const formula = /^[=+\-@\t\r']/
 

@@ -2,7 +2,7 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import type { OneTimeLink } from '../../api/types'
 import { loadTexts } from '../../i18n'
 import { usePanel } from '../../ui/usePanel'
-import type { Realm } from '../people/person'
+import type { Realm } from '../people/realm'
 import type { Batch } from './BatchInvite'
 import type { Addressee, Purpose } from './link'
 

@@ -4,7 +4,8 @@ import { Failure, post } from '../../api/request'
 import { t } from '../../i18n'
 import { Time } from '../../ui/Time'
 import { words } from '../../ui/words'
-import { names, type Person, type Realm } from './person'
+import { names, type Person } from './person'
+import type { Realm } from './realm'
 
 type Props = { open: boolean; user: Person; realm: Realm; onClose: () => void; onDone: () => void }
 

@@ -8,15 +8,16 @@ import { StatusFilter } from '../../ui/StatusFilter'
 import { active } from '../fields/filters'
 import { byLabel } from '../../ui/fold'
 import type { Asked } from './asked'
+import type { Realm } from './realm'
 
 const MadeByFilter = lazy(async () => ({ default: (await import('./MadeBy')).MadeByFilter }))
 const MoreFilters = lazy(async () => ({ default: (await import('./MoreFilters')).MoreFilters }))
 
-type Props = { list: Asked; roles?: { id: number; name: string; status: number }[]; custom: FieldForm[]; sex?: boolean }
+type Props = { list: Asked; realm: Realm; roles?: { id: number; name: string; status: number }[]; custom: FieldForm[] }
 
 // Filters of the user list; rarely used ones are behind a button that shows how many are
 // active.
-export function Filters({ list, roles, custom, sex = false }: Props) {
+export function Filters({ list, realm, roles, custom }: Props) {
   const [open, setOpen] = useState(false)
   const more = ['sex', 'created_at[]', 'login_time[]'].filter((name) => list.params.has(name)).length + active(list.params)
   return (
@@ -47,7 +48,7 @@ export function Filters({ list, roles, custom, sex = false }: Props) {
         destroyOnHidden
         content={
           <Suspense fallback={t('loading')}>
-            <MoreFilters list={list} custom={custom} sex={sex} />
+            <MoreFilters list={list} custom={custom} sex={realm.sex} />
           </Suspense>
         }
       >

@@ -12,7 +12,7 @@ import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
 import { useForms } from '../fields/useForms'
 import { nameOf } from '../fields/values'
-import type { Realm } from './person'
+import type { Realm } from './realm'
 import { Verdicts } from './Verdicts'
 
 // Encodings of CSV files from spreadsheets. The server reads UTF-8 and byte order marks by itself, and asks for the others.
@@ -115,7 +115,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
   const good = answer && answer.failed === 0 && answer.rows.length > 0
   return (
     <Drawer
-      title={t(realm.path === '/user/list' ? 'people.app.import' : 'people.import.title')}
+      title={t(realm.texts.import)}
       open={open}
       onClose={onClose}
       size={md ? 720 : '100%'}
@@ -148,7 +148,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
             ]}
           />
         </Form.Item>
-        {may(realm.invite) && (
+        {may(`${realm.invite}.create`) && (
           <Form.Item extra={t(mail === false ? 'people.import.invite.off' : 'people.import.invite.hint')}>
             <Checkbox checked={invite} disabled={busy} onChange={(e) => setInvite(e.target.checked)}>
               {t('people.import.invite')}
@@ -180,8 +180,7 @@ export function Import({ realm, open, onClose, onDone }: Props) {
 // Choose selects a file and describes its format. Only users who may set passwords see the
 // column with their hashes; a template with it would require that permission of all.
 function Choose({ realm, hashes, onChoose }: { realm: Realm; hashes: boolean; onChoose: (file: File) => void }) {
-  const forms = useForms()
-  const custom = (realm.path === '/user/list' ? forms.app_users : forms.users).filter((field) => field.writable)
+  const custom = useForms()[realm.fields].filter((field) => field.writable)
   const columns = [...realm.columns, ...custom.map(({ key }) => nameOf(key))]
   const meanings: [string, string][] = realm.columns.map((column) => [column, t(`people.import.${column}` as Key)])
   for (const { key, title, required } of custom) meanings.push([nameOf(key), t(required ? 'people.import.custom.required' : 'people.import.custom', { title })])
@@ -216,7 +215,7 @@ function Choose({ realm, hashes, onChoose }: { realm: Realm; hashes: boolean; on
               onClick={() =>
                 save({
                   blob: new Blob([`\uFEFF${columns.join(',')}\r\n`], { type: 'text/csv' }),
-                  name: realm.path === '/user/list' ? 'app-users.csv' : 'users.csv',
+                  name: realm.template,
                 })
               }
             >

@@ -5,7 +5,8 @@ import { useAccount } from '../../app/account'
 import { joined, t } from '../../i18n'
 import { Locked } from '../../ui/Locked'
 import { useAction } from '../../ui/useAction'
-import { names, type Person, type Realm } from './person'
+import { names, type Person } from './person'
+import type { Realm } from './realm'
 
 type Props = { user: Person; realm: Realm; reload: () => Promise<void> }
 

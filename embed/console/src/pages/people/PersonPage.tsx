@@ -1,68 +1,125 @@
-import { Empty, Flex, Skeleton, Tabs, Tag } from 'antd'
-import { lazy, type ReactNode, Suspense } from 'react'
-import { useNavigate } from 'react-router'
-import type { Failure } from '../../api/request'
+import { Card, Descriptions, type DescriptionsProps, Empty, Flex, Skeleton, Tabs, Tag } from 'antd'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useEffectEvent, useState } from 'react'
+import { useLocation, useNavigate, useParams } from 'react-router'
+import { Failure } from '../../api/request'
+import type { FieldForm } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { loadTexts, t } from '../../i18n'
 import { Actions } from '../../ui/Actions'
 import { Face } from '../../ui/Face'
+import { Head } from '../../ui/Head'
+import { Time } from '../../ui/Time'
+import { useChanges } from '../../ui/useChanges'
+import { usePanel } from '../../ui/usePanel'
+import { useRequest } from '../../ui/useRequest'
 import { useWider } from '../../ui/useWider'
 import { words } from '../../ui/words'
-import { Head } from './PersonHead'
-import { linkAction } from './linkAction'
+import { fieldItems } from '../fields/places'
+import { useForms } from '../fields/useForms'
+import { Email } from './Email'
 import { Lockout } from './Lockout'
-import type { Person, Realm } from './person'
+import { madeBy } from './MadeBy'
+import type { FormProps } from './PersonForm'
+import type { Person } from './person'
+import { personActions } from './personActions'
+import type { Realm } from './realm'
+import { usePeople } from './usePeople'
 import { Sessions } from './UserSessions'
-import type { People } from './usePeople'
 
 const PersonActivity = lazy(async () => ({
   default: (await Promise.all([import('../../ui/log/PersonActivity'), loadTexts('audit', 'actions', 'builtins')]))[0].PersonActivity,
 }))
 
-export type Tab = { key: string; label: string; children: ReactNode }
+type Tab = { key: string; label: string; children: ReactNode }
+type Items = NonNullable<DescriptionsProps['items']>
 
-type Props<P extends Person> = {
-  user: P
+// Own is what only one realm has.
+type Own<P extends Person> = {
   realm: Realm
-  own?: boolean // the user who is signed in
-  mark?: string // beside the name
-  part: string // key of the open tab
-  from: string // list to go back to
-  profile: ReactNode
-  before?: Tab[] // before the sessions
-  after?: Tab[] // after them
-  people: People<P>
-  reload: () => Promise<void>
-  onEdit: () => void
+  find: (who: string, signal: AbortSignal) => Promise<P | undefined> // by what ends the URL
+  mark?: (user: P) => ReactNode // beside the status
+  places: (user: P) => Items // department, roles and what else comes before the status
+  further?: (user: P) => Items // after the last sign-in
+  before?: (user: P) => Tab[] // before the sessions
+  after?: (user: P) => Tab[] // after them
+  form: (props: FormProps<P>) => ReactNode
 }
 
-// PersonPage is the page of one person of either realm: the name, the actions, and tabs.
-export function PersonPage<P extends Person>({
-  user,
-  realm,
-  own = false,
-  mark,
-  part,
-  from,
-  profile,
-  before = [],
-  after = [],
-  people,
-  reload,
-  onEdit,
-}: Props<P>) {
-  const { may } = useAccount()
+// PersonPage is the page of one person of either realm. The URL ends with the ID or, where people
+// are found by name, with @ and the username, followed by the open tab.
+export function PersonPage<P extends Person>(own: Own<P>) {
+  const { realm, find } = own
+  const [who = '', part = ''] = (useParams()['*'] ?? '').split('/')
+  const navigate = useNavigate()
+  const state = useLocation().state as { from?: string } | null
+  const [from] = useState(state?.from ?? realm.path) // a list on this page changes the location state
+  const name = who.startsWith('@') ? who.slice(1) : ''
+  const { read, failure, reload, refresh, fresh } = useFound(find, who)
+  const user = read && (name ? read.username.toLowerCase() === name.toLowerCase() : String(read.id) === who) ? read : undefined
+  const id = user?.id ?? Number(who) // known before the user is read, unless there is a name
+  useChanges(id ? [`${realm.collection}:${id}`] : undefined, refresh, fresh)
+
+  const toNumber = useEffectEvent((id: number) => navigate(`${realm.path}/${id}`, { replace: true, state }))
+  useEffect(() => {
+    if (name && user) void toNumber(user.id)
+  }, [name, user])
+
+  const back = { back: t('people.back'), from }
+  if (!failure && user && !name) return <Shown {...own} user={user} part={part} back={back} reload={reload} />
+  return (
+    <>
+      <Head title={t('people.user')} {...back} />
+      {failure ? (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 || failure.status === 400 ? t('people.gone') : words(failure)} />
+      ) : (
+        <Skeleton active />
+      )}
+    </>
+  )
+}
+
+// useFound reads a person. read is the last one that was found.
+function useFound<P extends Person>(find: Own<P>['find'], who: string) {
+  const [read, setRead] = useState<P>()
+  const [failure, setFailure] = useState<Failure>()
+  const question = useCallback(
+    async (signal: AbortSignal) => {
+      try {
+        const found = await find(who, signal)
+        setRead(found)
+        setFailure(found ? undefined : new Failure(404, 'not_found', '', 0))
+      } catch (cause) {
+        if (cause instanceof Failure) setFailure(cause)
+        throw cause
+      }
+    },
+    [find, who],
+  )
+  return { read, failure, ...useRequest(question) }
+}
+
+type Props<P extends Person> = Own<P> & { user: P; part: string; back: { back: string; from: string }; reload: () => Promise<void> }
+
+// Shown has the name, the actions, and tabs.
+function Shown<P extends Person>({ user, part, back, reload, ...own }: Props<P>) {
+  const { realm, before, after, form } = own
+  const { info, may } = useAccount()
   const navigate = useNavigate()
   const md = useWider('md')
-  const [access, collection] = realm.owner === 'user_id' ? (['admin.list', 'user'] as const) : (['user.list', 'app_user'] as const)
+  const people = usePeople<P>(realm, reload)
+  const edited = usePanel<true>()
+  const custom = useForms()[realm.fields]
+  const mine = realm.ours && user.id === info.info.id
+  const acts = personActions<P>({ user, own: mine, realm, people, may })
   const name = user.nickname || user.username
-  const items: Tab[] = [{ key: 'profile', label: t('people.profile'), children: profile }, ...before]
+  const tag = realm.ours ? mine && t('people.you') : t('sessions.app')
+  const items: Tab[] = [{ key: 'profile', label: t('people.profile'), children: <Profile {...own} user={user} custom={custom} /> }, ...(before?.(user) ?? [])]
   if (may('system.session.query')) items.push({ key: 'sessions', label: t('people.sessions'), children: <Sessions user={user} realm={realm} /> })
-  items.push(...after)
+  items.push(...(after?.(user) ?? []))
   if (may('system.audit.query')) {
     const activity = (
       <Suspense fallback={<Skeleton active />}>
-        <PersonActivity collection={collection} id={user.id} name={name} />
+        <PersonActivity collection={realm.collection} id={user.id} name={name} />
       </Suspense>
     )
     items.push({ key: 'activity', label: t('menu.system.audit'), children: activity })
@@ -70,28 +127,22 @@ export function PersonPage<P extends Person>({
   return (
     <>
       <Head
-        from={from}
+        {...back}
         title={
           <Flex gap={12} align="center">
             <Face of={user} size={40} />
             <span style={{ minWidth: 0 }}>
               <bdi>{name}</bdi>
             </span>
-            {mark && <Tag>{mark}</Tag>}
+            {tag && <Tag>{tag}</Tag>}
             {user.status === 0 && <Tag color="error">{t('disabled')}</Tag>}
           </Flex>
         }
       >
         <Actions
-          first={may(`${access}.update`) && { label: t('edit'), onClick: onEdit }}
+          first={may(`${realm.access}.update`) && { label: t('edit'), onClick: () => edited.show(true) }}
           label={t('people.more_name', { name: user.username })}
-          more={[
-            !own && linkAction(people.links, user, realm, may),
-            may(`${access}.password`) && !own && { label: t('people.reset'), onClick: () => people.reset(user) },
-            access === 'admin.list' && may('admin.list.act_as') && !own && user.status === 1 && { label: t('people.act_as'), onClick: () => people.act(user) },
-            may(`${access}.data`) && { label: t('people.data'), onClick: () => void people.data(user) },
-            may(`${access}.erase`) && !own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
-          ]}
+          more={[acts.link, acts.reset, acts.act, acts.data, acts.erase]}
         />
       </Head>
       <Lockout user={user} realm={realm} reload={reload} />
@@ -105,20 +156,51 @@ export function PersonPage<P extends Person>({
         onChange={(key) => void navigate(`${realm.path}/${user.id}${key === 'profile' ? '' : `/${key}`}`)}
       />
       {people.panels}
+      <Suspense>{edited.of && form({ open: edited.open, user, custom, onClose: edited.hide, onSaved: () => void reload() })}</Suspense>
     </>
   )
 }
 
-// Unread is the page of a person who is not loaded yet, or could not be.
-export function Unread({ from, failure }: { from: string; failure?: Failure }) {
+function Profile<P extends Person>({ user, custom, places, mark, further }: Own<P> & { user: P; custom: FieldForm[] }) {
+  const md = useWider('md')
   return (
-    <>
-      <Head title={t('people.user')} from={from} />
-      {failure ? (
-        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={failure.status === 404 || failure.status === 400 ? t('people.gone') : words(failure)} />
-      ) : (
-        <Skeleton active />
-      )}
-    </>
+    <Card>
+      <Descriptions
+        column={md ? 2 : 1}
+        size="small"
+        styles={{ content: { overflowWrap: 'anywhere', minWidth: 0 } }}
+        items={[
+          { label: t('sign_in.username'), children: <bdi>{user.username}</bdi> },
+          { label: t('people.nickname'), children: <bdi>{user.nickname || '—'}</bdi> },
+          { label: t('people.email'), children: <Email of={user} /> },
+          { label: t('people.mobile'), children: <bdi>{user.mobile || '—'}</bdi> },
+          ...places(user),
+          {
+            label: t('status'),
+            children: (
+              <>
+                {t(user.status ? 'enabled' : 'disabled')} {mark?.(user)}
+              </>
+            ),
+          },
+          {
+            label: t('people.login_time'),
+            children: user.login_time ? (
+              <span>
+                <Time at={user.login_time} />
+                {user.login_ip && `, ${user.login_ip}`}
+              </span>
+            ) : (
+              t('people.never')
+            ),
+          },
+          ...(further?.(user) ?? []),
+          ...fieldItems(custom, user.fields),
+          { label: t('created_at'), children: <Time at={user.created_at} /> },
+          ...madeBy(user),
+          { label: t('updated_at'), children: <Time at={user.updated_at} /> },
+        ]}
+      />
+    </Card>
   )
 }

@@ -5,7 +5,8 @@ import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
 import { words } from '../../ui/words'
 import { type Chosen, FirstPassword, passwordOf } from './FirstPassword'
-import { names, type Person, type Realm } from './person'
+import { names, type Person } from './person'
+import type { Realm } from './realm'
 
 type Props = {
   open: boolean

@@ -1,29 +1,31 @@
 import { Switch, Tag } from 'antd'
 import { useEffect, useState } from 'react'
 import { put } from '../../api/request'
+import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
-import { names, type Realm } from './person'
+import { names } from './person'
+import type { Realm } from './realm'
 
 type Props = {
   user: { id: number; username: string; status: 0 | 1 }
-  path: Realm['path'] // of the list
-  may: boolean
-  own?: boolean // users can't disable themselves
+  realm: Realm
+  own: boolean // users can't disable themselves
   reload: () => Promise<void>
 }
 
 // StatusSwitch updates optimistically, and reverts on failure.
-export function StatusSwitch({ user, path, may, own = false, reload }: Props) {
+export function StatusSwitch({ user, realm, own, reload }: Props) {
+  const { may } = useAccount()
   const { notify } = useAction()
   const [on, setOn] = useState(user.status === 1)
   const [busy, setBusy] = useState(false)
   // biome-ignore lint/nursery/useReactCompiler: the reloaded record is authoritative
   useEffect(() => setOn(user.status === 1), [user])
-  if (!may) return on ? <Tag color="success">{t('enabled')}</Tag> : <Tag>{t('disabled')}</Tag>
+  if (!may(`${realm.access}.status`)) return on ? <Tag color="success">{t('enabled')}</Tag> : <Tag>{t('disabled')}</Tag>
 
   async function ask(to: boolean) {
-    await put(`${path}/${user.id}/status`, { status: to })
+    await put(`${realm.path}/${user.id}/status`, { status: to })
     await reload()
   }
 

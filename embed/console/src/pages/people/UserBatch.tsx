@@ -9,17 +9,14 @@ import { count } from '../../ui/format'
 import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { selecting } from './asked'
+import type { BatchProps } from './People'
 import { type Change, names } from './person'
-import type { People } from './usePeople'
 
 const BatchDialog = lazy(async () => ({ default: (await import('./BatchDialog')).BatchDialog }))
 
-type Props = {
-  chosen: User[]
-  whole?: number // number of matches, if all of them are selected
+type Props = BatchProps<User> & {
   params: URLSearchParams // the filters that they match
   reload: () => Promise<void>
-  people: People<User>
 }
 
 // UserBatch contains the actions on all selected users, each in one request. It never

@@ -12,7 +12,8 @@ import { useWider } from '../../ui/useWider'
 import { wide } from '../../ui/Wide'
 import { useAction } from '../../ui/useAction'
 import { useGet } from '../../ui/useGet'
-import { names, type Person, type Realm } from './person'
+import { names, type Person } from './person'
+import type { Realm } from './realm'
 
 type Props = { open: boolean; user: Person; realm: Realm; onClose: () => void }
 

@@ -1,26 +1,21 @@
 import { Flex } from 'antd'
-import { lazy, type MouseEvent, Suspense, useEffect, useEffectEvent } from 'react'
+import { lazy, type MouseEvent, Suspense } from 'react'
 import { useLocation, useNavigate, useParams } from 'react-router'
-import type { DeptNode, Role, User } from '../../api/types'
+import type { DeptNode, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { loadTexts, t } from '../../i18n'
-import { CreateButton } from '../../ui/CreateButton'
-import { List } from '../../ui/List'
-import { useAll } from '../../ui/useAll'
 import { useGet } from '../../ui/useGet'
 import { usePanel } from '../../ui/usePanel'
 import { useTable } from '../../ui/useTable'
 import { useWider } from '../../ui/useWider'
-import { useForms } from '../fields/useForms'
-import { backend, ofUser, type Subject } from './person'
+import { Cell } from './cells'
 import { deptsWidth } from './depts-open'
-import { Filters } from './Filters'
-import { usePeople } from './usePeople'
-import { userColumns } from './userColumns'
-import { Whole } from './Whole'
+import { People } from './People'
+import { ofUser, type Subject } from './person'
+import { Roles } from './Roles'
+import { backend } from './realm'
 
 const Person = lazy(async () => ({ default: (await import('./Person')).Person }))
-const Import = lazy(async () => ({ default: (await import('./Import')).Import }))
 const UserBatch = lazy(async () => ({ default: (await import('./UserBatch')).UserBatch }))
 const Depts = lazy(async () => ({ default: (await import('./Depts')).Depts }))
 const DeptSelect = lazy(async () => ({ default: (await import('./DeptSelect')).DeptSelect }))
@@ -36,29 +31,14 @@ export function Users() {
 function UserList() {
   const navigate = useNavigate()
   const { pathname, search } = useLocation()
-  const { info, may } = useAccount()
+  const { may } = useAccount()
   const xl = useWider('xl')
-  const list = useTable<User>('/admin/list', {}, { own: ['new'] })
+  const list = useTable<User>(backend.path, {}, { own: ['new'] })
   const depts = useGet(may('admin.dept.query') ? '/admin/dept' : '').data?.data
-  const roles = useAll<Role>(may('admin.role.query') ? '/admin/role' : '').rows
-  const people = usePeople<User>(backend, list.reload)
-  const importing = usePanel<true>()
-  const form = usePanel<{ user?: User; invite?: boolean }>()
   const explained = usePanel<Subject>()
-  const custom = useForms().users
-
-  const asked = list.params.has('new') && may('admin.list.create') // from another page, to open the form for a new user
-  const create = useEffectEvent(() => {
-    form.show({ invite: list.params.get('new') === 'invite' })
-    list.set({ new: undefined })
-  })
-  useEffect(() => {
-    if (asked) create()
-  }, [asked])
-
-  const own = info.info.id
   const dept = list.params.get('dept_id') ?? undefined
   const choose = (id?: string) => list.set({ dept_id: id })
+  const wholes = may('admin.list.status') || may('admin.list.update') || may('admin.invite.create')
 
   return (
     <Flex gap={16} align="start">
@@ -72,45 +52,23 @@ function UserList() {
           <Room />
         ))}
       <div style={{ flex: 1, minWidth: 0 }}>
-        <List<User>
-          title={t('menu.admin.list')}
+        <People<User>
+          realm={backend}
           list={list}
-          empty={t('people.empty')}
+          crowded
           filters={
-            <>
-              {!xl && may('admin.dept.query') && (
-                <Suspense fallback={<div style={{ width: 200, height: 32 }} />}>
-                  <DeptSelect depts={depts} value={dept} onChange={choose} />
-                </Suspense>
-              )}
-              <Filters list={list} roles={may('admin.role.query') ? (roles ?? []) : undefined} custom={custom} sex />
-            </>
+            !xl &&
+            may('admin.dept.query') && (
+              <Suspense fallback={<div style={{ width: 200, height: 32 }} />}>
+                <DeptSelect depts={depts} value={dept} onChange={choose} />
+              </Suspense>
+            )
           }
-          actions={
-            <>
-              {may('admin.list.create') && <CreateButton onClick={() => form.show({})}>{t('people.create')}</CreateButton>}
-              <Whole realm={backend} params={list.params} onImport={() => importing.show(true)} />
-            </>
-          }
-          columns={userColumns({
-            list,
-            custom,
-            own,
-            may,
-            people,
-            edit: (user) => form.show({ user }),
-            explain: (user) => explained.show(ofUser(user)),
-            activity: (user) => void navigate(`/admin/list/${user.id}/activity`, { state: { from: pathname + search } }),
-          })}
-          batch={
-            may('admin.list.status') || may('admin.list.update') || may('admin.list.delete') || may('admin.invite.create')
-              ? (chosen, whole) => (
-                  <Suspense>
-                    <UserBatch chosen={chosen} whole={whole} params={list.params} reload={list.reload} people={people} />
-                  </Suspense>
-                )
-              : undefined
-          }
+          roles={{ title: t('people.belongs'), key: 'belongs', render: (_, user) => <Belongs user={user} /> }}
+          form={(props) => <UserForm {...props} dept={enabled(depts, Number(dept)) ? Number(dept) : 0} />}
+          batch={wholes || may('admin.list.delete') ? (props) => <UserBatch {...props} params={list.params} reload={list.reload} /> : undefined}
+          wholes={wholes}
+          explain={may('admin.rule.query') ? (user) => explained.show(ofUser(user)) : undefined}
           table={{
             onRow: (user) => ({
               style: { cursor: 'pointer' },
@@ -119,27 +77,20 @@ function UserList() {
               },
             }),
           }}
-          wholes={may('admin.list.status') || may('admin.list.update') || may('admin.invite.create')}
         />
       </div>
-      <Suspense>
-        {form.of && (
-          <UserForm
-            open={form.open}
-            user={form.of.user}
-            invite={form.of.invite}
-            own={form.of.user?.id === own}
-            custom={custom}
-            dept={enabled(depts, Number(dept)) ? Number(dept) : 0}
-            onClose={form.hide}
-            onSaved={() => void list.reload()}
-            onMade={people.tell}
-          />
-        )}
-        {explained.of && <Explain open={explained.open} of={explained.of} onClose={explained.hide} />}
-      </Suspense>
-      <Suspense>{importing.of && <Import realm={backend} open={importing.open} onClose={importing.hide} onDone={() => void list.reload()} />}</Suspense>
-      {people.panels}
+      <Suspense>{explained.of && <Explain open={explained.open} of={explained.of} onClose={explained.hide} />}</Suspense>
+    </Flex>
+  )
+}
+
+// Belongs is a user's department, with the roles below.
+function Belongs({ user }: { user: User }) {
+  if (!user.dept_name && user.role_names.length === 0) return <>—</>
+  return (
+    <Flex vertical gap={4} align="start">
+      {user.dept_name && <Cell width={176}>{user.dept_name}</Cell>}
+      {user.role_names.length > 0 && <Roles user={user} />}
     </Flex>
   )
 }

@@ -5,7 +5,7 @@ import { download, save } from '../../api/request'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { selecting } from './asked'
-import type { Realm } from './person'
+import type { Realm } from './realm'
 
 type Props = { realm: Realm; params: URLSearchParams; onImport: () => void }
 

@@ -4,31 +4,6 @@ import { joined, t } from '../../i18n'
 // Person is a user of either realm.
 export type Person = User | AppUser
 
-// Realm is where a page's users are stored, the field that identifies them in sessions, the
-// permissions that concern them, and the columns of their CSV files.
-export type Realm = {
-  path: '/admin/list' | '/user/list'
-  owner: 'user_id' | 'app_user_id'
-  access: 'admin.list' | 'user.list'
-  invite: 'admin.invite.create' | 'user.invite.create'
-  columns: readonly string[]
-}
-
-export const backend: Realm = {
-  path: '/admin/list',
-  owner: 'user_id',
-  access: 'admin.list',
-  invite: 'admin.invite.create',
-  columns: ['username', 'nickname', 'email', 'mobile', 'sex', 'department', 'roles', 'status'],
-}
-export const app: Realm = {
-  path: '/user/list',
-  owner: 'app_user_id',
-  access: 'user.list',
-  invite: 'user.invite.create',
-  columns: ['username', 'nickname', 'email', 'mobile', 'roles', 'status'],
-}
-
 // names lists people in a sentence: each isolated from the writing direction around it,
 // and only the first few.
 export function names(people: { username: string }[]): string {

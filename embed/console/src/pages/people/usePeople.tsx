@@ -6,7 +6,8 @@ import { useAction } from '../../ui/useAction'
 import { usePanel } from '../../ui/usePanel'
 import { type Links, useLinks } from '../invite/useLinks'
 import type { Job } from './Progress'
-import { names, type Person, type Realm } from './person'
+import { names, type Person } from './person'
+import type { Realm } from './realm'
 
 const Progress = lazy(async () => ({ default: (await import('./Progress')).Progress }))
 const Erase = lazy(async () => ({ default: (await import('./Erase')).Erase }))
@@ -40,7 +41,7 @@ export function usePeople<T extends Person>(realm: Realm, reload: () => Promise<
   const secret = usePanel<{ user: T; password: string }>()
   const job = usePanel<Job<T>>()
   const links = useLinks(realm, reload)
-  const text = t(realm.owner === 'user_id' ? 'people.delete.text' : 'people.delete.app_text')
+  const text = t(realm.texts.remove)
 
   return {
     reset: reset.show,

@@ -1,22 +1,17 @@
 import { Button } from 'antd'
 import { del, put } from '../../api/request'
 import type { AppUser } from '../../api/types'
+import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
 import { useAction } from '../../ui/useAction'
-import { app, names } from './person'
-import type { People } from './usePeople'
+import type { BatchProps } from './People'
+import { names } from './person'
+import { app } from './realm'
 
-type Props = {
-  chosen: AppUser[]
-  people: People<AppUser>
-  switches: boolean // whether the user can enable and disable
-  remove: boolean
-  invite: boolean
-}
-
-// Batch contains the actions on the selected app users. The API changes one at a time; a
+// AppUserBatch contains the actions on the selected app users. The API changes one at a time; a
 // dialog shows the progress.
-export function Batch({ chosen, people, switches, remove, invite }: Props) {
+export function AppUserBatch({ chosen, people }: BatchProps<AppUser>) {
+  const { may } = useAccount()
   const { confirm } = useAction()
   const none = chosen.length === 0
 
@@ -54,22 +49,22 @@ export function Batch({ chosen, people, switches, remove, invite }: Props) {
 
   return (
     <>
-      {switches && (
+      {may('user.list.status') && (
         <Button disabled={none} onClick={() => switched(1)}>
           {t('people.enable')}
         </Button>
       )}
-      {switches && (
+      {may('user.list.status') && (
         <Button disabled={none} onClick={() => void disable()}>
           {t('people.disable')}
         </Button>
       )}
-      {invite && (
+      {may('user.invite.create') && (
         <Button disabled={none} onClick={() => people.links.batch({ query: { ids: chosen.map(({ id }) => id).join(',') }, n: chosen.length })}>
           {t('people.invite')}
         </Button>
       )}
-      {remove && (
+      {may('user.list.delete') && (
         <Button disabled={none} onClick={() => void deleteAll()}>
           {t('delete')}
         </Button>

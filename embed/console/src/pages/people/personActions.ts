@@ -1,0 +1,27 @@
+import type { Access } from '../../api/types'
+import { t } from '../../i18n'
+import type { Person } from './person'
+import type { Realm } from './realm'
+import type { People } from './usePeople'
+
+type On<P extends Person> = { user: P; own: boolean; realm: Realm; people: People<P>; may: (key: Access) => boolean }
+
+// personActions are the actions on a person in a list and on the person's page; false without
+// permission, or for what users can't do to themselves.
+export function personActions<P extends Person>({ user, own, realm, people, may }: On<P>) {
+  const { access, invite, actAs } = realm
+  return {
+    // A link is an invitation before the first sign-in, else a password reset link.
+    link:
+      !own &&
+      (!user.login_time && may(`${invite}.create`)
+        ? { label: t('people.invite'), onClick: () => people.links.ask(user, 'invite') }
+        : may(`${access}.password`) && { label: t('people.reset_link'), onClick: () => people.links.ask(user, 'reset-link') }),
+    reset: may(`${access}.password`) && !own && { label: t('people.reset'), onClick: () => people.reset(user) },
+    unfactor: may(`${access}.factor`) && user.second_factor === 1 && !own && { label: t('people.factor'), onClick: () => void people.unfactor(user) },
+    act: actAs !== undefined && may(actAs) && !own && user.status === 1 && { label: t('people.act_as'), onClick: () => people.act(user) },
+    data: may(`${access}.data`) && { label: t('people.data'), onClick: () => void people.data(user) },
+    remove: may(`${access}.delete`) && !own && { label: t('delete'), danger: true, onClick: () => void people.remove(user) },
+    erase: may(`${access}.erase`) && !own && { label: t('people.erase'), danger: true, onClick: () => people.erase(user) },
+  }
+}
