@@ -1,27 +1,20 @@
-import { Form, Input, Switch } from 'antd'
+import { Form, Input } from 'antd'
 import type { AppPermission, AppPermissionNode } from '../../api/types'
 import { t } from '../../i18n'
+import { NameField, StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAction } from '../../ui/useAction'
 import { useEditor } from '../../ui/useEditor'
 import { useLastValue } from '../../ui/useLastValue'
 import { lastSort, ParentSelect } from './ParentSelect'
-import type { Edits } from './useEdits'
+import type { NodeProps } from './useEdits'
 
 type Values = Pick<AppPermission, 'parent_id' | 'name' | 'key'> & { status: boolean }
-
-type Props = {
-  edits?: Edits<AppPermissionNode> // undefined while it is closed
-  tree: AppPermissionNode[]
-  onClose: () => void
-  reload: (node: AppPermissionNode) => Promise<AppPermissionNode> // reloads a record that another session has changed
-  saved: (id: number) => Promise<void>
-}
 
 const nameOf = (node: AppPermissionNode) => node.name
 
 // AppPermissionDrawer creates or edits a permission of app users.
-export function AppPermissionDrawer({ edits, tree, onClose, reload, saved }: Props) {
+export function AppPermissionDrawer({ edits, tree, onClose, reload, saved }: NodeProps<AppPermissionNode>) {
   const { notify } = useAction()
   const kept = useLastValue(edits)
   const parent = kept?.parent
@@ -43,15 +36,11 @@ export function AppPermissionDrawer({ edits, tree, onClose, reload, saved }: Pro
       {...form({ parent_id: parent?.id ?? 0, name: '', key: parent ? `${parent.key}.` : 'app.', status: true })}
     >
       <ParentSelect tree={tree} self={node?.id} name={nameOf} />
-      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
-        <Input maxLength={64} />
-      </Form.Item>
+      <NameField />
       <Form.Item name="key" label={t('rule.key')} extra={t('app_rule.key.help')} rules={[{ required: true, message: t('form.required') }]}>
         <Input maxLength={100} spellCheck={false} autoCapitalize="none" />
       </Form.Item>
-      <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <StatusField />
     </FormDrawer>
   )
 }

@@ -1,12 +1,14 @@
-import { Form, Input, InputNumber, Switch, Tag, Typography } from 'antd'
+import { Form, Switch, Tag, Typography } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import { put } from '../../api/request'
 import type { AppRole, ChoiceNode } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { NameField, StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { SortField } from '../../ui/SortField'
 import { CheckTree } from '../../ui/tree/CheckTree'
-import { Marked } from '../../ui/tree/search'
+import { KeyTail } from '../../ui/tree/search'
 import { useAction } from '../../ui/useAction'
 import { useChoices } from '../../ui/useChoices'
 import { useEditor } from '../../ui/useEditor'
@@ -46,24 +48,18 @@ export function AppRoleDrawer({ edits, onClose, saved }: Props) {
       onClose={onClose}
       {...form({ name: '', description: '', sort: 0, status: true, default: false, rule_ids: [] })}
     >
-      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
-        <Input maxLength={64} disabled={!details} />
-      </Form.Item>
+      <NameField disabled={!details} />
       <Form.Item name="description" label={t('describe')}>
         <TextArea maxLength={1000} rows={2} disabled={!details} />
       </Form.Item>
       <Form.Item name="rule_ids" label={t('role.permissions')}>
         <Grants fixed={!grants} />
       </Form.Item>
-      <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}>
-        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} disabled={!details} />
-      </Form.Item>
+      <SortField disabled={!details} />
       <Form.Item name="default" label={t('app_role.default')} required valuePropName="checked" extra={t('app_role.default.help')}>
         <Switch disabled={!details} />
       </Form.Item>
-      <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
-        <Switch disabled={!details} />
-      </Form.Item>
+      <StatusField disabled={!details} />
     </FormDrawer>
   )
 }
@@ -84,9 +80,7 @@ function Grants({ value = [], onChange, fixed }: { value?: number[]; onChange?: 
       height="240px"
       tail={(node, search) => (
         <>
-          <Typography.Text type="secondary" className="tree-key" title={node.key}>
-            <Marked text={node.key} search={search} />
-          </Typography.Text>
+          <KeyTail of={node} search={search} />
           {node.status === 0 && <Tag variant="filled">{t('role.off')}</Tag>}
         </>
       )}

@@ -1,4 +1,4 @@
-import { App, Button, Flex, Switch, Typography } from 'antd'
+import { App, Button, Flex, Typography } from 'antd'
 import { lazy, Suspense, useMemo } from 'react'
 import { Link, useNavigate } from 'react-router'
 import { getAll } from '../../api/get-all'
@@ -11,6 +11,7 @@ import { TreeEditor } from '../../ui/tree/TreeEditor'
 import { useTree } from '../../ui/tree/useTree'
 import { useAction } from '../../ui/useAction'
 import { useRemove } from '../../ui/useRemove'
+import { Flag } from './Flag'
 import { useEdits } from './useEdits'
 import { few } from './words'
 import { useLastValue } from '../../ui/useLastValue'
@@ -106,20 +107,7 @@ export function Departments() {
             key: 'status',
             title: t('enabled'),
             width: 72,
-            render: (node, current) =>
-              update ? (
-                <Switch
-                  size="small"
-                  checked={node.status === 1}
-                  tabIndex={current ? 0 : -1}
-                  aria-label={`${t('enabled')}: ${node.name}`}
-                  onChange={(on) => void enable(node, on ? 1 : 0)}
-                />
-              ) : node.status ? (
-                t('yes')
-              ) : (
-                t('no')
-              ),
+            render: (node, current) => <Flag on={node.status} of={node.name} reached={current} turn={update ? (to) => enable(node, to) : undefined} />,
           },
         ]}
         movable={update}

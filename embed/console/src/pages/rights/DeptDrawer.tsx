@@ -1,30 +1,23 @@
-import { AutoComplete, Form, type FormInstance, Input, Switch } from 'antd'
+import { AutoComplete, Form, type FormInstance, Input } from 'antd'
 import { useEffect, useState } from 'react'
 import { get } from '../../api/request'
 import type { Dept, DeptNode, User } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { t } from '../../i18n'
+import { NameField, StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { useAction } from '../../ui/useAction'
 import { useLastValue } from '../../ui/useLastValue'
 import { lastSort, ParentSelect } from './ParentSelect'
-import type { Edits } from './useEdits'
+import type { NodeProps } from './useEdits'
 import { useEditor } from '../../ui/useEditor'
 
 const nameOf = (node: DeptNode) => node.name
 
 type Values = Pick<Dept, 'parent_id' | 'name' | 'leader' | 'phone' | 'email'> & { status: boolean }
 
-type Props = {
-  edits?: Edits<DeptNode> // undefined while it is closed
-  tree: DeptNode[]
-  onClose: () => void
-  reload: (node: DeptNode) => Promise<DeptNode> // reloads a record that another session has changed
-  saved: (id: number) => Promise<void>
-}
-
 // DeptDrawer creates or edits a department.
-export function DeptDrawer({ edits, tree, onClose, reload, saved }: Props) {
+export function DeptDrawer({ edits, tree, onClose, reload, saved }: NodeProps<DeptNode>) {
   const { notify } = useAction()
   const kept = useLastValue(edits)
   const parent = kept?.parent
@@ -47,9 +40,7 @@ export function DeptDrawer({ edits, tree, onClose, reload, saved }: Props) {
     >
       {(form) => (
         <>
-          <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
-            <Input maxLength={64} />
-          </Form.Item>
+          <NameField />
           <ParentSelect tree={tree} self={node?.id} name={nameOf} />
           <Leader form={form} />
           <Form.Item name="phone" label={t('dept.phone')}>
@@ -58,9 +49,7 @@ export function DeptDrawer({ edits, tree, onClose, reload, saved }: Props) {
           <Form.Item name="email" label={t('dept.email')}>
             <Input maxLength={254} type="email" />
           </Form.Item>
-          <Form.Item name="status" label={t('enabled')} required valuePropName="checked" extra={t('dept.status.hint')}>
-            <Switch />
-          </Form.Item>
+          <StatusField extra={t('dept.status.hint')} />
         </>
       )}
     </FormDrawer>

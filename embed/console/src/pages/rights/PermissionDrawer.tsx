@@ -3,12 +3,13 @@ import { useState } from 'react'
 import type { Permission, PermissionNode } from '../../api/types'
 import { useAccount } from '../../app/account'
 import { type Key, t } from '../../i18n'
+import { NameField, StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
 import { Icon, icons } from '../../ui/icons'
 import { useAction } from '../../ui/useAction'
 import { useLastValue } from '../../ui/useLastValue'
 import { lastSort, ParentSelect } from './ParentSelect'
-import type { Edits } from './useEdits'
+import type { NodeProps } from './useEdits'
 import { permissionName } from './words'
 import { useEditor } from '../../ui/useEditor'
 
@@ -16,18 +17,10 @@ const canHold = (node: PermissionNode) => node.type !== action
 
 type Values = Pick<Permission, 'type' | 'parent_id' | 'name' | 'key' | 'path' | 'icon' | 'local' | 'url' | 'open'> & { show: boolean; status: boolean }
 
-type Props = {
-  edits?: Edits<PermissionNode> // undefined while it is closed
-  tree: PermissionNode[]
-  onClose: () => void
-  reload: (node: PermissionNode) => Promise<PermissionNode> // reloads a record that another session has changed
-  saved: (id: number) => Promise<void>
-}
-
 const [menu, page, action] = [0, 1, 2] as const
 
 // PermissionDrawer creates or edits a permission.
-export function PermissionDrawer({ edits, tree, onClose, reload, saved }: Props) {
+export function PermissionDrawer({ edits, tree, onClose, reload, saved }: NodeProps<PermissionNode>) {
   const { notify } = useAction()
   const { isPage } = useAccount()
   const kept = useLastValue(edits)
@@ -78,9 +71,7 @@ export function PermissionDrawer({ edits, tree, onClose, reload, saved }: Props)
         <Radio.Group optionType="button" options={[menu, page, action].map((value) => ({ value, label: t(`rule.type.${value}` as Key) }))} />
       </Form.Item>
       <ParentSelect tree={tree} self={node?.id} name={permissionName} holds={canHold} />
-      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
-        <Input maxLength={64} />
-      </Form.Item>
+      <NameField />
       <Form.Item name="key" label={t('rule.key')} extra={t('rule.key.help')} rules={[{ required: true, message: t('form.required') }]}>
         <Input maxLength={100} spellCheck={false} autoCapitalize="none" />
       </Form.Item>
@@ -130,9 +121,7 @@ export function PermissionDrawer({ edits, tree, onClose, reload, saved }: Props)
         <Form.Item name="show" label={t('rule.show')} required valuePropName="checked" hidden={type === action}>
           <Switch />
         </Form.Item>
-        <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
-          <Switch />
-        </Form.Item>
+        <StatusField />
       </Flex>
     </FormDrawer>
   )

@@ -1,9 +1,9 @@
 import { EyeInvisibleOutlined } from '@ant-design/icons'
-import { Tag, Tooltip, Typography } from 'antd'
+import { Tag, Tooltip } from 'antd'
 import type { PermissionNode } from '../../api/types'
 import { t } from '../../i18n'
 import { CheckTree } from '../../ui/tree/CheckTree'
-import { Marked } from '../../ui/tree/search'
+import { KeyTail } from '../../ui/tree/search'
 import type { Ceiling } from './useCeiling'
 import { permissionName } from './words'
 
@@ -24,9 +24,7 @@ export function PermissionTree({ tree, rules, hidden, ceiling, onChange }: Props
       locked={t('role.locked')}
       tail={(node, search) => (
         <>
-          <Typography.Text type="secondary" className="tree-key" title={node.key}>
-            <Marked text={node.key} search={search} />
-          </Typography.Text>
+          <KeyTail of={node} search={search} />
           {node.status === 0 && <Tag variant="filled">{t('role.off')}</Tag>}
           {hidden.has(node.id) && (
             <Tooltip title={t('role.hidden.title')}>

@@ -1,8 +1,10 @@
-import { Form, Input, InputNumber, Switch } from 'antd'
+import { Form, Switch } from 'antd'
 import TextArea from 'antd/es/input/TextArea'
 import type { ChoiceNode, Role } from '../../api/types'
 import { t } from '../../i18n'
+import { NameField, StatusField } from '../../ui/fields'
 import { FormDrawer } from '../../ui/FormDrawer'
+import { SortField } from '../../ui/SortField'
 import { CheckTree } from '../../ui/tree/CheckTree'
 import { useAction } from '../../ui/useAction'
 import { useLastValue } from '../../ui/useLastValue'
@@ -43,15 +45,11 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
       onClose={onClose}
       {...form({ name: '', description: '', sort: 0, status: true, require_factor: false })}
     >
-      <Form.Item name="name" label={t('name')} rules={[{ required: true, whitespace: true, message: t('form.required') }]}>
-        <Input maxLength={64} />
-      </Form.Item>
+      <NameField />
       <Form.Item name="description" label={t('describe')}>
         <TextArea maxLength={1000} rows={4} />
       </Form.Item>
-      <Form.Item name="sort" label={t('sort')} rules={[{ required: true, message: t('form.required') }]}>
-        <InputNumber min={-1_000_000} max={1_000_000} precision={0} style={{ width: 160 }} />
-      </Form.Item>
+      <SortField />
       {!role && (
         <>
           <Form.Item
@@ -76,9 +74,7 @@ export function RoleDrawer({ edits, ceiling, onClose, saved }: Props) {
       <Form.Item name="require_factor" label={t('role.factor')} extra={t('role.factor.help')} valuePropName="checked">
         <Switch />
       </Form.Item>
-      <Form.Item name="status" label={t('enabled')} required valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <StatusField />
     </FormDrawer>
   )
 }

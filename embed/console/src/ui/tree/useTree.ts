@@ -17,10 +17,10 @@ export function useTree<T extends Record>(path: Trees & Giving<{ data: T[] }>) {
     return answer.data
   }, [path, setData])
 
-  // change saves fields of a node; at is for a route of its own.
-  async function change(node: T, fields: Partial<T>, at: '' | '/show' | '/status' = ''): Promise<T> {
+  // change saves flags of a node; at is for a route of its own.
+  async function change(node: T, flags: { show?: 0 | 1; status?: 0 | 1 }, at: '' | '/show' | '/status' = ''): Promise<T> {
     try {
-      const record = await request<T>('PUT', `${path as Trees}/${node.id}${at}` as Path, { body: { ...fields, updated_at: node.updated_at } })
+      const record = await request<T>('PUT', `${path as Trees}/${node.id}${at}` as Path, { body: { ...flags, updated_at: node.updated_at } })
       setData((old) => old && { data: edited(old.data, new Map([[node.id, record]])) })
       return record
     } catch (cause) {
