@@ -126,11 +126,7 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 	token, tokenHash := newToken(tokenPrefix)
 	row := logRow(in, store.LoginSucceeded)
 	record := store.Session{IP: row.IP, Browser: row.Browser, OS: row.OS}
-	if account.App {
-		record.AppUserID = account.ID
-	} else {
-		record.UserID = account.ID
-	}
+	record.UserID, record.AppUserID = account.IDs()
 	var s *Session
 	var step int64
 	pending := false
@@ -162,7 +158,7 @@ func (a *Auth) hold(account store.Account, proof *loginProof, in Attempt,
 		return nil, cause
 	}
 	a.sessions.put(s, epoch)
-	setLoginUser(row, account)
+	row.UserID, row.AppUserID = account.IDs()
 	a.held.addRow(row)
 	return &Grant{Token: token, ExpiresAt: s.ExpiresAt, MustChange: s.Actor.MustChange}, nil
 }

@@ -223,7 +223,7 @@ func (a *Auth) failed(in Attempt, who *candidate, reason string, device *deviceU
 	row := logRow(in, store.LoginFailed)
 	row.Reason = reason
 	if who != nil {
-		setLoginUser(row, who.account)
+		row.UserID, row.AppUserID = who.account.IDs()
 		if in.Failed != nil {
 			in.Failed()
 		}
@@ -262,14 +262,6 @@ func version(name, version string) string {
 		text += " " + version
 	}
 	return text[:min(len(text), 100)]
-}
-
-func setLoginUser(row *store.LoginLog, account store.Account) {
-	if account.App {
-		row.AppUserID = account.ID
-	} else {
-		row.UserID = account.ID
-	}
 }
 
 // loginProof is the password, and the second factor if there is one, of a sign-in.
@@ -365,11 +357,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 		return nil, err
 	}
 	session := &store.Session{DeviceID: deviceID, IP: row.IP, Browser: row.Browser, OS: row.OS}
-	if account.App {
-		session.AppUserID = account.ID
-	} else {
-		session.UserID = account.ID
-	}
+	session.UserID, session.AppUserID = account.IDs()
 	token, err := Open(tx, session)
 	if err != nil {
 		return nil, err
@@ -388,7 +376,7 @@ func open(tx *store.Tx, account store.Account, in Attempt, device *deviceUse,
 		}
 	}
 	row.SessionID = session.ID
-	setLoginUser(row, account)
+	row.UserID, row.AppUserID = account.IDs()
 	return &Grant{Token: token, Device: known, ExpiresAt: session.ExpiresAt},
 		store.LoginLogs.Create(tx, row)
 }

@@ -305,7 +305,7 @@ const maxSessions = 10
 // Open opens a session in the write transaction that authorizes it. The caller sets one
 // of the two user IDs, the address and the device.
 func Open(tx *store.Tx, s *store.Session) (token string, err error) {
-	account := store.Account{App: s.AppUserID != 0, ID: max(s.UserID, s.AppUserID)}
+	account := s.Account()
 	open, err := store.SessionsOf(tx, account)
 	if err != nil {
 		return "", err

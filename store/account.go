@@ -42,18 +42,14 @@ var (
 		return u.RoleIDs
 	}, kv.Restrict)
 	AppUserByMobile  = kv.NewMany(AppUsers, "mobile", mobileKeys, "pending")
-	AppUserByPending = kv.NewMany(AppUsers, "pending", func(u *AppUser) []string {
-		return []string{flagText(u.Pending)}
+	AppUserByPending = byFlag(AppUsers, "pending", func(u *AppUser) Flag { return u.Pending })
+	appUserByEnd     = kv.NewMany(AppUsers, "pending_end", pendingEnds)
+	AppUserByStatus  = byFlag(AppUsers, "status", func(u *AppUser) Flag { return u.Status })
+	AppUserByCreated = kv.NewEach(AppUsers, "created_at", func(u *AppUser) Time {
+		return u.CreatedAt
 	})
-	appUserByEnd    = kv.NewMany(AppUsers, "pending_end", pendingEnds)
-	AppUserByStatus = kv.NewMany(AppUsers, "status", func(u *AppUser) []string {
-		return []string{flagText(u.Status)}
-	})
-	AppUserByCreated = kv.NewMany(AppUsers, "created_at", func(u *AppUser) []Time {
-		return []Time{u.CreatedAt}
-	})
-	AppUserByLogin = kv.NewMany(AppUsers, "login_time", func(u *AppUser) []Time {
-		return []Time{u.LoginTime}
+	AppUserByLogin = kv.NewEach(AppUsers, "login_time", func(u *AppUser) Time {
+		return u.LoginTime
 	})
 	AppUserByKey = kv.NewMany(AppUsers, "created_by_key", func(u *AppUser) []ID {
 		return creatingKey(u.CreatedByKey)
@@ -84,12 +80,6 @@ var (
 
 var _ = Manage(AppUsers, "user.list", FieldAccess{"status", "user.list.status"})
 
-// Account identifies a user of either realm.
-type Account struct {
-	App bool
-	ID  ID
-}
-
 // PasswordHash is the password hash of a user. It is a record of its own and not a field of the
 // user, so that no route can return it.
 type PasswordHash struct {
@@ -107,10 +97,10 @@ type PasswordHash struct {
 // PasswordHashes and their references. A hash is deleted with its user.
 var (
 	PasswordHashes = kv.NewCollection[PasswordHash]("password_hash")
-	HashByUser     = kv.NewRef(PasswordHashes, "user_id", Users, func(h *PasswordHash) ID {
+	HashByUser     = refToUser(PasswordHashes, func(h *PasswordHash) ID {
 		return h.UserID
 	}, kv.Cascade)
-	HashByAppUser = kv.NewRef(PasswordHashes, "app_user_id", AppUsers, func(h *PasswordHash) ID {
+	HashByAppUser = refToAppUser(PasswordHashes, func(h *PasswordHash) ID {
 		return h.AppUserID
 	}, kv.Cascade)
 
@@ -122,11 +112,7 @@ var _ = manage(Access{Table: PasswordHashes, Query: "admin.list.query"})
 // HashOf returns the password hash of a user. The error is NotFound if the user has no
 // password.
 func HashOf(tx *Tx, a Account) (*PasswordHash, error) {
-	by := HashByUser
-	if a.App {
-		by = HashByAppUser
-	}
-	for h, err := range by.All(tx, a.ID) {
+	for h, err := range ByRealm(a.App, HashByUser, HashByAppUser).All(tx, a.ID) {
 		return h, err
 	}
 	return nil, errs.New(errs.NotFound, "password of user %d not found", a.ID)
@@ -182,11 +168,10 @@ func SetHash(tx *Tx, a Account, hash string, mustChange bool, keep ID) error {
 			h.replace(hash, remembered)
 			return nil
 		})
-	case !errs.Is(err, errs.NotFound):
-	case a.App:
-		err = PasswordHashes.Create(tx, &PasswordHash{AppUserID: a.ID, Hash: hash})
-	default:
-		err = PasswordHashes.Create(tx, &PasswordHash{UserID: a.ID, Hash: hash})
+	case errs.Is(err, errs.NotFound):
+		h := &PasswordHash{Hash: hash}
+		h.UserID, h.AppUserID = a.IDs()
+		err = PasswordHashes.Create(tx, h)
 	}
 	if err != nil {
 		return err

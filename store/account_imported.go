@@ -35,10 +35,8 @@ func ImportHash(tx *Tx, a Account, username string, sealed kv.Sealed) error {
 		return errs.Field(errs.Conflict, "password_hash",
 			"can't be decrypted, because the secret key has changed; import the file again").Because(err)
 	}
-	h := &PasswordHash{UserID: a.ID, Hash: hash}
-	if a.App {
-		h.UserID, h.AppUserID = 0, a.ID
-	}
+	h := &PasswordHash{Hash: hash}
+	h.UserID, h.AppUserID = a.IDs()
 	return PasswordHashes.Create(tx, h)
 }
 

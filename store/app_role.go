@@ -82,16 +82,10 @@ var (
 	AppRoleByName = kv.NewUniqueText(AppRoles, "name", fold.Name, func(r *AppRole) string {
 		return r.Name
 	})
-	AppRoleBySort = kv.NewMany(AppRoles, "sort", func(r *AppRole) []int64 {
-		return []int64{r.Sort}
-	})
-	AppRoleByStatus = kv.NewMany(AppRoles, "status", func(r *AppRole) []string {
-		return []string{flagText(r.Status)}
-	})
-	AppRoleByDefault = kv.NewMany(AppRoles, "default", func(r *AppRole) []string {
-		return []string{flagText(r.Default)}
-	})
-	AppRoleSearch = kv.NewSearch(AppRoles, func(r *AppRole) []string {
+	AppRoleBySort    = kv.NewEach(AppRoles, "sort", func(r *AppRole) int64 { return r.Sort })
+	AppRoleByStatus  = byFlag(AppRoles, "status", func(r *AppRole) Flag { return r.Status })
+	AppRoleByDefault = byFlag(AppRoles, "default", func(r *AppRole) Flag { return r.Default })
+	AppRoleSearch    = kv.NewSearch(AppRoles, func(r *AppRole) []string {
 		return []string{r.Name, r.Description}
 	})
 	AppRoleByRule = kv.NewDetachingRefs(AppRoles, "rule_ids", AppPermissions,
@@ -168,19 +162,10 @@ func mayGiveAppRoles(tx *Tx) error {
 }
 
 // AppPolicyCache is the cache of the Policy of app users. It has no departments and no owner role.
-var AppPolicyCache = kv.NewCache("app_rules", func(tx *Tx) (*Policy, error) {
-	roles, err := kv.ReadRecords(tx, AppRoles)
-	if err != nil {
-		return nil, err
-	}
-	permissions, err := kv.ReadRecords(tx, AppPermissions)
-	if err != nil {
-		return nil, err
-	}
-	return newPolicy(0, converted(roles, (*AppRole).role),
-		converted(permissions, (*AppPermission).permission), nil), nil
-}, AppRoles, AppPermissions).WithUpdate(func(tx *Tx, old *Policy,
-	changed map[kv.Table]map[ID]bool) (*Policy, error) {
+var AppPolicyCache = kv.NewUpdatedCache("app_rules", newPolicy(0, nil, nil, nil), updateAppPolicy,
+	AppRoles, AppPermissions)
+
+func updateAppPolicy(tx *Tx, old *Policy, changed map[kv.Table]map[ID]bool) (*Policy, error) {
 	roles, err := kv.ReadChanged(tx, AppRoles, changed)
 	if err != nil {
 		return nil, err
@@ -191,7 +176,7 @@ var AppPolicyCache = kv.NewCache("app_rules", func(tx *Tx) (*Policy, error) {
 	}
 	return old.with(converted(roles, (*AppRole).role),
 		converted(permissions, (*AppPermission).permission), nil), nil
-})
+}
 
 // role returns the role as a Policy has it.
 func (r *AppRole) role() *Role {
@@ -236,10 +221,7 @@ func AppPermissionTree(tx *Tx) ([]*kv.Node[AppPermission], error) {
 
 // PolicyOf returns the Policy of the realm of an actor.
 func PolicyOf(tx *Tx, a *Actor) *Policy {
-	if a.App {
-		return AppPolicyCache.Get(tx)
-	}
-	return PolicyCache.Get(tx)
+	return ByRealm(a.App, PolicyCache, AppPolicyCache).Get(tx)
 }
 
 // ExplainApp returns the result of HasPermission for the next request of an app user, with the

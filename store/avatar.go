@@ -17,13 +17,11 @@ type Avatar struct {
 
 // Avatars and their indexes.
 var (
-	Avatars      = kv.NewCollection[Avatar]("avatar")
-	AvatarByUser = kv.NewRef(Avatars, "user_id", Users, func(a *Avatar) ID {
-		return a.UserID
-	}, kv.Cascade)
+	Avatars        = kv.NewCollection[Avatar]("avatar")
+	AvatarByUser   = refToUser(Avatars, func(a *Avatar) ID { return a.UserID }, kv.Cascade)
 	AvatarByKey    = kv.NewUnique(Avatars, "key", func(a *Avatar) string { return a.Key })
-	AvatarByDigest = kv.NewMany(Avatars, "digest", func(a *Avatar) []string {
-		return []string{a.Digest.String()}
+	AvatarByDigest = kv.NewEach(Avatars, "digest", func(a *Avatar) string {
+		return a.Digest.String()
 	})
 
 	_ = Avatars.Content(func(a *Avatar) blob.Digest { return a.Digest }, nil, AvatarByDigest)

@@ -131,7 +131,7 @@ func (w *logWriter) actor(e *audit.Entry, origin *Origin, changed []kv.RecordCha
 		}
 		return nil
 	case account.ID != 0:
-		e.Actor = audit.Actor{Kind: account.kind(), ID: uint64(account.ID)}
+		e.Actor = audit.Actor{Kind: account.Kind(), ID: uint64(account.ID)}
 	case origin.Kind != "":
 		e.Actor.Kind = origin.Kind
 	case origin.RequestID != "":
@@ -162,52 +162,15 @@ func signedInBy(changed []kv.RecordChange) Account {
 		if c.Table == kv.Table(Sessions) && c.Old == nil {
 			var s Session
 			if json.Unmarshal(c.New, &s) == nil {
-				return accountOf(s.UserID, s.AppUserID)
+				return s.Account()
 			}
 		}
 	}
 	return Account{}
 }
 
-// accountOf returns the account of a record with one ID for each realm.
-func accountOf(user, appUser ID) Account {
-	if appUser != 0 {
-		return Account{App: true, ID: appUser}
-	}
-	return Account{ID: user}
-}
-
-// kind returns the kind of an actor in the change log.
-func (a Account) kind() string {
-	if a.App {
-		return "app_user"
-	}
-	return "user"
-}
-
-// exists reports whether there is a record of the user.
-func (a Account) exists(tx *Tx) bool {
-	if a.App {
-		return AppUsers.Exists(tx, a.ID)
-	}
-	return Users.Exists(tx, a.ID)
-}
-
-// username returns the name of a user; "" if the user does not exist any more.
-func (a Account) Username(tx *Tx) (string, error) {
-	if a.App {
-		u, err := AppUsers.Get(tx, a.ID)
-		if err != nil {
-			return "", ignoreMissing(err)
-		}
-		return u.Username, nil
-	}
-	u, err := Users.Get(tx, a.ID)
-	if err != nil {
-		return "", ignoreMissing(err)
-	}
-	return u.Username, nil
-}
+// Kind returns the kind of an account as an actor in the change log.
+func (a Account) Kind() string { return ByRealm(a.App, "user", "app_user") }
 
 // change describes the change of one record in to, which is empty. logged is false if nothing of it
 // is logged.

@@ -230,10 +230,7 @@ func (s *pastState) decode() (*Policy, *User, error) {
 		return nil, nil, err
 	}
 	users, err := decodePast(s, s.tables.users, func(u *User, id ID) { u.ID = id })
-	owner := OwnerRole
-	if s.user.App {
-		owner = 0
-	}
+	owner := ByRealm(s.user.App, OwnerRole, 0)
 	return newPolicy(owner, roles, permissions, depts), users[s.user.ID], err
 }
 

@@ -80,15 +80,11 @@ func (s *UndoStep) Weight(tx *Tx) (int, error) {
 	if err != nil || s.Operation != "delete" {
 		return 1 + open, err
 	}
-	mails, links := MailByUser, LinkByUser
-	if app {
-		mails, links = MailByAppUser, LinkByAppUser
-	}
-	sent, err := mails.Count(tx, s.ID)
+	sent, err := ByRealm(app, MailByUser, MailByAppUser).Count(tx, s.ID)
 	if err != nil {
 		return 0, err
 	}
-	made, err := links.Count(tx, s.ID)
+	made, err := ByRealm(app, LinkByUser, LinkByAppUser).Count(tx, s.ID)
 	return 1 + open + sent + made + 4 + MaxPasskeys, err // also the password, the picture, the second factors and recovery codes
 }
 

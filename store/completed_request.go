@@ -34,11 +34,11 @@ var (
 	CompletedByKey    = kv.NewUnique(CompletedRequests, "key", func(r *CompletedRequest) string {
 		return r.Key
 	})
-	CompletedByCaller = kv.NewMany(CompletedRequests, "caller", func(r *CompletedRequest) []string {
-		return []string{r.Caller}
+	CompletedByCaller = kv.NewEach(CompletedRequests, "caller", func(r *CompletedRequest) string {
+		return r.Caller
 	})
-	CompletedByTime = kv.NewMany(CompletedRequests, "created_at", func(r *CompletedRequest) []Time {
-		return []Time{r.CreatedAt}
+	CompletedByTime = kv.NewEach(CompletedRequests, "created_at", func(r *CompletedRequest) Time {
+		return r.CreatedAt
 	})
 )
 

@@ -73,10 +73,8 @@ func (a *Applying) Step(db Handle) (more bool, err error) {
 }
 
 // applyTo makes records follow the declarations. Records that do already are only read.
-func applyTo[T any, P interface {
-	*T
-	customized() customized
-}](a *Applying, db Handle, of *kv.Collection[T], by *kv.Many[T, string], ids []ID) error {
+func applyTo[T any, P MemberOf[T]](a *Applying, db Handle, of *kv.Collection[T],
+	by *kv.Many[T, string], ids []ID) error {
 	var outdated []ID
 	err := db.View(System, func(tx *Tx) error {
 		for _, id := range ids {
@@ -84,7 +82,7 @@ func applyTo[T any, P interface {
 			if err != nil && !errs.Is(err, errs.NotFound) {
 				return err
 			}
-			if err == nil && a.follow(tx, id, P(v).customized(), by.Count) {
+			if err == nil && a.follow(tx, id, P(v).Member(), by.Count) {
 				outdated = append(outdated, id)
 			}
 		}
@@ -99,13 +97,11 @@ func applyTo[T any, P interface {
 }
 
 // makeFollow makes records follow the declarations.
-func makeFollow[T any, P interface {
-	*T
-	customized() customized
-}](a *Applying, tx *Tx, of *kv.Collection[T], by *kv.Many[T, string], ids []ID) error {
+func makeFollow[T any, P MemberOf[T]](a *Applying, tx *Tx, of *kv.Collection[T],
+	by *kv.Many[T, string], ids []ID) error {
 	for _, id := range ids {
 		_, err := of.UpdateQuietly(tx, id, func(v *T) error {
-			a.follow(tx, id, P(v).customized(), by.Count)
+			a.follow(tx, id, P(v).Member(), by.Count)
 			return nil
 		})
 		if err != nil && !errs.Is(err, errs.NotFound) {
@@ -117,11 +113,11 @@ func makeFollow[T any, P interface {
 
 // follow makes the values and marks of a record follow the declarations, and reports whether they
 // did not. A value of a unique field that another record has is not put in the index.
-func (a *Applying) follow(tx *Tx, id ID, c customized, count func(*Tx, string) (int, error)) bool {
-	set, had := CustomFieldCache.Get(tx), fieldKeys(*c.values, *c.marks)
+func (a *Applying) follow(tx *Tx, id ID, c Member, count func(*Tx, string) (int, error)) bool {
+	set, had := CustomFieldCache.Get(tx), fieldKeys(*c.Fields, *c.marks)
 	var values FieldValues
 	var marks FieldMarks
-	for _, v := range *c.values {
+	for _, v := range *c.Fields {
 		f := set.find(a.realm, v.ID)
 		if f == nil {
 			continue
@@ -139,10 +135,10 @@ func (a *Applying) follow(tx *Tx, id ID, c customized, count func(*Tx, string) (
 			marks = append(marks, FieldMark{v.ID, how})
 		}
 	}
-	if slices.Equal(values, *c.values) && slices.Equal(marks, *c.marks) {
+	if slices.Equal(values, *c.Fields) && slices.Equal(marks, *c.marks) {
 		return false
 	}
-	*c.values, *c.marks = values, marks
+	*c.Fields, *c.marks = values, marks
 	return true
 }
 

@@ -42,8 +42,8 @@ type CustomField struct {
 var (
 	CustomFields       = kv.NewCollection[CustomField]("custom_field").Undoable()
 	CustomFieldByKey   = kv.NewUnique(CustomFields, "key", customFieldKey, "realm", "deleted")
-	CustomFieldDeleted = kv.NewMany(CustomFields, "deleted", func(f *CustomField) []string {
-		return []string{flagText(f.Deleted)}
+	CustomFieldDeleted = byFlag(CustomFields, "deleted", func(f *CustomField) Flag {
+		return f.Deleted
 	})
 
 	_ = CustomFields.Constraint(constrainCustomField).Authorize(func(tx *Tx,

@@ -172,16 +172,6 @@ func searchedValues(texts []string, values FieldValues, marks FieldMarks) []stri
 	return texts
 }
 
-// customized are the values of a record with custom fields, and their marks.
-type customized struct {
-	id     ID
-	values *FieldValues
-	marks  *FieldMarks
-}
-
-func (u *User) customized() customized    { return customized{u.ID, &u.Fields, &u.FieldMarks} }
-func (u *AppUser) customized() customized { return customized{u.ID, &u.Fields, &u.FieldMarks} }
-
 // MaxFieldBytes bounds the values of all custom fields of a record: they are written with every
 // change of it, and lists have up to 1000 records.
 const MaxFieldBytes = 16 << 10
@@ -197,24 +187,24 @@ func (v FieldValues) size() (n int) {
 // constrainCustomized is the constraint of collections of records with custom fields.
 func constrainCustomized[P interface {
 	comparable
-	customized() customized
+	Member() Member
 }](tx *Tx, realm string, old, new P, count func(*Tx, string) (int, error)) error {
 	var none P
 	switch {
 	case new == none:
 		return nil
 	case old == none:
-		return constrainValues(tx, realm, nil, new.customized(), count)
+		return constrainValues(tx, realm, nil, new.Member(), count)
 	}
-	was := old.customized()
-	return constrainValues(tx, realm, &was, new.customized(), count)
+	was := old.Member()
+	return constrainValues(tx, realm, &was, new.Member(), count)
 }
 
 // constrainValues checks the values that new has and old has not, and marks them. old is nil for a
 // new record. count returns the number of records with a key in the index.
-func constrainValues(tx *Tx, realm string, old *customized, new customized,
+func constrainValues(tx *Tx, realm string, old *Member, new Member,
 	count func(*Tx, string) (int, error)) error {
-	if len(*new.values) == 0 && (old == nil || len(*old.values) == 0) &&
+	if len(*new.Fields) == 0 && (old == nil || len(*old.Fields) == 0) &&
 		len(CustomFieldCache.Get(tx).of(realm)) == 0 {
 		return nil
 	}
@@ -222,19 +212,19 @@ func constrainValues(tx *Tx, realm string, old *customized, new customized,
 		tx:       tx,
 		set:      CustomFieldCache.Get(tx),
 		realm:    realm,
-		id:       new.id,
-		restored: old == nil && new.id != 0,
+		id:       new.ID,
+		restored: old == nil && new.ID != 0,
 		count:    count,
 		faults:   errs.Faults{},
 	}
 	var had FieldValues
 	var hadMarks FieldMarks
 	if old != nil {
-		had, hadMarks = *old.values, *old.marks
+		had, hadMarks = *old.Fields, *old.marks
 	}
 	values, marks := FieldValues{}, FieldMarks{}
-	edited := old != nil && !slices.Equal(had, *new.values)
-	for _, v := range *new.values {
+	edited := old != nil && !slices.Equal(had, *new.Fields)
+	for _, v := range *new.Fields {
 		f := c.set.find(realm, v.ID)
 		if f == nil || v.Value == "" {
 			continue // the field has been deleted
@@ -260,8 +250,8 @@ func constrainValues(tx *Tx, realm string, old *customized, new customized,
 	if n := values.size(); n > MaxFieldBytes && n > had.size() {
 		c.faults.Add("fields", "must total at most %d bytes", MaxFieldBytes)
 	}
-	if *new.values, *new.marks = values, marks; len(values) == 0 {
-		*new.values, *new.marks = nil, nil
+	if *new.Fields, *new.marks = values, marks; len(values) == 0 {
+		*new.Fields, *new.marks = nil, nil
 	}
 	return c.faults.Err(errs.Invalid)
 }

@@ -44,17 +44,11 @@ const (
 
 // Devices and their indexes. A device is deleted with its user.
 var (
-	Devices      = kv.NewCollection[Device]("device")
-	DeviceByUser = kv.NewRef(Devices, "user_id", Users, func(d *Device) ID {
-		return d.UserID
-	}, kv.Cascade)
-	DeviceByAppUser = kv.NewRef(Devices, "app_user_id", AppUsers, func(d *Device) ID {
-		return d.AppUserID
-	}, kv.Cascade)
-	DeviceByHash   = kv.NewUnique(Devices, "hash", func(d *Device) string { return d.Hash })
-	DeviceByExpiry = kv.NewMany(Devices, "expires_at", func(d *Device) []Time {
-		return []Time{d.ExpiresAt}
-	})
+	Devices         = kv.NewCollection[Device]("device")
+	DeviceByUser    = refToUser(Devices, func(d *Device) ID { return d.UserID }, kv.Cascade)
+	DeviceByAppUser = refToAppUser(Devices, func(d *Device) ID { return d.AppUserID }, kv.Cascade)
+	DeviceByHash    = kv.NewUnique(Devices, "hash", func(d *Device) string { return d.Hash })
+	DeviceByExpiry  = kv.NewEach(Devices, "expires_at", func(d *Device) Time { return d.ExpiresAt })
 )
 
 var _ = manage(Access{Table: Devices, Query: "admin.list.query"})
@@ -66,8 +60,7 @@ func DeviceOf(tx *Tx, a Account, hash string) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (Account{App: d.AppUserID != 0, ID: max(d.UserID, d.AppUserID)}) != a ||
-		tx.Now() >= d.ExpiresAt {
+	if accountOf(d.UserID, d.AppUserID) != a || tx.Now() >= d.ExpiresAt {
 		return nil, Devices.NotFound(d.ID)
 	}
 	return d, nil
@@ -90,12 +83,8 @@ func AddDevice(tx *Tx, a Account, hash string, at Client) (*Device, error) {
 		}
 	}
 	d := &Device{Hash: hash}
+	d.UserID, d.AppUserID = a.IDs()
 	d.use(tx, at)
-	if a.App {
-		d.AppUserID = a.ID
-	} else {
-		d.UserID = a.ID
-	}
 	return d, Devices.Create(tx, d)
 }
 
@@ -220,11 +209,7 @@ func endDevices(tx *Tx, a Account, keep ID) error {
 }
 
 func devicesOf(tx *Tx, a Account) (all []*Device, err error) {
-	by := DeviceByUser
-	if a.App {
-		by = DeviceByAppUser
-	}
-	for d, err := range by.All(tx, a.ID) {
+	for d, err := range ByRealm(a.App, DeviceByUser, DeviceByAppUser).All(tx, a.ID) {
 		if err != nil {
 			return nil, err
 		}

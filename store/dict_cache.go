@@ -42,22 +42,12 @@ type OpenItem struct {
 }
 
 // DictCache is the cache of all dictionaries.
-var DictCache = kv.NewCache("dictionaries", func(tx *Tx) (*DictSet, error) {
-	dicts, err := kv.ReadRecords(tx, Dicts)
-	if err != nil {
-		return nil, err
-	}
-	items, err := kv.ReadRecords(tx, DictItems)
-	if err != nil {
-		return nil, err
-	}
-	none := &DictSet{
-		records: kv.NewRecordMap[DictItem](nil),
-		items:   kv.NewRecordMap[[]Row[DictItem]](nil),
-	}
-	return none.with(dicts, items)
-}, Dicts, DictItems).WithUpdate(func(tx *Tx, old *DictSet,
-	changed map[kv.Table]map[ID]bool) (*DictSet, error) {
+var DictCache = kv.NewUpdatedCache("dictionaries", &DictSet{
+	records: kv.NewRecordMap[DictItem](nil),
+	items:   kv.NewRecordMap[[]Row[DictItem]](nil),
+}, updateDicts, Dicts, DictItems)
+
+func updateDicts(tx *Tx, old *DictSet, changed map[kv.Table]map[ID]bool) (*DictSet, error) {
 	dicts, err := kv.ReadChanged(tx, Dicts, changed)
 	if err != nil {
 		return nil, err
@@ -67,7 +57,7 @@ var DictCache = kv.NewCache("dictionaries", func(tx *Tx) (*DictSet, error) {
 		return nil, err
 	}
 	return old.with(dicts, items)
-})
+}
 
 // with returns a snapshot in which some records are replaced; a nil record is removed.
 func (c *DictSet) with(dicts map[ID]*Dict, items map[ID]*DictItem) (*DictSet, error) {

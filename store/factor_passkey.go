@@ -28,10 +28,8 @@ const MaxPasskeys = 20
 
 // Passkeys and their indexes. They are deleted with the user.
 var (
-	Passkeys      = kv.NewCollection[Passkey]("passkey")
-	PasskeyByUser = kv.NewRef(Passkeys, "user_id", Users, func(p *Passkey) ID {
-		return p.UserID
-	}, kv.Cascade)
+	Passkeys            = kv.NewCollection[Passkey]("passkey")
+	PasskeyByUser       = refToUser(Passkeys, func(p *Passkey) ID { return p.UserID }, kv.Cascade)
 	PasskeyByCredential = kv.NewUnique(Passkeys, "credential_id", func(p *Passkey) string {
 		return p.CredentialID
 	})

@@ -33,22 +33,18 @@ type RecoveryCodes struct {
 // Authenticator apps and recovery codes, at most one record of a person. They are deleted with the
 // person.
 var (
-	TOTPs      = kv.NewCollection[TOTP]("authenticator")
-	TOTPByUser = kv.NewRef(TOTPs, "user_id", Users, func(t *TOTP) ID {
-		return t.UserID
-	}, kv.Cascade)
-	TOTPByAppUser = kv.NewRef(TOTPs, "app_user_id", AppUsers, func(t *TOTP) ID {
-		return t.AppUserID
-	}, kv.Cascade)
-	totpByPerson = kv.NewUnique(TOTPs, "person", func(t *TOTP) string {
+	TOTPs         = kv.NewCollection[TOTP]("authenticator")
+	TOTPByUser    = refToUser(TOTPs, func(t *TOTP) ID { return t.UserID }, kv.Cascade)
+	TOTPByAppUser = refToAppUser(TOTPs, func(t *TOTP) ID { return t.AppUserID }, kv.Cascade)
+	totpByPerson  = kv.NewUnique(TOTPs, "person", func(t *TOTP) string {
 		return t.Account().Person()
 	})
 
 	RecoverySets   = kv.NewCollection[RecoveryCodes]("recovery_code")
-	RecoveryByUser = kv.NewRef(RecoverySets, "user_id", Users, func(c *RecoveryCodes) ID {
+	RecoveryByUser = refToUser(RecoverySets, func(c *RecoveryCodes) ID {
 		return c.UserID
 	}, kv.Cascade)
-	RecoveryByAppUser = kv.NewRef(RecoverySets, "app_user_id", AppUsers, func(c *RecoveryCodes) ID {
+	RecoveryByAppUser = refToAppUser(RecoverySets, func(c *RecoveryCodes) ID {
 		return c.AppUserID
 	}, kv.Cascade)
 	recoveryCodesByPerson = kv.NewUnique(RecoverySets, "person", func(c *RecoveryCodes) string {
@@ -172,10 +168,8 @@ func BeginTOTP(tx *Tx, who Account, secret string) error {
 	if err := ignoreMissing(err); err != nil {
 		return err
 	}
-	t := &TOTP{UserID: who.ID}
-	if who.App {
-		t.UserID, t.AppUserID = 0, who.ID
-	}
+	t := &TOTP{}
+	t.UserID, t.AppUserID = who.IDs()
 	if t.Secret, err = tx.Seal(totpPlace(who), secret); err != nil {
 		return err
 	}
@@ -247,10 +241,8 @@ func SetRecoveryCodes(tx *Tx, who Account, hashes []string) error {
 	if err := ignoreMissing(err); err != nil {
 		return err
 	}
-	c := &RecoveryCodes{UserID: who.ID, Hashes: hashes}
-	if who.App {
-		c.UserID, c.AppUserID = 0, who.ID
-	}
+	c := &RecoveryCodes{Hashes: hashes}
+	c.UserID, c.AppUserID = who.IDs()
 	return RecoverySets.Create(tx, c)
 }
 

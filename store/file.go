@@ -56,9 +56,7 @@ var (
 	FileGroupByName = kv.NewUniqueText(FileGroups, "name", fold.Name, func(g *FileGroup) string {
 		return g.Name
 	})
-	FileGroupBySort = kv.NewMany(FileGroups, "sort", func(g *FileGroup) []int64 {
-		return []int64{g.Sort}
-	})
+	FileGroupBySort = kv.NewEach(FileGroups, "sort", func(g *FileGroup) int64 { return g.Sort })
 
 	Files       = kv.NewCollection[File]("file").Undoable()
 	FileByGroup = kv.NewRef(Files, "group_id", FileGroups, func(f *File) ID {
@@ -71,24 +69,16 @@ var (
 	FileByPublic = kv.NewMany(Files, "public", func(f *File) []string {
 		return rejectTrashed(f, []string{flagText(Flag(f.Public()))})
 	})
-	FileByState = kv.NewMany(Files, "state", func(f *File) []string {
-		return []string{fileState(f)}
-	})
-	FileByKey    = kv.NewUnique(Files, "key", func(f *File) string { return f.Key })
-	FileByDigest = kv.NewMany(Files, "digest", func(f *File) []string {
-		return []string{f.Digest.String()}
-	})
+	FileByState    = kv.NewEach(Files, "state", func(f *File) string { return fileState(f) })
+	FileByKey      = kv.NewUnique(Files, "key", func(f *File) string { return f.Key })
+	FileByDigest   = kv.NewEach(Files, "digest", func(f *File) string { return f.Digest.String() })
 	FileByUploader = kv.NewRef(Files, "uploader_id", Users, func(f *File) ID {
 		return f.UploaderID
 	}, kv.Dangle)
-	FileByName = kv.NewMany(Files, "name", func(f *File) []string {
-		return []string{fold.SortKey(f.Name)}
-	})
-	FileBySize    = kv.NewMany(Files, "size", func(f *File) []int64 { return []int64{f.Size} })
-	FileByTrashed = kv.NewMany(Files, "trashed_at", func(f *File) []Time {
-		return []Time{f.TrashedAt}
-	})
-	FileSearch = kv.NewSearch(Files, func(f *File) []string { return []string{f.Name} })
+	FileByName    = kv.NewEach(Files, "name", func(f *File) string { return fold.SortKey(f.Name) })
+	FileBySize    = kv.NewEach(Files, "size", func(f *File) int64 { return f.Size })
+	FileByTrashed = kv.NewEach(Files, "trashed_at", func(f *File) Time { return f.TrashedAt })
+	FileSearch    = kv.NewSearch(Files, func(f *File) []string { return []string{f.Name} })
 
 	_ = Files.Authorize(authorizeFile).Content(func(f *File) blob.Digest {
 		return f.Digest

@@ -52,8 +52,8 @@ const (
 // Jobs, their steps and indexes. Steps are deleted with their job.
 var (
 	Jobs       = kv.NewCollection[Job]("job")
-	JobByState = kv.NewMany(Jobs, "state", func(j *Job) []string { return []string{j.State} })
-	JobByUser  = kv.NewRef(Jobs, "user_id", Users, func(j *Job) ID { return j.UserID }, kv.Dangle)
+	JobByState = kv.NewEach(Jobs, "state", func(j *Job) string { return j.State })
+	JobByUser  = refToUser(Jobs, func(j *Job) ID { return j.UserID }, kv.Dangle)
 
 	JobSteps  = kv.NewCollection[JobStep]("job_step").Unlogged()
 	StepByJob = kv.NewRef(JobSteps, "job_id", Jobs, func(s *JobStep) ID {

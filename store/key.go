@@ -57,10 +57,8 @@ const (
 // Keys, their secrets and indexes. A service key outlives its owner, so that another user can adopt
 // it; a personal key does not.
 var (
-	APIKeys   = kv.NewCollection[APIKey]("key")
-	KeyByUser = kv.NewRef(APIKeys, "user_id", Users, func(k *APIKey) ID {
-		return k.UserID
-	}, kv.Dangle)
+	APIKeys       = kv.NewCollection[APIKey]("key")
+	KeyByUser     = refToUser(APIKeys, func(k *APIKey) ID { return k.UserID }, kv.Dangle)
 	KeyByPersonal = kv.NewRef(APIKeys, "personal_user_id", Users, func(k *APIKey) ID {
 		if !bool(k.Personal) {
 			return 0
@@ -73,9 +71,7 @@ var (
 	KeyByDept = kv.NewDetachingRefs(APIKeys, "dept_ids", Depts, func(k *APIKey) *[]ID {
 		return &k.DeptIDs
 	})
-	KeyByKind = kv.NewMany(APIKeys, "personal", func(k *APIKey) []string {
-		return []string{flagText(k.Personal)}
-	})
+	KeyByKind = byFlag(APIKeys, "personal", func(k *APIKey) Flag { return k.Personal })
 	KeySearch = kv.NewSearch(APIKeys, func(k *APIKey) []string { return []string{k.Name} })
 
 	KeySecrets  = kv.NewCollection[KeySecret]("key_secret").Unlogged()

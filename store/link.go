@@ -54,26 +54,20 @@ const (
 
 // Links and their indexes. A link is deleted with its user.
 var (
-	Links      = kv.NewCollection[Link]("link")
-	LinkByUser = kv.NewRef(Links, "user_id", Users, func(l *Link) ID {
-		return l.UserID
-	}, kv.Cascade)
-	LinkByAppUser = kv.NewRef(Links, "app_user_id", AppUsers, func(l *Link) ID {
-		return l.AppUserID
-	}, kv.Cascade)
+	Links         = kv.NewCollection[Link]("link")
+	LinkByUser    = refToUser(Links, func(l *Link) ID { return l.UserID }, kv.Cascade)
+	LinkByAppUser = refToAppUser(Links, func(l *Link) ID { return l.AppUserID }, kv.Cascade)
 	LinkBySubject = kv.NewUnique(Links, "subject", func(l *Link) string {
 		return linkSubject(l.Purpose, l.Account())
 	})
-	LinkByPurpose = kv.NewMany(Links, "purpose", func(l *Link) []string {
-		return []string{l.realmPurpose()}
+	LinkByPurpose = kv.NewEach(Links, "purpose", func(l *Link) string {
+		return l.realmPurpose()
 	}, "user_id", "app_user_id")
-	LinkByToken  = kv.NewMany(Links, "token", linkHashes)
-	LinkByExpiry = kv.NewMany(Links, "expires_at", func(l *Link) []Time {
-		return []Time{l.ExpiresAt}
-	})
+	LinkByToken        = kv.NewMany(Links, "token", linkHashes)
+	LinkByExpiry       = kv.NewEach(Links, "expires_at", func(l *Link) Time { return l.ExpiresAt })
 	LinkByRegistration = kv.NewUniqueText(Links, "email", fold.Address, registrationAddress,
 		"purpose")
-	LinkByEnd = kv.NewMany(Links, "end", func(l *Link) []Time { return []Time{l.end()} })
+	LinkByEnd = kv.NewEach(Links, "end", func(l *Link) Time { return l.end() })
 
 	_ = Links.Authorize(authorizeLink).Constraint(constrainLink)
 )
@@ -91,11 +85,11 @@ func (l *Link) Account() Account { return accountOf(l.UserID, l.AppUserID) }
 func linkSubject(purpose string, who Account) string { return purpose + " " + who.Person() }
 
 // realmPurpose is the key of LinkByPurpose.
-func (l *Link) realmPurpose() string { return l.Account().realm() + " " + l.Purpose }
+func (l *Link) realmPurpose() string { return l.Account().Realm() + " " + l.Purpose }
 
 // PendingInvitations returns the condition of the invitations of one realm.
 func PendingInvitations(app bool) kv.Condition {
-	return LinkByPurpose.AnyOf(Account{App: app}.realm() + " " + Invitation)
+	return LinkByPurpose.AnyOf(Account{App: app}.Realm() + " " + Invitation)
 }
 
 func linkHashes(l *Link) []string {
@@ -217,18 +211,11 @@ func mayInvite(tx *Tx, who Account) error {
 
 // signInState returns whether a user is enabled, must change the password, and has ever signed in.
 func (a Account) signInState(tx *Tx) (enabled, mustChange, signedIn bool, err error) {
-	if a.App {
-		u, err := AppUsers.Get(tx, a.ID)
-		if err != nil {
-			return false, false, false, err
-		}
-		return bool(u.Status), bool(u.MustChangePassword), u.LoginTime != 0, nil
-	}
-	u, err := Users.Get(tx, a.ID)
+	u, err := a.Member(tx)
 	if err != nil {
 		return false, false, false, err
 	}
-	return bool(u.Status), bool(u.MustChangePassword), u.LoginTime != 0, nil
+	return bool(*u.Status), bool(*u.MustChangePassword), *u.LoginTime != 0, nil
 }
 
 // notPending returns an error for an app user who has not confirmed the address of the
@@ -274,10 +261,8 @@ func RequestLink(tx *Tx, purpose string, who Account, email string) (*Link, erro
 }
 
 func newLink(purpose string, who Account, email string) *Link {
-	l := &Link{Purpose: purpose, UserID: who.ID, Email: email, Tokens: []LinkToken{}}
-	if who.App {
-		l.UserID, l.AppUserID = 0, who.ID
-	}
+	l := &Link{Purpose: purpose, Email: email, Tokens: []LinkToken{}}
+	l.UserID, l.AppUserID = who.IDs()
 	return l
 }
 

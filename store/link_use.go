@@ -67,18 +67,11 @@ func (l *Link) usable(tx *Tx, t *LinkToken) (bool, error) {
 
 // Email returns the e-mail address of a user; "" for none.
 func (a Account) Email(tx *Tx) (string, error) {
-	if a.App {
-		u, err := AppUsers.Get(tx, a.ID)
-		if err != nil {
-			return "", err
-		}
-		return u.Email, nil
-	}
-	u, err := Users.Get(tx, a.ID)
+	u, err := a.Member(tx)
 	if err != nil {
 		return "", err
 	}
-	return u.Email, nil
+	return *u.Email, nil
 }
 
 // SetEmail replaces the e-mail address of a user, and records whether it was confirmed.

@@ -37,21 +37,15 @@ type LoginLog struct {
 // LoginLogs and their indexes. Rows are kept when their user is deleted, and deleted
 // when the user is erased.
 var (
-	LoginLogs      = kv.NewCollection[LoginLog]("login_log").Unlogged()
-	LoginLogByUser = kv.NewRef(LoginLogs, "user_id", Users, func(l *LoginLog) ID {
-		return l.UserID
-	}, kv.Dangle)
-	LoginLogByAppUser = kv.NewRef(LoginLogs, "app_user_id", AppUsers, func(l *LoginLog) ID {
+	LoginLogs         = kv.NewCollection[LoginLog]("login_log").Unlogged()
+	LoginLogByUser    = refToUser(LoginLogs, func(l *LoginLog) ID { return l.UserID }, kv.Dangle)
+	LoginLogByAppUser = refToAppUser(LoginLogs, func(l *LoginLog) ID {
 		return l.AppUserID
 	}, kv.Dangle)
-	LoginLogByResult = kv.NewMany(LoginLogs, "result", func(l *LoginLog) []string {
-		return []string{l.Result}
-	})
-	LoginLogByRealm = kv.NewMany(LoginLogs, "realm", func(l *LoginLog) []string {
-		return []string{l.Realm}
-	})
-	LoginLogByCreated = kv.NewMany(LoginLogs, "created_at", func(l *LoginLog) []Time {
-		return []Time{l.CreatedAt}
+	LoginLogByResult  = kv.NewEach(LoginLogs, "result", func(l *LoginLog) string { return l.Result })
+	LoginLogByRealm   = kv.NewEach(LoginLogs, "realm", func(l *LoginLog) string { return l.Realm })
+	LoginLogByCreated = kv.NewEach(LoginLogs, "created_at", func(l *LoginLog) Time {
+		return l.CreatedAt
 	})
 	LoginLogSearch = kv.NewSearch(LoginLogs, loginTexts)
 
@@ -71,7 +65,7 @@ func anonymizeLate(tx *Tx, old, new *LoginLog) error {
 	if who.ID == 0 || who.exists(tx) {
 		return nil
 	}
-	_, err := KeyByPerson.Get(tx, who.person())
+	_, err := KeyByPerson.Get(tx, who.Person())
 	if errs.Is(err, errs.NotFound) {
 		new.UserID, new.AppUserID, new.Username, new.IP, new.Browser, new.OS, err = 0, 0, "", "", "", "", nil
 	}

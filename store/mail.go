@@ -73,24 +73,16 @@ const (
 
 // Mails and their indexes. A mail is deleted with its recipient.
 var (
-	Mails      = kv.NewCollection[Mail]("mail").Unlogged()
-	MailByUser = kv.NewRef(Mails, "user_id", Users, func(m *Mail) ID {
-		return m.UserID
-	}, kv.Cascade)
-	MailByAppUser = kv.NewRef(Mails, "app_user_id", AppUsers, func(m *Mail) ID {
-		return m.AppUserID
-	}, kv.Cascade)
-	MailByState   = kv.NewMany(Mails, "state", func(m *Mail) []string { return []string{m.State} })
-	MailByPurpose = kv.NewMany(Mails, "purpose", func(m *Mail) []string {
-		return []string{m.Purpose}
-	})
+	Mails         = kv.NewCollection[Mail]("mail").Unlogged()
+	MailByUser    = refToUser(Mails, func(m *Mail) ID { return m.UserID }, kv.Cascade)
+	MailByAppUser = refToAppUser(Mails, func(m *Mail) ID { return m.AppUserID }, kv.Cascade)
+	MailByState   = kv.NewEach(Mails, "state", func(m *Mail) string { return m.State })
+	MailByPurpose = kv.NewEach(Mails, "purpose", func(m *Mail) string { return m.Purpose })
 	MailByNext    = kv.NewMany(Mails, "next_at", dueTimes)
 	mailByUrgency = kv.NewMany(Mails, "urgent", urgentTimes)
-	MailByCreated = kv.NewMany(Mails, "created_at", func(m *Mail) []Time {
-		return []Time{m.CreatedAt}
-	})
-	mailAddressed = kv.NewMany(Mails, "addressed", func(m *Mail) []string {
-		return []string{flagText(m.Account().ID != 0)}
+	MailByCreated = kv.NewEach(Mails, "created_at", func(m *Mail) Time { return m.CreatedAt })
+	mailAddressed = kv.NewEach(Mails, "addressed", func(m *Mail) string {
+		return flagText(m.Account().ID != 0)
 	})
 
 	_ = Mails.Authorize(authorizeMail).Sealed(func(m *Mail) *kv.Sealed {
@@ -151,11 +143,7 @@ func QueueMail(tx *Tx, purpose string, who Account, email, language string) erro
 		return err
 	}
 	m = &Mail{Purpose: purpose, Email: email}
-	if who.App {
-		m.AppUserID = who.ID
-	} else {
-		m.UserID = who.ID
-	}
+	m.UserID, m.AppUserID = who.IDs()
 	m.queue(tx, language)
 	return Mails.Create(tx, m)
 }
@@ -188,11 +176,7 @@ func RetryMail(tx *Tx, id ID) (*Mail, error) {
 
 // mailsOf returns the mails of a person, the oldest first.
 func mailsOf(tx *Tx, who Account) (all []*Mail, err error) {
-	by := MailByUser
-	if who.App {
-		by = MailByAppUser
-	}
-	for m, err := range by.All(tx, who.ID) {
+	for m, err := range ByRealm(who.App, MailByUser, MailByAppUser).All(tx, who.ID) {
 		if err != nil {
 			return nil, err
 		}

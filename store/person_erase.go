@@ -80,35 +80,14 @@ func mayErase(tx *Tx, who Account, username string) error {
 		return errs.New(errs.Conflict,
 			"you can't erase your own account; another user with the permission can").Coded("erase_self")
 	}
-	name, err := who.scopedName(tx)
+	u, err := who.Seen(tx)
 	switch {
 	case err != nil:
 		return err
-	case name != username:
+	case *u.Username != username:
 		return errs.Field(errs.Invalid, "username", "must be the exact username of the user")
-	case who.App:
-		return AppUsers.ValidateDelete(tx, who.ID)
 	}
-	return Users.ValidateDelete(tx, who.ID)
-}
-
-// scopedName returns the username of a user in the actor's data scope.
-func (a Account) scopedName(tx *Tx) (string, error) {
-	if a.App {
-		u, err := AppUsers.Get(tx, a.ID)
-		if err != nil {
-			return "", err
-		}
-		return u.Username, nil
-	}
-	u, err := Users.Get(tx, a.ID)
-	if err == nil && !ActorOf(tx).Scope(tx).HasUser(u) {
-		err = Users.NotFound(a.ID)
-	}
-	if err != nil {
-		return "", err
-	}
-	return u.Username, nil
+	return who.table().ValidateDelete(tx, who.ID)
 }
 
 // deletePerson deletes a user and the user's key, in one transaction. The key must exist: the
@@ -116,10 +95,8 @@ func (a Account) scopedName(tx *Tx) (string, error) {
 func deletePerson(db Handle, actor *Actor, who Account,
 	check func(*Tx) error) (e *Erasure, removed ErasedCounts, err error) {
 	err = db.Update(actor, func(tx *Tx) error {
-		e, removed = &Erasure{UserID: who.ID}, ErasedCounts{}
-		if who.App {
-			e.UserID, e.AppUserID = 0, who.ID
-		}
+		e, removed = &Erasure{}, ErasedCounts{}
+		e.UserID, e.AppUserID = who.IDs()
 		if err := check(tx); err != nil {
 			return err
 		}
@@ -135,14 +112,14 @@ func deletePerson(db Handle, actor *Actor, who Account,
 		if e.Texts, err = who.delete(tx); err != nil {
 			return err
 		}
-		key, err := KeyByPerson.Get(tx, who.person())
+		key, err := KeyByPerson.Get(tx, who.Person())
 		if err == nil {
 			err = PersonKeys.Delete(tx, key.ID)
 		}
 		if err != nil {
 			return err
 		}
-		tx.LogAction("erase", map[string]any{"realm": who.realm(), "id": who.ID})
+		tx.LogAction("erase", map[string]any{"realm": who.Realm(), "id": who.ID})
 		return Erasures.Create(tx, e)
 	})
 	return e, removed, err
@@ -154,41 +131,28 @@ func (a Account) delete(tx *Tx) (texts []string, err error) {
 	if !a.exists(tx) {
 		return nil, nil
 	}
-	if a.App {
-		u, err := AppUsers.Get(tx, a.ID)
-		if err != nil {
-			return nil, err
-		}
-		pending, err := RegistrationEmail(tx, a.ID)
-		if err != nil {
-			return nil, err
-		}
-		return notEmpty(u.Username, u.Email, u.Mobile, pending), AppUsers.Delete(tx, a.ID)
-	}
-	u, err := Users.Get(tx, a.ID)
+	u, err := a.Member(tx)
 	if err != nil {
 		return nil, err
 	}
-	return notEmpty(u.Username, u.Email, u.Mobile), Users.Delete(tx, a.ID)
+	pending := ""
+	if a.App {
+		if pending, err = RegistrationEmail(tx, a.ID); err != nil {
+			return nil, err
+		}
+	}
+	return notEmpty(*u.Username, *u.Email, *u.Mobile, pending), a.table().Delete(tx, a.ID)
 }
 
 func notEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
-// realm returns the realm of an account as it is in the API.
-func (a Account) realm() string {
-	if a.App {
-		return "app"
-	}
-	return "admin"
-}
-
 // identify returns the line of the list of erasures for a user. It creates the user's key if there
 // is none.
 func identify(tx *Tx, who Account) (erasedLine, error) {
-	line := erasedLine{Realm: who.realm(), ID: who.ID, At: tx.Now()}
-	key, err := KeyByPerson.Get(tx, who.person())
+	line := erasedLine{Realm: who.Realm(), ID: who.ID, At: tx.Now()}
+	key, err := KeyByPerson.Get(tx, who.Person())
 	if errs.Is(err, errs.NotFound) {
 		key = newPersonKey(who)
 		err = PersonKeys.Create(tx, key)
@@ -210,25 +174,15 @@ func (k *PersonKey) identity() string {
 // recordIdentity identifies the record of a user in backups that are older than the user's key; ""
 // if there is no record.
 func (a Account) recordIdentity(tx *Tx) (string, error) {
-	var created Time
-	if a.App {
-		u, err := AppUsers.Get(tx, a.ID)
-		if err != nil {
-			return "", ignoreMissing(err)
-		}
-		created = u.CreatedAt
-	} else {
-		u, err := Users.Get(tx, a.ID)
-		if err != nil {
-			return "", ignoreMissing(err)
-		}
-		created = u.CreatedAt
+	u, err := a.Member(tx)
+	if err != nil {
+		return "", ignoreMissing(err)
 	}
 	install, err := Installs.Get(tx, 1)
 	if err != nil {
 		return "", err
 	}
 	mac := hmac.New(sha256.New, install.PasswordKey)
-	mac.Write([]byte("erased " + a.person() + " " + created.String())) // a hash never fails
+	mac.Write([]byte("erased " + a.Person() + " " + u.CreatedAt.String())) // a hash never fails
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }

@@ -12,11 +12,9 @@ import (
 func FinishErasure(db Handle, e *Erasure, removed *ErasedCounts) error {
 	var signIns, files, jobs []ID
 	err := db.View(System, func(tx *Tx) (err error) {
-		if e.AppUserID != 0 {
-			signIns, err = LoginLogByAppUser.IDs(tx, e.AppUserID)
-			return err
-		}
-		if signIns, err = LoginLogByUser.IDs(tx, e.UserID); err != nil {
+		who := e.Who()
+		signIns, err = ByRealm(who.App, LoginLogByUser, LoginLogByAppUser).IDs(tx, who.ID)
+		if err != nil || who.App {
 			return err
 		}
 		if files, err = FileByUploader.IDs(tx, e.UserID); err != nil {

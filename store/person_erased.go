@@ -149,7 +149,7 @@ func (l *erasedLine) label() string {
 // isBack reports whether the person of a line is in the database.
 func (l *erasedLine) isBack(db Handle) (back bool, err error) {
 	err = db.View(System, func(tx *Tx) error {
-		key, err := KeyByPerson.Get(tx, l.who().person())
+		key, err := KeyByPerson.Get(tx, l.who().Person())
 		if err == nil && key.identity() == l.Key {
 			back = true
 			return nil

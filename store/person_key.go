@@ -27,23 +27,13 @@ type PersonKey struct {
 var (
 	PersonKeys  = kv.NewCollection[PersonKey]("person_key").Observed()
 	KeyByPerson = kv.NewUnique(PersonKeys, "person", func(k *PersonKey) string {
-		return accountOf(k.UserID, k.AppUserID).person()
+		return accountOf(k.UserID, k.AppUserID).Person()
 	})
 )
 
-// person names an account in the change log: u and the ID, or a and the ID of an app user.
-func (a Account) person() string {
-	if a.App {
-		return "a" + a.ID.String()
-	}
-	return "u" + a.ID.String()
-}
-
-// Person names an account in the change log, as audit.Value has it.
-func (a Account) Person() string { return a.person() }
-
-// Kind is the kind of an account as an actor in the change log.
-func (a Account) Kind() string { return a.kind() }
+// Person names an account in the change log, as audit.Value has it: u and the ID, or a and the ID
+// of an app user.
+func (a Account) Person() string { return ByRealm(a.App, "u", "a") + a.ID.String() }
 
 // personal seals a value for a person, whose key is created if there is none.
 func (w *logWriter) personal(person Account, text json.RawMessage) (audit.Value, error) {
@@ -52,8 +42,8 @@ func (w *logWriter) personal(person Account, text json.RawMessage) (audit.Value,
 		return audit.Value{}, err
 	}
 	return audit.Value{
-		Person: person.person(),
-		Box:    aead.Seal(nil, nil, text, []byte(person.person())),
+		Person: person.Person(),
+		Box:    aead.Seal(nil, nil, text, []byte(person.Person())),
 	}, nil
 }
 
@@ -101,10 +91,7 @@ func (w *logWriter) remember(person Account, aead cipher.AEAD) {
 
 // deletes reports whether the write function has deleted a user.
 func (w *logWriter) deletes(who Account) bool {
-	table := kv.Table(Users)
-	if who.App {
-		table = AppUsers
-	}
+	table := who.table()
 	return slices.ContainsFunc(w.changed, func(c kv.RecordChange) bool {
 		return c.Table == table && c.ID == who.ID && c.New == nil
 	})
@@ -117,7 +104,7 @@ func (w *logWriter) cipher(person Account) (cipher.AEAD, error) {
 		return aead, nil
 	}
 	aead, err := kv.Shared(w.tx, PersonKeys, person, func() (cipher.AEAD, error) {
-		key, err := KeyByPerson.Get(w.tx, person.person())
+		key, err := KeyByPerson.Get(w.tx, person.Person())
 		if err != nil {
 			return nil, err
 		}
@@ -143,10 +130,8 @@ func (w *logWriter) cipher(person Account) (cipher.AEAD, error) {
 }
 
 func newPersonKey(who Account) *PersonKey {
-	key := &PersonKey{UserID: who.ID, Key: make([]byte, 32)}
-	if who.App {
-		key.UserID, key.AppUserID = 0, who.ID
-	}
+	key := &PersonKey{Key: make([]byte, 32)}
+	key.UserID, key.AppUserID = who.IDs()
 	rand.Read(key.Key) // never fails: crypto/rand crashes the program instead
 	return key
 }

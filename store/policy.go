@@ -22,22 +22,10 @@ type Policy struct {
 }
 
 // PolicyCache is the cache of the Policy.
-var PolicyCache = kv.NewCache("rules", func(tx *Tx) (*Policy, error) {
-	roles, err := kv.ReadRecords(tx, Roles)
-	if err != nil {
-		return nil, err
-	}
-	permissions, err := kv.ReadRecords(tx, Permissions)
-	if err != nil {
-		return nil, err
-	}
-	depts, err := kv.ReadRecords(tx, Depts)
-	if err != nil {
-		return nil, err
-	}
-	return newPolicy(OwnerRole, roles, permissions, depts), nil
-}, Roles, Permissions, Depts).WithUpdate(func(tx *Tx, old *Policy,
-	changed map[kv.Table]map[ID]bool) (*Policy, error) {
+var PolicyCache = kv.NewUpdatedCache("rules", newPolicy(OwnerRole, nil, nil, nil), updatePolicy,
+	Roles, Permissions, Depts)
+
+func updatePolicy(tx *Tx, old *Policy, changed map[kv.Table]map[ID]bool) (*Policy, error) {
 	roles, err := kv.ReadChanged(tx, Roles, changed)
 	if err != nil {
 		return nil, err
@@ -51,7 +39,7 @@ var PolicyCache = kv.NewCache("rules", func(tx *Tx) (*Policy, error) {
 		return nil, err
 	}
 	return old.with(roles, permissions, depts), nil
-})
+}
 
 // newPolicy returns a snapshot of records. owner is the role that has every permission; 0 for none.
 func newPolicy(owner ID, roles map[ID]*Role, permissions map[ID]*Permission,
@@ -186,6 +174,15 @@ func (r *Policy) RoleName(id ID) string {
 		return role.Name
 	}
 	return ""
+}
+
+// RoleNames returns the names of roles; not nil.
+func (r *Policy) RoleNames(ids []ID) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = r.RoleName(id)
+	}
+	return names
 }
 
 // DeptName returns the name of a department; "" if there is none.

@@ -30,11 +30,9 @@ var (
 	RoleByName = kv.NewUniqueText(Roles, "name", fold.Name, func(r *Role) string {
 		return r.Name
 	})
-	RoleBySort   = kv.NewMany(Roles, "sort", func(r *Role) []int64 { return []int64{r.Sort} })
-	RoleByStatus = kv.NewMany(Roles, "status", func(r *Role) []string {
-		return []string{flagText(r.Status)}
-	})
-	RoleSearch = kv.NewSearch(Roles, func(r *Role) []string {
+	RoleBySort   = kv.NewEach(Roles, "sort", func(r *Role) int64 { return r.Sort })
+	RoleByStatus = byFlag(Roles, "status", func(r *Role) Flag { return r.Status })
+	RoleSearch   = kv.NewSearch(Roles, func(r *Role) []string {
 		return []string{r.Name, r.Description}
 	})
 	RoleByRule = kv.NewDetachingRefs(Roles, "rule_ids", Permissions, func(r *Role) *[]ID {

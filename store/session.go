@@ -29,6 +29,9 @@ type Session struct {
 	kv.Timestamps
 }
 
+// Account returns whose session it is.
+func (s *Session) Account() Account { return accountOf(s.UserID, s.AppUserID) }
+
 // SessionToken is the token of a session, as a SHA-256 in hexadecimal.
 type SessionToken struct {
 	Ident
@@ -85,18 +88,16 @@ func ReplaceToken(tx *Tx, session ID, hash string) error {
 // Sessions, their tokens and indexes. A session is deleted with its user, a token with its
 // session.
 var (
-	Sessions      = kv.NewCollection[Session]("session").Disposable()
-	SessionByUser = kv.NewRef(Sessions, "user_id", Users, func(s *Session) ID {
-		return s.UserID
-	}, kv.Cascade)
-	SessionByAppUser = kv.NewRef(Sessions, "app_user_id", AppUsers, func(s *Session) ID {
+	Sessions         = kv.NewCollection[Session]("session").Disposable()
+	SessionByUser    = refToUser(Sessions, func(s *Session) ID { return s.UserID }, kv.Cascade)
+	SessionByAppUser = refToAppUser(Sessions, func(s *Session) ID {
 		return s.AppUserID
 	}, kv.Cascade)
 	SessionByDevice = kv.NewRef(Sessions, "device_id", Devices, func(s *Session) ID {
 		return s.DeviceID
 	}, kv.Dangle)
-	SessionByExpiry = kv.NewMany(Sessions, "expires_at", func(s *Session) []Time {
-		return []Time{s.ExpiresAt}
+	SessionByExpiry = kv.NewEach(Sessions, "expires_at", func(s *Session) Time {
+		return s.ExpiresAt
 	})
 
 	SessionByUse = kv.NewMany(Sessions, "last_used", func(s *Session) []Time {
@@ -119,10 +120,7 @@ var _ = manage(Access{Table: Sessions, Query: "system.session.query"})
 
 // SessionsOf returns the IDs of a user's sessions, the oldest first.
 func SessionsOf(tx *Tx, a Account) ([]ID, error) {
-	if a.App {
-		return SessionByAppUser.IDs(tx, a.ID)
-	}
-	return SessionByUser.IDs(tx, a.ID)
+	return ByRealm(a.App, SessionByUser, SessionByAppUser).IDs(tx, a.ID)
 }
 
 // CountSessions returns the number of records that EndSessions changes at most: sessions, two

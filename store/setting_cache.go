@@ -42,18 +42,10 @@ type SettingValues struct {
 }
 
 // SettingCache is the cache of all settings.
-var SettingCache = kv.NewCache("settings", func(tx *Tx) (*SettingSet, error) {
-	groups, err := kv.ReadRecords(tx, SettingGroups)
-	if err != nil {
-		return nil, err
-	}
-	settings, err := kv.ReadRecords(tx, Settings)
-	if err != nil {
-		return nil, err
-	}
-	none := &SettingSet{records: kv.NewRecordMap[Setting](nil)}
-	return none.with(groups, settings)
-}, Settings, SettingGroups).WithUpdate(func(tx *Tx, old *SettingSet,
+var SettingCache = kv.NewUpdatedCache("settings",
+	&SettingSet{records: kv.NewRecordMap[Setting](nil)}, updateSettings, Settings, SettingGroups)
+
+func updateSettings(tx *Tx, old *SettingSet,
 	changed map[kv.Table]map[ID]bool) (*SettingSet, error) {
 	groups, err := kv.ReadChanged(tx, SettingGroups, changed)
 	if err != nil {
@@ -64,7 +56,7 @@ var SettingCache = kv.NewCache("settings", func(tx *Tx) (*SettingSet, error) {
 		return nil, err
 	}
 	return old.with(groups, settings)
-})
+}
 
 // with returns a snapshot in which some records are replaced; a nil record is removed.
 func (c *SettingSet) with(groups map[ID]*SettingGroup,

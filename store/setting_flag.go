@@ -155,10 +155,7 @@ func knows(tx *Tx, kind string, id ID) (noun string, known bool, err error) {
 
 // Subject returns the account as "user:7" or "app_user:3", the targeting key of its flags.
 func (a Account) Subject() string {
-	if a.App {
-		return "app_user:" + a.ID.String()
-	}
-	return "user:" + a.ID.String()
+	return a.Kind() + ":" + a.ID.String()
 }
 
 // ParseSubject is the reverse of Account.Subject.
@@ -197,25 +194,15 @@ func FlagSubject(tx *Tx, a *Actor) (*feature.Subject, error) {
 // customValues returns the custom fields of a user of either realm that programs may read, and the
 // values. The record is read only if there are such fields.
 func customValues(tx *Tx, a *Actor) (fields []*CustomField, values FieldValues, err error) {
-	realm := AdminRealm
-	if a.App {
-		realm = AppRealm
-	}
-	if fields = CustomFieldsOf(tx, realm, FieldProgram); len(fields) == 0 {
+	who := Account{App: a.App, ID: a.ID}
+	if fields = CustomFieldsOf(tx, who.Realm(), FieldProgram); len(fields) == 0 {
 		return nil, nil, nil
 	}
-	if a.App {
-		u, err := AppUsers.Get(tx, a.ID)
-		if err != nil {
-			return nil, nil, ignoreMissing(err)
-		}
-		return fields, u.Fields, nil
-	}
-	u, err := Users.Get(tx, a.ID)
+	u, err := who.Member(tx)
 	if err != nil {
 		return nil, nil, ignoreMissing(err)
 	}
-	return fields, u.Fields, nil
+	return fields, *u.Fields, nil
 }
 
 // ProgramFields returns the values of the custom fields of a user of either realm that programs may

@@ -50,19 +50,13 @@ var (
 	UserByRole = kv.NewRefs(Users, "role_ids", Roles, func(u *User) []ID {
 		return u.RoleIDs
 	}, kv.Restrict)
-	UserByStatus = kv.NewMany(Users, "status", func(u *User) []string {
-		return []string{flagText(u.Status)}
+	UserByStatus = byFlag(Users, "status", func(u *User) Flag { return u.Status })
+	UserBySex    = kv.NewEach(Users, "sex", func(u *User) string {
+		return strconv.FormatInt(u.Sex, 10)
 	})
-	UserBySex = kv.NewMany(Users, "sex", func(u *User) []string {
-		return []string{strconv.FormatInt(u.Sex, 10)}
-	})
-	UserByCreated = kv.NewMany(Users, "created_at", func(u *User) []Time {
-		return []Time{u.CreatedAt}
-	})
-	UserByLogin = kv.NewMany(Users, "login_time", func(u *User) []Time {
-		return []Time{u.LoginTime}
-	})
-	UserByKey = kv.NewMany(Users, "created_by_key", func(u *User) []ID {
+	UserByCreated = kv.NewEach(Users, "created_at", func(u *User) Time { return u.CreatedAt })
+	UserByLogin   = kv.NewEach(Users, "login_time", func(u *User) Time { return u.LoginTime })
+	UserByKey     = kv.NewMany(Users, "created_by_key", func(u *User) []ID {
 		return creatingKey(u.CreatedByKey)
 	})
 	UserByField = kv.NewMany(Users, "fields", func(u *User) []string {
@@ -84,6 +78,11 @@ var (
 )
 
 var _ = Manage(Users, "admin.list", FieldAccess{"status", "admin.list.status"})
+
+// byFlag declares the index of a flag.
+func byFlag[T any](of *kv.Collection[T], field string, flag func(*T) Flag) *kv.Many[T, string] {
+	return kv.NewEach(of, field, func(v *T) string { return flagText(flag(v)) })
+}
 
 func flagText(f Flag) string {
 	if f {

@@ -192,9 +192,7 @@ func forwardedBy(tx *store.Tx, session *auth.Session, need string) (*forwardedUs
 		scope:    "all",
 	}
 	rules := store.PolicyCache.Get(tx)
-	for _, id := range rules.EnabledRoles(a.RoleIDs) {
-		who.groups = append(who.groups, rules.RoleName(id))
-	}
+	who.groups = rules.RoleNames(rules.EnabledRoles(a.RoleIDs))
 	if scope := web.ScopeIn(tx, a); !scope.All {
 		texts := make([]string, len(scope.DeptIDs))
 		for i, id := range scope.DeptIDs {

@@ -32,16 +32,9 @@ type Recipient struct {
 func (p *Recipient) name() string { return cmp.Or(p.Nickname, p.Username) }
 
 func RecipientOf(tx *store.Tx, who store.Account) (Recipient, error) {
-	if who.App {
-		u, err := store.AppUsers.Get(tx, who.ID)
-		if err != nil {
-			return Recipient{}, err
-		}
-		return Recipient{u.Username, u.Nickname, u.Email}, nil
-	}
-	u, err := store.Users.Get(tx, who.ID)
+	u, err := who.Member(tx)
 	if err != nil {
 		return Recipient{}, err
 	}
-	return Recipient{u.Username, u.Nickname, u.Email}, nil
+	return Recipient{*u.Username, *u.Nickname, *u.Email}, nil
 }

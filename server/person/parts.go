@@ -63,10 +63,7 @@ func extensionOf(media string) string {
 func (p *personData) sessions() error {
 	all := []*account.Session{}
 	err := p.read(func(tx *store.Tx) error {
-		by := store.SessionByUser
-		if p.who.App {
-			by = store.SessionByAppUser
-		}
+		by := store.ByRealm(p.who.App, store.SessionByUser, store.SessionByAppUser)
 		for _, id := range by.AnyOf(p.who.ID).IDs(tx) {
 			s, err := store.Sessions.Get(tx, id)
 			if p.passes(tx, "sessions.json", err) {
@@ -102,10 +99,7 @@ type exportedDevice struct {
 
 func (p *personData) devices() error {
 	all := []exportedDevice{}
-	by := store.DeviceByUser
-	if p.who.App {
-		by = store.DeviceByAppUser
-	}
+	by := store.ByRealm(p.who.App, store.DeviceByUser, store.DeviceByAppUser)
 	err := p.read(func(tx *store.Tx) error {
 		for d, err := range by.All(tx, p.who.ID) {
 			if p.passes(tx, "devices.json", err) {
@@ -189,10 +183,7 @@ func (p *personData) secondFactor() error {
 }
 
 func (p *personData) mails() error {
-	by := store.MailByUser
-	if p.who.App {
-		by = store.MailByAppUser
-	}
+	by := store.ByRealm(p.who.App, store.MailByUser, store.MailByAppUser)
 	return p.lines("mails.jsonl",
 		func(tx *store.Tx) ([]store.ID, error) { return by.AnyOf(p.who.ID).IDs(tx), nil },
 		func(tx *store.Tx, id store.ID) (any, error) {
@@ -247,10 +238,7 @@ func (p *personData) keys() error {
 }
 
 func (p *personData) signIns() error {
-	by := store.LoginLogByUser
-	if p.who.App {
-		by = store.LoginLogByAppUser
-	}
+	by := store.ByRealm(p.who.App, store.LoginLogByUser, store.LoginLogByAppUser)
 	return p.lines("sign-ins.jsonl",
 		func(tx *store.Tx) ([]store.ID, error) { return by.AnyOf(p.who.ID).IDs(tx), nil },
 		func(tx *store.Tx, id store.ID) (any, error) { return store.LoginLogs.Get(tx, id) })

@@ -179,7 +179,7 @@ func KeyOf(tx *store.Tx, _ *web.Request, k *store.APIKey) (*ApiKey, error) {
 		UserID:    k.UserID,
 		Personal:  k.Personal,
 		RoleIDs:   web.OrEmpty(k.RoleIDs),
-		RoleNames: []string{},
+		RoleNames: store.PolicyCache.Get(tx).RoleNames(k.RoleIDs),
 		DataScope: k.DataScope,
 		DeptIDs:   web.OrEmpty(k.DeptIDs),
 		Networks:  web.OrEmpty(k.Networks),
@@ -189,10 +189,6 @@ func KeyOf(tx *store.Tx, _ *web.Request, k *store.APIKey) (*ApiKey, error) {
 		LastUsed:  k.LastUsed,
 		LastIP:    k.LastIP,
 		Versioned: k.Versioned,
-	}
-	rules := store.PolicyCache.Get(tx)
-	for _, id := range k.RoleIDs {
-		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
 	}
 	secrets, err := store.KeySecretsOf(tx, k.ID)
 	if err != nil {

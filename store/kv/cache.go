@@ -36,10 +36,11 @@ func NewCache[V any](name string, build func(tx *Tx) (*V, error), from ...Table)
 	return &Cache[V]{name: name, number: RegisterCache(name), build: build, from: from}
 }
 
-// WithUpdate sets how the value is updated without reading all records again. It returns the
-// cache, for use in a declaration.
-func (c *Cache[V]) WithUpdate(amend updater[V]) *Cache[V] {
-	c.update = amend
+// NewUpdatedCache declares a cache whose value follows from an older one, without reading all
+// records again. none is the value without records, to which update adds all if changed is nil.
+func NewUpdatedCache[V any](name string, none *V, update updater[V], from ...Table) *Cache[V] {
+	c := NewCache(name, func(tx *Tx) (*V, error) { return update(tx, none, nil) }, from...)
+	c.update = update
 	return c
 }
 

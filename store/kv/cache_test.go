@@ -97,12 +97,14 @@ func TestCommitHook_RunsAfterCaches(t *testing.T) {
 func TestCommit_WritesReadOwnChanges(t *testing.T) {
 	s := zoo()
 	var read []int // number of changed records at each computation
-	counted := NewCache("counted", func(*Tx) (*int, error) { return new(int), nil }, beasts).
-		WithUpdate(func(_ *Tx, old *int, changed map[Table]map[ID]bool) (*int, error) {
-			read = append(read, len(changed[beasts]))
+	counted := NewUpdatedCache("counted", new(int),
+		func(_ *Tx, old *int, changed map[Table]map[ID]bool) (*int, error) {
+			if changed != nil {
+				read = append(read, len(changed[beasts]))
+			}
 			next := *old + len(changed[beasts])
 			return &next, nil
-		})
+		}, beasts)
 	s.Caches = append(s.Caches, counted)
 	db := open(t, t.TempDir(), Options{Schema: s})
 	var writes []func(tx *Tx) error

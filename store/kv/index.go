@@ -274,6 +274,12 @@ func NewMany[T any, K Key](of *Collection[T], field string, values func(*T) []K,
 	})}
 }
 
+// NewEach is NewMany for a value that every record has.
+func NewEach[T any, K Key](of *Collection[T], field string, value func(*T) K,
+	also ...string) *Many[T, K] {
+	return NewMany(of, field, func(v *T) []K { return []K{value(v)} }, also...)
+}
+
 // Count returns the number of records with the value. It reads a stored count and no records.
 func (m *Many[T, K]) Count(tx *Tx, value K) (int, error) {
 	return m.x.counted(tx, encodeKey(value))

@@ -83,10 +83,13 @@ func ReadRecords[T any](tx *Tx, c *Collection[T]) (map[ID]*T, error) {
 	return all, nil
 }
 
-// ReadChanged returns the changed records of a collection by ID, nil for one that was deleted.
-// It is for Cache.WithUpdate.
+// ReadChanged returns the changed records of a collection by ID, nil for one that was deleted; all
+// records if changed is nil. It is for NewUpdatedCache.
 func ReadChanged[T any](tx *Tx, c *Collection[T],
 	changed map[Table]map[ID]bool) (map[ID]*T, error) {
+	if changed == nil {
+		return ReadRecords(tx, c)
+	}
 	fresh := map[ID]*T{}
 	for id := range changed[c] {
 		fresh[id] = nil
