@@ -124,8 +124,8 @@ func (f *features) routes() []web.Route {
 
 func jobKinds() map[string]jobs.Kind {
 	return map[string]jobs.Kind{
-		people.UserCSV.Job:    people.UserCSV.JobKind(),
-		people.AppUserCSV.Job: people.AppUserCSV.JobKind(),
+		people.UserRealm.ImportJob:    people.UserRealm.ImportKind(),
+		people.AppUserRealm.ImportJob: people.AppUserRealm.ImportKind(),
 		people.UserUpdate: {
 			Access: "",
 			Apply:  people.ApplyUserUpdate,
@@ -133,9 +133,9 @@ func jobKinds() map[string]jobs.Kind {
 		},
 		changes.UndoKind: {Access: "", Apply: changes.ApplyUndo, Undo: changes.RevertUndo},
 
-		people.UserDeletions.Job:    people.UserDeletions.JobKind(),
-		people.AppUserDeletions.Job: people.AppUserDeletions.JobKind(),
-		files.FileDeletions.Job:     files.FileDeletions.JobKind(),
+		people.UserRealm.DeleteJob:    people.UserRealm.DeleteKind(),
+		people.AppUserRealm.DeleteJob: people.AppUserRealm.DeleteKind(),
+		files.FileDeletions.Job:       files.FileDeletions.JobKind(),
 	}
 }
 

@@ -59,14 +59,7 @@ func FactorRoutes() []web.Route {
 				Keys:                web.ByNoKey,
 				Note:                "Returns ten new codes, once. The former ones end.",
 			}),
-		web.Write("DELETE", "/admin/list/:id/factor", "admin.list.factor",
-			"Remove a user's second factor", people.RemoveFactor, web.Options{
-				Confirmed: true,
-				Keys:      web.ByNoKey,
-				Record:    web.RecordOf(store.Users),
-				Note: "For somebody who has lost the authenticator app and the recovery codes: the " +
-					"password is then enough to sign in.",
-			}),
+		people.UserRealm.FactorRoute(),
 	}
 }
 

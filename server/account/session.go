@@ -65,19 +65,11 @@ func SessionOf(tx *store.Tx, req *web.Request, s *store.Session) (*Session, erro
 		Current:    store.Flag(s.ID == req.Session.ID),
 		Timestamps: s.Timestamps,
 	}
-	if s.AppUserID != 0 {
-		u, err := store.AppUsers.Get(tx, s.AppUserID)
-		if err != nil {
-			return nil, err
-		}
-		out.Username = u.Username
-		return out, nil
-	}
-	u, err := store.Users.Get(tx, s.UserID)
+	u, err := s.Account().Member(tx)
 	if err != nil {
 		return nil, err
 	}
-	out.Username = u.Username
+	out.Username = *u.Username
 	return out, nil
 }
 
@@ -105,10 +97,8 @@ var OwnSessions = web.Resource[store.Session, *Session]{
 	Output:     SessionOf,
 	Columns:    sessionColumns[:1],
 	Scope: func(_ *store.Tx, req *web.Request) (kv.Condition, bool) {
-		if req.Actor.App {
-			return store.SessionByAppUser.AnyOf(req.Actor.ID), true
-		}
-		return store.SessionByUser.AnyOf(req.Actor.ID), true
+		mine := store.ByRealm(req.Actor.App, store.SessionByUser, store.SessionByAppUser)
+		return mine.AnyOf(req.Actor.ID), true
 	},
 }
 
@@ -136,12 +126,7 @@ var loginLogColumns = []web.Column[store.LoginLog]{
 	{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.LoginLogByUser)},
 	{Name: "result", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.LoginLogByResult)},
 	{Name: "realm", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.LoginLogByRealm)},
-	{
-		Name:    "created_at",
-		Uses:    web.Sorted | web.Ranged,
-		Order:   store.LoginLogByCreated.Order(),
-		Between: store.LoginLogByCreated.Between,
-	},
+	web.TimeColumn("created_at", store.LoginLogByCreated),
 }
 
 // loginLogOut is a row of the login log in responses.

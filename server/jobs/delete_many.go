@@ -57,8 +57,7 @@ func (d *Deletions[T, Out]) Route(js *Runner, path, title string,
 		return d.delete(js, req, in)
 	}
 	return web.Action("DELETE", path, d.Access, title, handler, web.Options{
-		NamedByTitle: true,
-		Selects:      d.List.Info(),
+		Selects: d.List.Info(),
 	}).With(options...)
 }
 

@@ -230,7 +230,7 @@ func TestJob_UnpreparedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Update(func(tx *store.Tx) error {
-		j := &store.Job{Kind: people.UserCSV.Job, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
+		j := &store.Job{Kind: people.UserRealm.ImportJob, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
 		if err := store.Jobs.Create(tx, j); err != nil {
 			return err
 		}
@@ -264,7 +264,7 @@ func TestJob_Limit(t *testing.T) {
 	add := func(n int, user store.ID) {
 		in.Update(func(tx *store.Tx) error {
 			for range n {
-				if err := store.Jobs.Create(tx, &store.Job{Kind: people.UserCSV.Job, State: store.JobRunning, UserID: user}); err != nil {
+				if err := store.Jobs.Create(tx, &store.Job{Kind: people.UserRealm.ImportJob, State: store.JobRunning, UserID: user}); err != nil {
 					return err
 				}
 			}
@@ -318,7 +318,7 @@ func TestJob_ContinuedEveryMinute(t *testing.T) {
 		go func() { in.Server.Jobs.Keep(ctx); close(ended) }()
 		time.Sleep(jobs.RetryJobs + time.Second)
 		in.Update(func(tx *store.Tx) error { // as an interruption would leave it
-			return store.Jobs.Create(tx, &store.Job{Kind: people.UserCSV.Job, State: store.JobRunning, UserID: 1, Username: "admin"})
+			return store.Jobs.Create(tx, &store.Job{Kind: people.UserRealm.ImportJob, State: store.JobRunning, UserID: 1, Username: "admin"})
 		})
 		time.Sleep(3 * jobs.RetryJobs)
 		if j := in.Jobs("owner")[0]; j.State != store.JobDone {

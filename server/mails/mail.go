@@ -88,12 +88,7 @@ var mails = web.Resource[store.Mail, *MailOut]{
 		{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.MailByUser)},
 		{Name: "app_user_id", Uses: web.Filtered | web.Param,
 			Numbers: web.IDs(store.MailByAppUser)},
-		{
-			Name:    "created_at",
-			Uses:    web.Sorted | web.Ranged,
-			Order:   store.MailByCreated.Order(),
-			Between: store.MailByCreated.Between,
-		},
+		web.TimeColumn("created_at", store.MailByCreated),
 	},
 	Always: store.AddressedMails,
 	Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {

@@ -7,58 +7,26 @@ import (
 )
 
 func AppUserRoutes(js *jobs.Runner) []web.Route {
-	return []web.Route{
-		web.List("/user/list", "user.list.query", "List app users", &AppUsers),
-		web.Get("/user/list/:id", "user.list.query", "Get an app user", &AppUsers),
-		web.Action("POST", "/user/list", "user.list.create", "Create an app user", createAppUser,
-			web.Options{
-				Reveals: true,
-				Note:    "Without a password one is generated and returned once; the user must change it.",
-			}),
-		web.Write("PUT", "/user/list/:id", "user.list.update", "Change an app user", changeAppUser,
-			web.Options{Record: web.RecordOf(store.AppUsers)}),
-		web.Remove("/user/list/:id", "user.list.delete", "Delete an app user", &AppUsers,
-			web.Options{
-				Note: "The user's sessions end.",
-			}),
-		AppUserDeletions.Route(js, "/user/list", "Delete app users"),
-		web.Action("PUT", "/user/list/:id/password", "user.list.password",
-			"Reset an app user's password", resetAppPassword, web.Options{
-				Confirmed: true,
-				Reveals:   true,
-				MaxBody:   web.SmallBody,
-				Record:    web.RecordOf(store.AppUsers),
-				Note: "Ends the user's sessions. Without a password one is generated and returned once; " +
-					"the user must change it.",
-			}),
-		web.Write("PUT", "/user/list/:id/status", "user.list.status",
-			"Enable or disable an app user", enableAppUser, web.Options{
-				Record: web.RecordOf(store.AppUsers),
-				Note:   "Disabling a user ends the user's sessions.",
-			}),
+	return append(routesOf(&AppUserRealm, js, createAppUser, changeAppUser),
 		web.Write("PUT", "/user/list/:id/role", store.AppRolePermission, "Set an app user's roles",
 			setAppRoles, web.Options{Record: web.RecordOf(store.AppUsers)}),
-		AppUserCSV.export("/user/list-export", "user.list.export", "Export app users", web.Options{
-			LoggedAs: "export",
-			Note:     "Returns all matching app users as CSV, with the columns that importAppUsers accepts.",
-		}),
-		web.Upload("/user/list-import", AppUserCSV.access, "Import app users", MaxImportBytes,
-			AppUserCSV.importWith(js), web.Options{
-				NamedByTitle: true,
-				Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
-					"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
-					"for each row. The column password_hash, for which you need the permission " +
-					"user.list.password, too, has hashes of bcrypt, argon2 or scrypt that another " +
-					"program has made; each is replaced when its user signs in.",
-			}),
-		web.Write("DELETE", "/user/list/:id/factor", "user.list.factor",
-			"Remove an app user's second factor", removeAppFactor, web.Options{
-				Confirmed: true,
-				Record:    web.RecordOf(store.AppUsers),
-				Note: "For somebody who has lost the authenticator app and the recovery codes: the " +
-					"password is then enough to sign in. A mail tells the app user.",
-			}),
-	}
+		AppUserRealm.exportRoute(),
+		AppUserRealm.importRoute(js),
+		AppUserRealm.FactorRoute(),
+	)
+}
+
+// AppUserRealm declares the users of the app. Their list has no data scope.
+var AppUserRealm = Realm[store.AppUser, *AppUser, *store.AppUser]{
+	app:       true,
+	root:      "user",
+	one:       "an app user",
+	noun:      "app user",
+	list:      &AppUsers,
+	byName:    store.AppUserByName,
+	DeleteJob: "app_user_delete",
+	ImportJob: "app_user_import",
+	csv:       appUserCSV,
 }
 
 // AppUser is an app user in responses.
@@ -95,8 +63,8 @@ func appUserOf(tx *store.Tx, req *web.Request, u *store.AppUser) (out *AppUser, 
 		EmailVerified: u.EmailVerified,
 		Mobile:        u.Mobile,
 		AvatarURL:     u.AvatarURL,
-		RoleIDs:       u.RoleIDs,
-		RoleNames:     []string{},
+		RoleIDs:       web.OrEmpty(u.RoleIDs),
+		RoleNames:     store.AppPolicyCache.Get(tx).RoleNames(u.RoleIDs),
 		Pending:       u.Pending,
 		Status:        u.Status,
 		LoginIP:       u.LoginIP,
@@ -105,13 +73,6 @@ func appUserOf(tx *store.Tx, req *web.Request, u *store.AppUser) (out *AppUser, 
 		Versioned:     u.Versioned,
 		Lockout:       lockoutOf(req, tx, store.Account{App: true, ID: u.ID}, u.Username),
 		Fields:        web.FieldValues(tx, store.AppRealm, web.AudienceOf(req.Actor), u.Fields),
-	}
-	if out.RoleIDs == nil {
-		out.RoleIDs = []store.ID{}
-	}
-	rules := store.AppPolicyCache.Get(tx)
-	for _, id := range u.RoleIDs {
-		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
 	}
 	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
 	if out.SecondFactor = store.Flag(factor); err == nil && bool(u.Pending) {
@@ -131,18 +92,8 @@ var AppUsers = web.Resource[store.AppUser, *AppUser]{
 	Columns: []web.Column[store.AppUser]{
 		{Name: "id", Uses: web.Sorted},
 		{Name: "username", Uses: web.Sorted, Order: store.AppUserByName.Order()},
-		{
-			Name:    "created_at",
-			Uses:    web.Sorted | web.Ranged,
-			Order:   store.AppUserByCreated.Order(),
-			Between: store.AppUserByCreated.Between,
-		},
-		{
-			Name:    "login_time",
-			Uses:    web.Sorted | web.Ranged,
-			Order:   store.AppUserByLogin.Order(),
-			Between: store.AppUserByLogin.Between,
-		},
+		web.TimeColumn("created_at", store.AppUserByCreated),
+		web.TimeColumn("login_time", store.AppUserByLogin),
 		{Name: "status", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.AppUserByStatus)},
 		{Name: "role_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.AppUserByRole)},
 		{
@@ -186,32 +137,15 @@ type newAppUser struct {
 }
 
 func createAppUser(req *web.Request, in *appUserCreation) (*newAppUser, error) {
-	secret, err := firstSecret(req, web.ValueOf(in.Username), &in.firstPassword,
-		"user.invite.create")
+	u, access, err := AppUserRealm.create(req, in.Username, &in.firstPassword,
+		func(tx *store.Tx, u *store.AppUser) error {
+			AssignAppUser(&in.AppUserIn, u)
+			return in.AppUserFieldsIn.Assign(tx, web.AudienceOf(req.Actor), true, u)
+		})
 	if err != nil {
 		return nil, err
 	}
-	out := &newAppUser{}
-	err = req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
-		u := &store.AppUser{Status: true}
-		AssignAppUser(&in.AppUserIn, u)
-		if err := in.AppUserFieldsIn.Assign(tx, web.AudienceOf(req.Actor), true, u); err != nil {
-			return err
-		}
-		if err := store.AppUsers.Create(tx, u); err != nil {
-			return err
-		}
-		if out.firstAccess, err = giveAccess(req, tx, store.Account{App: true, ID: u.ID}, secret,
-			&in.firstPassword); err != nil {
-			return err
-		}
-		created, err := AppUsers.Get(tx, req, u.ID)
-		if err == nil {
-			out.AppUser = *created
-		}
-		return err
-	})
-	return out, err
+	return &newAppUser{*u, access}, nil
 }
 
 type appUserChange struct {
@@ -229,7 +163,7 @@ func changeAppUser(tx *store.Tx, req *web.Request, in *appUserChange) (*AppUser,
 			return nil, err
 		}
 	}
-	return EditAppUser(tx, req, in.ID, func(u *store.AppUser) error {
+	return AppUserRealm.edit(tx, req, in.ID, func(u *store.AppUser) error {
 		AssignAppUser(&in.AppUserIn, u)
 		web.Set(&u.Pending, in.Pending)
 		if address != "" && u.Email == "" {
@@ -242,55 +176,11 @@ func changeAppUser(tx *store.Tx, req *web.Request, in *appUserChange) (*AppUser,
 // EditAppUser changes an app user. Disabling a user ends the user's sessions.
 func EditAppUser(tx *store.Tx, req *web.Request, id store.ID,
 	apply func(*store.AppUser) error) (*AppUser, error) {
-	u, err := store.AppUsers.Update(tx, id, apply)
-	if err == nil && !bool(u.Status) {
-		err = store.EndSessions(tx, store.Account{App: true, ID: id}, 0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return appUserOf(tx, req, u)
-}
-
-func enableAppUser(tx *store.Tx, req *web.Request, in *web.StatusIn) (*AppUser, error) {
-	return EditAppUser(tx, req, in.ID, func(u *store.AppUser) error {
-		u.Status = in.Status
-		return nil
-	})
-}
-
-func resetAppPassword(req *web.Request, in *resetIn) (*resetOut, error) {
-	var u *AppUser
-	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
-		u, err = AppUsers.Get(tx, req, in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return reset(req, u.Username, store.Account{App: true, ID: in.ID}, in.Password)
-}
-
-var AppUserDeletions = jobs.Deletions[store.AppUser, *AppUser]{
-	List:   &AppUsers,
-	Query:  "user.list.query",
-	Job:    "app_user_delete",
-	Access: "user.list.delete",
-	Check:  store.AppUsers.ValidateDelete,
-	One:    store.AppUsers.Delete,
-	Weight: jobs.WeightOf(true),
-}
-
-func removeAppFactor(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
-	u, err := AppUsers.Get(tx, req, in.ID)
-	if err != nil {
-		return web.Nothing{}, err
-	}
-	return web.Nothing{}, removeFactors(req, tx, store.Account{App: true, ID: in.ID}, u.Username)
+	return AppUserRealm.edit(tx, req, id, apply)
 }
 
 func setAppRoles(tx *store.Tx, req *web.Request, in *rolesIn) (*AppUser, error) {
-	return EditAppUser(tx, req, in.ID, func(u *store.AppUser) error {
+	return AppUserRealm.edit(tx, req, in.ID, func(u *store.AppUser) error {
 		u.RoleIDs = in.RoleIDs
 		return nil
 	})

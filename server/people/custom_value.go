@@ -5,12 +5,6 @@ import (
 	"reeve/store"
 )
 
-// The values of custom fields in responses, by key. Their types depend on the installation.
-type ()
-
-// The values of custom fields in bodies, by key.
-type ()
-
 type UserFieldsIn struct {
 	Fields web.UserInputs `json:"fields" doc:"Values of custom fields by key; null removes a value, and fields that are not sent remain unchanged"`
 }
@@ -21,23 +15,20 @@ type AppUserFieldsIn struct {
 
 // Assign sets the values of a user that were sent. creating requires those of required fields, too.
 func (in *UserFieldsIn) Assign(tx *store.Tx, who store.FieldAudience, creating bool,
-	u *store.User) (err error) {
-	u.Fields, err = store.AssignFields(tx, store.AdminRealm, who, creating, u.Fields,
-		store.FieldInput{
-			Values: in.Fields,
-			Text:   web.SettingText,
-		})
-	return err
+	u *store.User) error {
+	return assignFields(tx, who, creating, u.Member(), in.Fields)
 }
 
 // Assign sets the values of an app user that were sent. creating requires those of required fields,
 // too.
 func (in *AppUserFieldsIn) Assign(tx *store.Tx, who store.FieldAudience, creating bool,
-	u *store.AppUser) (err error) {
-	u.Fields, err = store.AssignFields(tx, store.AppRealm, who, creating, u.Fields,
-		store.FieldInput{
-			Values: in.Fields,
-			Text:   web.SettingText,
-		})
+	u *store.AppUser) error {
+	return assignFields(tx, who, creating, u.Member(), in.Fields)
+}
+
+func assignFields(tx *store.Tx, who store.FieldAudience, creating bool, u store.Member,
+	sent map[string]any) (err error) {
+	*u.Fields, err = store.AssignFields(tx, u.Realm(), who, creating, *u.Fields,
+		store.FieldInput{Values: sent, Text: web.SettingText})
 	return err
 }

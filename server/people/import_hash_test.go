@@ -188,7 +188,7 @@ func TestImportedHash_AppliedStepsForgetRows(t *testing.T) {
 		sealed, err := store.SealHash(tx, "ann", store.ImportedHash+laravelHash)
 		servertest.Must(t, err)
 		input := servertest.EncodeJSON(t, []people.ImportedRow[store.AppUser]{{Line: 2, User: store.AppUser{Username: "ann", Status: true}, Hash: &sealed}})
-		made, undo, err := people.AppUserCSV.Apply(tx, input)
+		made, undo, err := people.AppUserRealm.Apply(tx, input)
 		if len(made) != 1 || string(undo) != "null" {
 			t.Errorf("%v, %s", made, undo)
 		}

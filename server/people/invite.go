@@ -12,77 +12,50 @@ import (
 	"reeve/store/kv"
 )
 
-// Invitations are the links with which people set their first password. Users and app users have
-// the same operations, below different paths and permissions.
+// InviteRoutes are about invitations, the links with which people set their first password.
 func InviteRoutes() []web.Route {
-	return []web.Route{
-		web.List("/admin/invite", "admin.invite.query", "List invitations", &invitations),
-		web.Action("POST", "/admin/invite", "admin.invite.create", "Invite users", inviteUsers,
-			web.Options{
-				Proves:  true,
-				Reveals: true,
-				Selects: Users.Info(),
-				Note: "Invites users who have not set a password yet, at most 10,000; those who have are " +
-					"skipped, and so are those without an address if the invitations are mailed. It can " +
-					"be repeated: an invitation that exists is renewed.",
-			}),
-		web.Write("DELETE", "/admin/invite/:id", "admin.invite.delete", "Revoke an invitation",
-			revokeInvitation, web.Options{
-				Record: web.RecordOf(store.Links),
-				Note:   "Its links stop working at once. The user remains, without a password.",
-			}),
-		web.DeleteSeveral("/admin/invite", "admin.invite.delete", "Revoke invitations",
-			revokeInvitation, web.Options{
-				Note: "Their links stop working at once. The users remain, without passwords.",
-			}),
-		web.Write("POST", "/admin/list/:id/invite", "admin.invite.create", "Invite a user",
-			inviteUser, web.Options{
-				Proves:  true,
-				Reveals: true,
-				Note: "Invites a user who has not set a password yet, by mail or with a link for you to " +
-					"pass on. Of an invitation, the three newest links are valid, each for 7 days and " +
-					"until one of them is used. A link that was passed on ends if you lose the right to " +
-					"change the user.",
-			}),
-		web.Write("POST", "/admin/list/:id/reset-link", "admin.list.password",
-			"Create a password reset link", linkReset, web.Options{
-				Confirmed: true,
-				Reveals:   true,
-				Note: "The user sets a new password with the link, within an hour. Until then, the present " +
-					"password and the sessions remain.",
-			}),
+	return append(UserRealm.inviteRoutes(), AppUserRealm.inviteRoutes()...)
+}
 
-		web.List("/user/invite", "user.invite.query", "List app user invitations", &appInvitations),
-		web.Action("POST", "/user/invite", "user.invite.create", "Invite app users",
-			inviteAppUsers, web.Options{
+func (r *Realm[T, Out, P]) inviteRoutes() []web.Route {
+	all := r.only("invitations", "app user invitations")
+	return []web.Route{
+		web.List(r.at("/invite"), r.may("invite.query"), "List "+all, r.invitations()),
+		web.Action("POST", r.at("/invite"), r.may("invite.create"), "Invite "+r.noun+"s",
+			r.inviteSeveral, web.Options{
+				Proves:  !r.app,
 				Reveals: true,
-				Selects: AppUsers.Info(),
-				Note: "Invites app users who have not set a password yet, at most 10,000; those who have " +
-					"are skipped, and so are those without an address if the invitations are mailed. It " +
-					"can be repeated: an invitation that exists is renewed.",
+				Selects: r.list.Info(),
+				Note: "Invites " + r.noun + "s who have not set a password yet, at most 10,000; those " +
+					"who have are skipped, and so are those without an address if the invitations are " +
+					"mailed. It can be repeated: an invitation that exists is renewed.",
 			}),
-		web.Write("DELETE", "/user/invite/:id", "user.invite.delete",
-			"Revoke an app user's invitation", revokeAppInvitation, web.Options{
+		web.Write("DELETE", r.at("/invite/:id"), r.may("invite.delete"),
+			"Revoke "+r.only("an invitation", "an app user's invitation"), r.revoke, web.Options{
 				Record: web.RecordOf(store.Links),
-				Note:   "Its links stop working at once. The app user remains, without a password.",
+				Note: "Its links stop working at once. The " + r.noun + " remains, without a " +
+					"password.",
 			}),
-		web.DeleteSeveral("/user/invite", "user.invite.delete", "Revoke app user invitations",
-			revokeAppInvitation, web.Options{
-				Note: "Their links stop working at once. The app users remain, without passwords.",
+		web.DeleteSeveral(r.at("/invite"), r.may("invite.delete"), "Revoke "+all, r.revoke,
+			web.Options{
+				Note: "Their links stop working at once. The " + r.noun + "s remain, without passwords.",
 			}),
-		web.Write("POST", "/user/list/:id/invite", "user.invite.create", "Invite an app user",
-			inviteAppUser, web.Options{
+		web.Write("POST", r.at("/list/:id/invite"), r.may("invite.create"), "Invite "+r.one,
+			r.inviteOne, web.Options{
+				Proves:  !r.app,
 				Reveals: true,
-				Note: "Invites an app user who has not set a password yet, by mail or with a link for you " +
-					"to pass on. Of an invitation, the three newest links are valid, each for 7 days and " +
-					"until one of them is used.",
+				Note: "Invites " + r.one + " who has not set a password yet, by mail or with a link for " +
+					"you to pass on. Of an invitation, the three newest links are valid, each for 7 days " +
+					"and until one of them is used." + r.only(" A link that was passed on ends if you "+
+					"lose the right to change the user.", ""),
 			}),
-		web.Write("POST", "/user/list/:id/reset-link", "user.list.password",
-			"Create an app user's reset link", linkAppReset, web.Options{
+		web.Write("POST", r.at("/list/:id/reset-link"), r.may("list.password"),
+			"Create "+r.only("a password reset link", "an app user's reset link"), r.linkReset,
+			web.Options{
 				Confirmed: true,
 				Reveals:   true,
-				Note: "The app user sets a new password with the link, within an hour. Until then, the " +
-					"present password and the sessions remain.",
+				Note: "The " + r.noun + " sets a new password with the link, within an hour. Until then, " +
+					"the present password and the sessions remain.",
 			}),
 	}
 }
@@ -102,50 +75,33 @@ type Invitation struct {
 	store.Versioned
 }
 
-var invitations = newInvitations(false)
-var appInvitations = newInvitations(true)
-
-func newInvitations(app bool) web.Resource[store.Link, *Invitation] {
-	return web.Resource[store.Link, *Invitation]{
+// invitations declares the list of the pending invitations of a realm.
+func (r *Realm[T, Out, P]) invitations() *web.Resource[store.Link, *Invitation] {
+	byUser := store.ByRealm(r.app, store.LinkByUser, store.LinkByAppUser)
+	return &web.Resource[store.Link, *Invitation]{
 		Collection: store.Links,
 		Order:      "id, descending",
 		Descending: true,
 		Output:     InvitationOf,
 		Columns: []web.Column[store.Link]{
 			{Name: "id", Uses: web.Sorted},
-			{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(invitedBy(app))},
-			{
-				Name:    "expires_at",
-				Uses:    web.Sorted | web.Ranged,
-				Order:   store.LinkByExpiry.Order(),
-				Between: store.LinkByExpiry.Between,
-			},
+			{Name: "user_id", Uses: web.Filtered | web.Param, Numbers: web.IDs(byUser)},
+			web.TimeColumn("expires_at", store.LinkByExpiry),
 		},
-		Always:   func() kv.Condition { return store.PendingInvitations(app) },
+		Always:   func() kv.Condition { return store.PendingInvitations(r.app) },
 		Keywords: []string{"username"},
 		Search: func(tx *store.Tx, part string) kv.Condition {
-			named := func(name string) bool { return strings.Contains(name, part) }
-			if app {
-				return store.LinkByAppUser.Matching(store.AppUserByName.That(tx, "CONTAINS ?",
-					named))
-			}
-			return store.LinkByUser.Matching(store.UserByName.That(tx, "CONTAINS ?", named))
+			return byUser.Matching(r.byName.That(tx, "CONTAINS ?", func(name string) bool {
+				return strings.Contains(name, part)
+			}))
 		},
 		Scope: func(tx *store.Tx, req *web.Request) (kv.Condition, bool) {
-			if app {
+			if r.app {
 				return kv.Condition{}, false
 			}
-			return web.ScopedTo(tx, req, store.LinkByUser)
+			return web.ScopedTo(tx, req, byUser)
 		},
 	}
-}
-
-// invitedBy returns the reference of links to users of a realm.
-func invitedBy(app bool) *kv.Ref[store.Link] {
-	if app {
-		return store.LinkByAppUser
-	}
-	return store.LinkByUser
 }
 
 func InvitationOf(tx *store.Tx, _ *web.Request, l *store.Link) (*Invitation, error) {
@@ -187,31 +143,22 @@ type OneTimeLink struct {
 	Email     string     `json:"email,omitempty" doc:"Address to which it is mailed; absent if it is not"`
 }
 
-func inviteUser(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
-	return makeLink(tx, req, store.Invitation, store.Account{ID: in.ID}, bool(in.Send))
+func (r *Realm[T, Out, P]) inviteOne(tx *store.Tx, req *web.Request,
+	in *linkFor) (*OneTimeLink, error) {
+	return makeLink(tx, req, store.Invitation, r.account(in.ID), bool(in.Send))
 }
 
-func inviteAppUser(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
-	return makeLink(tx, req, store.Invitation, store.Account{App: true, ID: in.ID}, bool(in.Send))
-}
-
-func linkReset(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
-	return makeLink(tx, req, store.PasswordReset, store.Account{ID: in.ID}, bool(in.Send))
-}
-
-func linkAppReset(tx *store.Tx, req *web.Request, in *linkFor) (*OneTimeLink, error) {
-	return makeLink(tx, req, store.PasswordReset, store.Account{App: true, ID: in.ID},
-		bool(in.Send))
+func (r *Realm[T, Out, P]) linkReset(tx *store.Tx, req *web.Request,
+	in *linkFor) (*OneTimeLink, error) {
+	return makeLink(tx, req, store.PasswordReset, r.account(in.ID), bool(in.Send))
 }
 
 // makeLink creates a link for another user, who must be in the caller's data scope, and mails it or
 // returns it.
 func makeLink(tx *store.Tx, req *web.Request, purpose string, who store.Account,
 	send bool) (*OneTimeLink, error) {
-	if !who.App {
-		if _, err := SeenUser(req, tx, who.ID); err != nil {
-			return nil, err
-		}
+	if _, err := who.Seen(tx); err != nil {
+		return nil, err
 	}
 	l, err := openLink(tx, purpose, who)
 	if err != nil {
@@ -294,35 +241,23 @@ type invitedLink struct {
 var inviteInput = web.Describe(reflect.TypeFor[inviteMany](), "POST",
 	reflect.TypeFor[*InvitedMany]())
 
-func inviteUsers(req *web.Request, in *inviteMany) (*InvitedMany, error) {
-	return inviteAll(req, in, false, func(tx *store.Tx) ([]store.ID, error) {
-		return web.SelectIDs(tx, req, &Users, inviteInput, &in.Selection, "admin.list.query")
-	})
-}
-
-func inviteAppUsers(req *web.Request, in *inviteMany) (*InvitedMany, error) {
-	return inviteAll(req, in, true, func(tx *store.Tx) ([]store.ID, error) {
-		return web.SelectIDs(tx, req, &AppUsers, inviteInput, &in.Selection, "user.list.query")
-	})
-}
-
 const (
 	inviteStep     = 50 // people invited in one transaction, each with a link, a mail and the change of its tokens
 	maxInviteLinks = 200
 	maxSkipped     = 1000
 )
 
-// inviteAll invites the selected people, in steps. A person who can't be invited is skipped, so it
-// can be repeated if it is interrupted.
-func inviteAll(req *web.Request, in *inviteMany, app bool,
-	selected func(*store.Tx) ([]store.ID, error)) (*InvitedMany, error) {
+// inviteSeveral invites the selected people, in steps. A person who can't be invited is skipped, so
+// it can be repeated if it is interrupted.
+func (r *Realm[T, Out, P]) inviteSeveral(req *web.Request, in *inviteMany) (*InvitedMany, error) {
 	var all []store.ID
 	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
 		if in.Send {
 			err = mails.MailReady(req.Server, tx)
 		}
 		if err == nil {
-			all, err = selected(tx)
+			all, err = web.SelectIDs(tx, req, r.list, inviteInput, &in.Selection,
+				r.may("list.query"))
 		}
 		return err
 	})
@@ -346,7 +281,7 @@ func inviteAll(req *web.Request, in *inviteMany, app bool,
 		err := req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
 			step = InvitedMany{}
 			for _, id := range few {
-				if err := inviteOne(req, tx, in, store.Account{App: app, ID: id}, &step); err != nil {
+				if err := inviteSelected(req, tx, in, r.account(id), &step); err != nil {
 					return err
 				}
 			}
@@ -363,10 +298,10 @@ func inviteAll(req *web.Request, in *inviteMany, app bool,
 	return out, nil
 }
 
-// inviteOne invites one of several people, or skips them.
-func inviteOne(req *web.Request, tx *store.Tx, in *inviteMany, who store.Account,
+// inviteSelected invites one of several people, or skips them.
+func inviteSelected(req *web.Request, tx *store.Tx, in *inviteMany, who store.Account,
 	out *InvitedMany) error {
-	p, err := invitable(req, tx, who, bool(in.Send))
+	p, err := invitable(tx, who, bool(in.Send))
 	if e := errs.Of(err); err != nil && e.Kind != errs.Internal && e.Code != store.ErrReauth.Code {
 		out.Skipped = append(out.Skipped,
 			skipped{who.ID, p.Username, e.Code, e.Msg.In(req.Language())})
@@ -397,12 +332,9 @@ func inviteOne(req *web.Request, tx *store.Tx, in *inviteMany, who store.Account
 }
 
 // invitable returns a person as a recipient, or the reason why an invitation is not possible.
-func invitable(req *web.Request, tx *store.Tx, who store.Account,
-	send bool) (mails.Recipient, error) {
-	if !who.App {
-		if _, err := SeenUser(req, tx, who.ID); err != nil {
-			return mails.Recipient{}, err
-		}
+func invitable(tx *store.Tx, who store.Account, send bool) (mails.Recipient, error) {
+	if _, err := who.Seen(tx); err != nil {
+		return mails.Recipient{}, err
 	}
 	p, err := mails.RecipientOf(tx, who)
 	if err != nil {
@@ -417,18 +349,10 @@ func invitable(req *web.Request, tx *store.Tx, who store.Account,
 	return p, nil
 }
 
-func revokeInvitation(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
-	return revoke(tx, req, &invitations, in.ID)
-}
-
-func revokeAppInvitation(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
-	return revoke(tx, req, &appInvitations, in.ID)
-}
-
-func revoke(tx *store.Tx, req *web.Request, list *web.Resource[store.Link, *Invitation],
-	id store.ID) (web.Nothing, error) {
-	if _, err := list.Get(tx, req, id); err != nil {
+func (r *Realm[T, Out, P]) revoke(tx *store.Tx, req *web.Request,
+	in *web.ByID) (web.Nothing, error) {
+	if _, err := r.invitations().Get(tx, req, in.ID); err != nil {
 		return web.Nothing{}, err
 	}
-	return web.Nothing{}, store.Links.Delete(tx, id)
+	return web.Nothing{}, store.Links.Delete(tx, in.ID)
 }

@@ -8,18 +8,15 @@ import (
 // Failed sign-ins lock an account out for a time: see package auth. Administrators see that, and
 // can end it.
 func LockoutRoutes() []web.Route {
-	return []web.Route{
-		web.Action("DELETE", "/admin/list/:id/lockout", "admin.list.unlock", "Unlock a user",
-			unlockUser, web.Options{
-				Note: "Ends a lock-out after failed sign-ins: the user can sign in at once. The limits of " +
-					"client addresses remain. Without a lock-out, nothing happens.",
-			}),
-		web.Action("DELETE", "/user/list/:id/lockout", "user.list.unlock", "Unlock an app user",
-			unlockAppUser, web.Options{
-				Note: "Ends a lock-out after failed sign-ins: the app user can sign in at once. The limits " +
-					"of client addresses remain. Without a lock-out, nothing happens.",
-			}),
-	}
+	return []web.Route{UserRealm.unlockRoute(), AppUserRealm.unlockRoute()}
+}
+
+func (r *Realm[T, Out, P]) unlockRoute() web.Route {
+	return web.Action("DELETE", r.at("/list/:id/lockout"), r.may("list.unlock"), "Unlock "+r.one,
+		r.unlock, web.Options{
+			Note: "Ends a lock-out after failed sign-ins: the " + r.noun + " can sign in at once. The " +
+				"limits of client addresses remain. Without a lock-out, nothing happens.",
+		})
 }
 
 // Lockout is why an account can't sign in now, in responses.
@@ -39,48 +36,29 @@ func lockoutOf(req *web.Request, tx *store.Tx, who store.Account, username strin
 	return &Lockout{l.Until, l.Since, l.Tries, web.OrEmpty(l.Networks)}
 }
 
-func unlockUser(req *web.Request, in *web.ByID) (web.Nothing, error) {
-	return unlock(req, store.Account{ID: in.ID}, func(tx *store.Tx) (string, *Lockout, error) {
-		u, err := Users.Get(tx, req, in.ID)
-		if err != nil {
-			return "", nil, err
-		}
-		return u.Username, u.Lockout, nil
-	})
-}
-
-func unlockAppUser(req *web.Request, in *web.ByID) (web.Nothing, error) {
-	return unlock(req, store.Account{App: true, ID: in.ID},
-		func(tx *store.Tx) (string, *Lockout, error) {
-			u, err := AppUsers.Get(tx, req, in.ID)
-			if err != nil {
-				return "", nil, err
-			}
-			return u.Username, u.Lockout, nil
-		})
-}
-
-// unlock ends the lock-out of an account that the caller can see. Without one, it does nothing: it
-// may have ended since the caller saw it. The counters are dropped after the entry in the change
-// log is on disk.
-func unlock(req *web.Request, who store.Account,
-	find func(tx *store.Tx) (string, *Lockout, error)) (web.Nothing, error) {
-	var username string
+// unlock ends the lock-out of a user that the caller can see. Without one, it does nothing: it may
+// have ended since the caller saw it. The counters are dropped after the entry in the change log is
+// on disk.
+func (r *Realm[T, Out, P]) unlock(req *web.Request, in *web.ByID) (web.Nothing, error) {
+	var who store.Member
 	var locked *Lockout
 	err := req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
-		if username, locked, err = find(tx); err == nil && locked != nil {
+		if who, err = r.account(in.ID).Seen(tx); err != nil {
+			return err
+		}
+		if locked = lockoutOf(req, tx, who.Account, *who.Username); locked != nil {
 			tx.LogAction("unlock", map[string]any{
 				"kind":  who.Kind(),
 				"id":    who.ID,
 				"tries": locked.Tries,
 			})
 		}
-		return err
+		return nil
 	})
 	if err != nil || locked == nil {
 		return web.Nothing{}, err
 	}
-	req.Server.Auth.Unlock(who)
-	req.Note("unlocked", username, nil)
+	req.Server.Auth.Unlock(who.Account)
+	req.Note("unlocked", *who.Username, nil)
 	return web.Nothing{}, nil
 }

@@ -13,24 +13,17 @@ import (
 	"reeve/store/fold"
 )
 
-// peopleCSV describes the CSV files of the users of one realm: it declares the common parts of
-// imports and exports, and its functions have the differences.
-type peopleCSV[T, Out any] struct {
-	list *web.Resource[T, Out]
+// peopleCSV describes the CSV files of the users of one realm.
+type peopleCSV[T any] struct {
 	name string // name of exported files, without date and extension
 	// Columns of an export. An import can have them in any order, and hashColumn and custom fields.
 	columns []string
-	realm   string // realm of the custom fields, whose columns are named fields.KEY
-	values  func(u *T) *store.FieldValues
-	Job     string // kind of the jobs that import
-	// Permissions: to import, to invite the imported users, and to import their password hashes.
-	access, invites, passwords string
-	// read returns the user of a row of an import. It adds the faults of the row, and returns only
-	// errors that end the import.
-	read   func(c *importCheck, row csvRow, faults errs.Faults) (T, error)
-	write  func(tx *store.Tx, u *T) []string   // returns the row of a user in an export
-	sees   func(scope *store.Scope, u *T) bool // reports whether an export has a user
-	person func(u *T) importedPerson
+	// read returns the user of a row of an import, without roles. It adds the faults of the row.
+	read  func(c *importCheck, row csvRow, faults errs.Faults) T
+	write func(tx *store.Tx, u *T) []string // returns the row of a user in an export
+	// roleID returns the ID of the role with a name.
+	roleID func(tx *store.Tx, name string) (store.ID, error)
+	sees   func(scope *store.Scope, u *T) bool // reports whether an export has a user; nil for all
 }
 
 // hashColumn is the column of an import with the password hashes of another program. Exports do not

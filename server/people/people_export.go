@@ -19,15 +19,15 @@ const ByteOrderMark = "\ufeff"
 // ExportChunk is the number of users that are read in one transaction.
 const ExportChunk = 1000
 
-// export returns the route that sends all users that the filters of the list select, as CSV.
-func (c *peopleCSV[T, Out]) export(path, access, title string, options ...web.Options) web.Route {
-	info := c.list.Info()
+// exportRoute returns the route that sends all users that the filters of the list select, as CSV.
+func (r *Realm[T, Out, P]) exportRoute() web.Route {
+	info := r.list.Info()
 	info.CSV = true
 	rt := web.Route{
 		Method: "GET",
-		Path:   path,
-		Access: access,
-		Title:  title,
+		Path:   r.at("/list-export"),
+		Access: r.may("list.export"),
+		Title:  "Export " + r.noun + "s",
 		Output: reflect.TypeFor[[]byte](),
 		List:   info,
 		Binary: "text/csv",
@@ -36,13 +36,13 @@ func (c *peopleCSV[T, Out]) export(path, access, title string, options ...web.Op
 			var comma rune
 			var custom []*store.CustomField
 			err := req.DB.View(req.Actor, func(tx *store.Tx) error {
-				custom = store.CustomFieldsOf(tx, c.realm, web.AudienceOf(req.Actor))
+				custom = store.CustomFieldsOf(tx, r.list.Realm, web.AudienceOf(req.Actor))
 				ask, err := info.Ask(req)
 				if err != nil {
 					return err
 				}
 				comma = ask.Separator
-				ids, err = c.list.FindIDs(tx, req, ask, kv.NoLimit)
+				ids, err = r.list.FindIDs(tx, req, ask, kv.NoLimit)
 				return err
 			})
 			if err == nil {
@@ -54,22 +54,26 @@ func (c *peopleCSV[T, Out]) export(path, access, title string, options ...web.Op
 			h := w.Header()
 			h.Set("Content-Type", "text/csv; charset=utf-8")
 			h.Set("Content-Disposition",
-				`attachment; filename="`+c.name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
+				`attachment; filename="`+r.csv.name+"-"+time.Now().UTC().Format("20060102-150405")+`.csv"`)
 			h.Set("Cache-Control", "no-store")
 			h.Set("X-Request-Id", req.ID)
-			return c.send(req, w, comma, ids, custom)
+			return r.send(req, w, comma, ids, custom)
 		},
 	}
-	return rt.With(options...)
+	return rt.With(web.Options{
+		LoggedAs: "export",
+		Note: "Returns all matching " + r.noun + "s as CSV, with the columns that " +
+			r.only("importUsers", "importAppUsers") + " accepts.",
+	})
 }
 
 // send sends users in chunks. Each chunk is read in its own transaction, and sent
 // after that has ended, so that a slow client does not keep it open. Each authorizes the
 // caller again, and leaves out users who have been deleted or have left the caller's data
 // scope since.
-func (c *peopleCSV[T, Out]) send(req *web.Request, w http.ResponseWriter, comma rune,
+func (r *Realm[T, Out, P]) send(req *web.Request, w http.ResponseWriter, comma rune,
 	ids []store.ID, custom []*store.CustomField) error {
-	out, header := csv.NewWriter(w), slices.Clone(c.columns)
+	out, header := csv.NewWriter(w), slices.Clone(r.csv.columns)
 	out.Comma, header[0] = comma, ByteOrderMark+header[0]
 	for _, f := range custom {
 		header = append(header, web.CustomPrefix+f.Key)
@@ -78,7 +82,7 @@ func (c *peopleCSV[T, Out]) send(req *web.Request, w http.ResponseWriter, comma 
 		return err
 	}
 	for chunk := range slices.Chunk(ids, ExportChunk) {
-		rows, err := c.rows(req, chunk, custom)
+		rows, err := r.rows(req, chunk, custom)
 		if err != nil {
 			return err
 		}
@@ -92,7 +96,7 @@ func (c *peopleCSV[T, Out]) send(req *web.Request, w http.ResponseWriter, comma 
 }
 
 // rows returns the rows of the users that the caller may see now.
-func (c *peopleCSV[T, Out]) rows(req *web.Request, ids []store.ID,
+func (r *Realm[T, Out, P]) rows(req *web.Request, ids []store.ID,
 	custom []*store.CustomField) (rows [][]string, err error) {
 	err = req.DB.View(store.Anonymous, func(tx *store.Tx) error {
 		if err := req.Proceed(tx); err != nil {
@@ -100,30 +104,31 @@ func (c *peopleCSV[T, Out]) rows(req *web.Request, ids []store.ID,
 		}
 		scope := req.Actor.Scope(tx)
 		readable := map[store.ID]bool{} // access may have been withdrawn
-		for _, f := range store.CustomFieldsOf(tx, c.realm, web.AudienceOf(req.Actor)) {
+		for _, f := range store.CustomFieldsOf(tx, r.list.Realm, web.AudienceOf(req.Actor)) {
 			readable[f.ID] = true
 		}
 		for _, id := range ids {
-			u, err := c.list.Collection.Get(tx, id)
-			if errs.Is(err, errs.NotFound) || err == nil && !c.sees(scope, u) {
+			u, err := r.list.Collection.Get(tx, id)
+			if errs.Is(err, errs.NotFound) ||
+				err == nil && r.csv.sees != nil && !r.csv.sees(scope, u) {
 				continue
 			}
 			if store.IsDamage(err) {
 				tx.NoteDamage(err)
-				rows = append(rows, c.damagedRow(id, len(c.columns)+len(custom)))
+				rows = append(rows, r.damagedRow(id, len(r.csv.columns)+len(custom)))
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			row := c.write(tx, u)
+			row := r.csv.write(tx, u)
 			for i, cell := range row {
 				row[i] = SafeCell(cell)
 			}
 			for _, f := range custom {
 				cell := ""
 				if readable[f.ID] {
-					cell = c.values(u).Get(f.ID)
+					cell = P(u).Member().Fields.Get(f.ID)
 				}
 				if f.Type != "number" { // which is a number in a spreadsheet, too
 					cell = SafeCell(cell)
@@ -139,8 +144,8 @@ func (c *peopleCSV[T, Out]) rows(req *web.Request, ids []store.ID,
 
 // damagedRow returns the row in place of a damaged record. It is no username, so that an import of
 // the file rejects it.
-func (c *peopleCSV[T, Out]) damagedRow(id store.ID, cells int) []string {
+func (r *Realm[T, Out, P]) damagedRow(id store.ID, cells int) []string {
 	row := make([]string, cells)
-	row[0] = "(damaged: " + c.list.Collection.Name() + " " + id.String() + ")"
+	row[0] = "(damaged: " + r.list.Collection.Name() + " " + id.String() + ")"
 	return row
 }

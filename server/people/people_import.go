@@ -72,18 +72,25 @@ type ImportOut struct {
 	Charset string     `json:"charset" doc:"Encoding as which the file was read"`
 }
 
-// importWith returns the handler of an import that runs as a job.
-func (c *peopleCSV[T, Out]) importWith(js *jobs.Runner) func(*web.Request, *importIn,
-	[]byte) (*ImportOut, error) {
-	return func(req *web.Request, in *importIn, file []byte) (*ImportOut, error) {
-		return c.importPeople(js, req, in, file)
-	}
+// importRoute returns the route of an import, which runs as a job.
+func (r *Realm[T, Out, P]) importRoute(js *jobs.Runner) web.Route {
+	return web.Upload(r.at("/list-import"), r.may("list.import"), "Import "+r.noun+"s",
+		MaxImportBytes, func(req *web.Request, in *importIn, file []byte) (*ImportOut, error) {
+			return r.importPeople(js, req, in, file)
+		}, web.Options{
+			Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
+				"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
+				"for each row. The column password_hash, for which you need the permission " +
+				r.may("list.password") + ", too, has hashes of bcrypt, argon2 or scrypt that another " +
+				"program has made; each is replaced when its user signs in." +
+				r.only(" Users with the owner role can't have one.", ""),
+		})
 }
 
 // importPeople creates users from a CSV file, all or none. Those without a password hash have no
 // password until they accept an invitation or an administrator resets it. The whole file is
 // validated first and then applied by a job.
-func (c *peopleCSV[T, Out]) importPeople(js *jobs.Runner, req *web.Request, in *importIn,
+func (r *Realm[T, Out, P]) importPeople(js *jobs.Runner, req *web.Request, in *importIn,
 	file []byte) (*ImportOut, error) {
 	settings, err := in.settings()
 	if err != nil {
@@ -96,7 +103,7 @@ func (c *peopleCSV[T, Out]) importPeople(js *jobs.Runner, req *web.Request, in *
 	if err != nil {
 		return nil, err
 	}
-	columns, err := c.importColumns(req)
+	columns, err := r.importColumns(req)
 	if err != nil {
 		return nil, err
 	}
@@ -105,14 +112,14 @@ func (c *peopleCSV[T, Out]) importPeople(js *jobs.Runner, req *web.Request, in *
 		return nil, err
 	}
 	settings.charset = charset
-	plan, err := c.plan(req, settings, table)
+	plan, err := r.plan(req, settings, table)
 	if err != nil || settings.dryRun {
 		return plan.out, err
 	}
 	if plan.out.Failed > 0 {
 		return nil, plan.bad.Err(errs.Invalid)
 	}
-	id, ended, err := js.Begin(req, c.Job, plan.steps())
+	id, ended, err := js.Begin(req, r.ImportJob, plan.steps())
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +131,10 @@ func (c *peopleCSV[T, Out]) importPeople(js *jobs.Runner, req *web.Request, in *
 }
 
 // importColumns returns the columns that a file can have.
-func (c *peopleCSV[T, Out]) importColumns(req *web.Request) (columns []string, err error) {
-	columns = append(slices.Clone(c.columns), hashColumn)
+func (r *Realm[T, Out, P]) importColumns(req *web.Request) (columns []string, err error) {
+	columns = append(slices.Clone(r.csv.columns), hashColumn)
 	return columns, req.DB.View(req.Actor, func(tx *store.Tx) error {
-		for _, f := range store.CustomFieldsOf(tx, c.realm, web.AudienceOf(req.Actor)) {
+		for _, f := range store.CustomFieldsOf(tx, r.list.Realm, web.AudienceOf(req.Actor)) {
 			columns = append(columns, web.CustomPrefix+f.Key)
 		}
 		return nil
@@ -143,7 +150,7 @@ type importPlan[T any] struct {
 }
 
 // plan validates the rows of a file.
-func (c *peopleCSV[T, Out]) plan(req *web.Request, settings importSettings,
+func (r *Realm[T, Out, P]) plan(req *web.Request, settings importSettings,
 	table []csvRow) (p importPlan[T], err error) {
 	p = importPlan[T]{
 		out: &ImportOut{
@@ -155,7 +162,7 @@ func (c *peopleCSV[T, Out]) plan(req *web.Request, settings importSettings,
 		size: jobs.JobStepRecords,
 	}
 	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
-		if err := c.permit(tx, settings, table); err != nil {
+		if err := r.permit(tx, settings, table); err != nil {
 			return err
 		}
 		var inviting *importInvitation
@@ -174,7 +181,7 @@ func (c *peopleCSV[T, Out]) plan(req *web.Request, settings importSettings,
 				return errs.New(errs.Malformed, "the client has disconnected").Because(err)
 			}
 			faults := errs.Faults{}
-			u, hash, err := c.check(check, row, faults)
+			u, hash, err := r.check(check, row, faults)
 			if err != nil {
 				return err
 			}
@@ -190,19 +197,19 @@ func (c *peopleCSV[T, Out]) plan(req *web.Request, settings importSettings,
 }
 
 // permit checks the permissions and the proof that an import needs besides its own permission.
-func (c *peopleCSV[T, Out]) permit(tx *store.Tx, settings importSettings, table []csvRow) error {
+func (r *Realm[T, Out, P]) permit(tx *store.Tx, settings importSettings, table []csvRow) error {
 	if settings.invite {
-		if err := web.Demand(tx, c.invites); err != nil {
+		if err := web.Demand(tx, r.may("invite.create")); err != nil {
 			return err
 		}
 	}
 	hashes := hasHashes(table)
 	if hashes {
-		if err := web.Demand(tx, c.passwords); err != nil {
+		if err := web.Demand(tx, r.may("list.password")); err != nil {
 			return err
 		}
 	}
-	if c.realm == store.AdminRealm && (settings.invite || hashes) {
+	if !r.app && (settings.invite || hashes) {
 		return store.RequireSessionProof(tx)
 	}
 	return nil
@@ -237,13 +244,6 @@ type ImportedRow[T any] struct {
 	Hash   *kv.Sealed        `json:"hash,omitempty"`   // password hash; nil for none
 }
 
-// importedPerson has the properties of a user of either realm that imports need.
-type importedPerson struct {
-	account         store.Account
-	username, email string
-	enabled         bool
-}
-
 // importInvitation is how an imported user is invited.
 type importInvitation struct {
 	Mail     bool   `json:"mail"` // whether it is mailed, to users who have an address
@@ -251,27 +251,27 @@ type importInvitation struct {
 }
 
 // invite invites an imported user.
-func (i *importInvitation) invite(tx *store.Tx, p importedPerson) error {
-	if i == nil || !p.enabled {
+func (i *importInvitation) invite(tx *store.Tx, p store.Member) error {
+	if i == nil || !bool(*p.Status) {
 		return nil
 	}
-	if _, err := store.Invite(tx, p.account); err != nil || !i.Mail || p.email == "" {
+	if _, err := store.Invite(tx, p.Account); err != nil || !i.Mail || *p.Email == "" {
 		return err
 	}
-	return store.QueueMail(tx, store.Invitation, p.account, "", i.Language)
+	return store.QueueMail(tx, store.Invitation, p.Account, "", i.Language)
 }
 
 // Apply creates the users of one step. The store checks its constraints again: since the file was
 // validated, a name may have been taken or a role deleted. Once a step is applied, its rows are no
 // longer needed: undoing deletes the users.
-func (c *peopleCSV[T, Out]) Apply(tx *store.Tx,
+func (r *Realm[T, Out, P]) Apply(tx *store.Tx,
 	input json.RawMessage) (made []store.ID, undo json.RawMessage, err error) {
 	var rows []ImportedRow[T]
 	if err := json.Unmarshal(input, &rows); err != nil {
 		return nil, nil, err
 	}
 	for _, row := range rows {
-		who, err := c.create(tx, &row)
+		who, err := r.createRow(tx, &row)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -280,34 +280,34 @@ func (c *peopleCSV[T, Out]) Apply(tx *store.Tx,
 	return made, json.RawMessage("null"), nil
 }
 
-// create creates the user of one row.
-func (c *peopleCSV[T, Out]) create(tx *store.Tx, row *ImportedRow[T]) (store.ID, error) {
+// createRow creates the user of one row.
+func (r *Realm[T, Out, P]) createRow(tx *store.Tx, row *ImportedRow[T]) (store.ID, error) {
 	u := row.User
-	if err := c.list.Collection.Create(tx, &u); err != nil {
+	if err := r.list.Collection.Create(tx, &u); err != nil {
 		return 0, refusedLine(row.Line, err)
 	}
-	p := c.person(&u)
+	p := P(&u).Member()
 	if row.Hash != nil {
-		if err := web.Demand(tx, c.passwords); err != nil { // it may have been taken away since
+		if err := web.Demand(tx, r.may("list.password")); err != nil { // it may have been taken away since
 			return 0, err
 		}
-		if err := store.ImportHash(tx, p.account, p.username, *row.Hash); err != nil {
+		if err := store.ImportHash(tx, p.Account, *p.Username, *row.Hash); err != nil {
 			return 0, refusedLine(row.Line, err)
 		}
 	}
 	if row.Invite == nil {
-		return p.account.ID, nil
+		return p.ID, nil
 	}
-	if err := web.Demand(tx, c.invites); err != nil {
+	if err := web.Demand(tx, r.may("invite.create")); err != nil {
 		return 0, err
 	}
-	return p.account.ID, row.Invite.invite(tx, p)
+	return p.ID, row.Invite.invite(tx, p)
 }
 
-// JobKind returns the kind of the jobs that import.
-func (c *peopleCSV[T, Out]) JobKind() jobs.Kind {
-	return jobs.Kind{Access: c.access, Apply: c.Apply,
+// ImportKind returns the kind of the jobs that import.
+func (r *Realm[T, Out, P]) ImportKind() jobs.Kind {
+	return jobs.Kind{Access: r.may("list.import"), Apply: r.Apply,
 		Undo: func(tx *store.Tx, _ json.RawMessage, id store.ID) error {
-			return c.list.Collection.Delete(tx, id)
+			return r.list.Collection.Delete(tx, id)
 		}}
 }

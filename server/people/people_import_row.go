@@ -38,28 +38,33 @@ func hasHashes(table []csvRow) bool {
 
 // check validates one row and returns the user that it would create, and the user's password hash,
 // if the row has one. It adds the faults of the row; an error ends the import.
-func (c *peopleCSV[T, Out]) check(check *importCheck, row csvRow,
+func (r *Realm[T, Out, P]) check(check *importCheck, row csvRow,
 	faults errs.Faults) (u T, hash *kv.Sealed, err error) {
-	if u, err = c.read(check, row, faults); err != nil {
+	u = r.csv.read(check, row, faults)
+	p := P(&u).Member()
+	*p.RoleIDs, err = check.rolesNamed(row.cells["roles"], r.csv.roleID, faults)
+	if err == nil && !r.app && row.cells[hashColumn] != "" {
+		err = faults.Merge(store.OwnerHash(*p.RoleIDs))
+	}
+	if err != nil {
 		return u, nil, err
 	}
-	if err := c.assignCustom(check, row, &u, faults); err != nil {
+	if err := r.assignCustom(check, row, p, faults); err != nil {
 		return u, nil, err
 	}
-	p := c.person(&u)
-	if hash, err = sealedHash(check.tx, p.username, row.cells[hashColumn], faults); err != nil {
+	if hash, err = sealedHash(check.tx, *p.Username, row.cells[hashColumn], faults); err != nil {
 		return u, nil, err
 	}
-	check.unique("username", p.username, row.line, faults)
-	check.unique("email", p.email, row.line, faults)
+	check.unique("username", *p.Username, row.line, faults)
+	check.unique("email", *p.Email, row.line, faults)
 	if len(faults) == 0 {
-		err = refusedRow(c.list.Collection.Validate(check.tx, &u), faults)
+		err = refusedRow(r.list.Collection.Validate(check.tx, &u), faults)
 	}
 	return u, hash, err
 }
 
 // assignCustom sets the custom fields of a row.
-func (c *peopleCSV[T, Out]) assignCustom(check *importCheck, row csvRow, u *T,
+func (r *Realm[T, Out, P]) assignCustom(check *importCheck, row csvRow, p store.Member,
 	faults errs.Faults) error {
 	in := store.FieldInput{Values: map[string]any{},
 		Text: func(_ *store.Setting, cell any) (string, error) {
@@ -72,9 +77,9 @@ func (c *peopleCSV[T, Out]) assignCustom(check *importCheck, row csvRow, u *T,
 	}
 	tx := check.tx
 	who := web.AudienceOf(store.ActorOf(tx))
-	values, err := store.AssignFields(tx, c.realm, who, true, nil, in)
-	*c.values(u) = values
-	for _, f := range store.CustomFieldsOf(tx, c.realm, who) {
+	values, err := store.AssignFields(tx, r.list.Realm, who, true, nil, in)
+	*p.Fields = values
+	for _, f := range store.CustomFieldsOf(tx, r.list.Realm, who) {
 		if f.Unique {
 			check.unique(web.CustomPrefix+f.Key, f.Compared(values.Get(f.ID)), row.line, faults)
 		}

@@ -21,59 +21,29 @@ func init() {
 }
 
 func UserRoutes(js *jobs.Runner) []web.Route {
-	return []web.Route{
-		web.List("/admin/list", "admin.list.query", "List users", &Users),
-		web.Get("/admin/list/:id", "admin.list.query", "Get a user", &Users),
-		web.Action("POST", "/admin/list", "admin.list.create", "Create a user", createUser,
-			web.Options{
-				Reveals: true,
-				Note:    "Without a password one is generated and returned once; the user must change it.",
-			}),
-		web.Write("PUT", "/admin/list/:id", "admin.list.update", "Change a user", changeUser,
-			web.Options{Record: web.RecordOf(store.Users)}),
-		web.Remove("/admin/list/:id", "admin.list.delete", "Delete a user", &Users, web.Options{
-			Note: "The user's sessions end. 409 for the last enabled owner.",
-		}),
-		UserDeletions.Route(js, "/admin/list", "Delete users", web.Options{
-			Note: "The users' sessions end. 409 for the last enabled owner.",
-		}),
-		web.Action("PUT", "/admin/list/:id/password", "admin.list.password",
-			"Reset a user's password", resetPassword, web.Options{
-				Confirmed: true,
-				Reveals:   true,
-				MaxBody:   web.SmallBody,
-				Record:    web.RecordOf(store.Users),
-				Note: "Ends the user's sessions. Without a password one is generated and returned once; " +
-					"the user must change it.",
-			}),
-		web.Write("PUT", "/admin/list/:id/status", "admin.list.status", "Enable or disable a user",
-			enableUser, web.Options{
-				Record: web.RecordOf(store.Users),
-				Note:   "Disabling a user ends the user's sessions. 409 for the last enabled owner.",
-			}),
-		UserCSV.export("/admin/list-export", "admin.list.export", "Export users", web.Options{
-			LoggedAs: "export",
-			Note:     "Returns all matching users as CSV, with the columns that importUsers accepts.",
-		}),
+	return append(routesOf(&UserRealm, js, createUser, changeUser),
+		UserRealm.exportRoute(),
 		web.Action("PUT", "/admin/list", web.SignedIn, "Change users", userBatch{js}.changeUsers,
 			web.Options{Selects: Users.Info()}),
-	}
+	)
 }
 
 // UserImportRoutes are apart from the others only because of the order of the permissions.
 func UserImportRoutes(js *jobs.Runner) []web.Route {
-	return []web.Route{
-		web.Upload("/admin/list-import", UserCSV.access, "Import users", MaxImportBytes,
-			UserCSV.importWith(js), web.Options{
-				NamedByTitle: true,
-				Note: "All or nothing: if one row is invalid, no user is created, and errors has the " +
-					"faults by line and column, at most 1000. With dry_run=1 it only returns a verdict " +
-					"for each row. The column password_hash, for which you need the permission " +
-					"admin.list.password, too, has hashes of bcrypt, argon2 or scrypt that another " +
-					"program has made; each is replaced when its user signs in. Users with the owner " +
-					"role can't have one.",
-			}),
-	}
+	return []web.Route{UserRealm.importRoute(js)}
+}
+
+// UserRealm declares the users of the administration.
+var UserRealm = Realm[store.User, *User, *store.User]{
+	root:      "admin",
+	one:       "a user",
+	noun:      "user",
+	list:      &Users,
+	byName:    store.UserByName,
+	DeleteJob: "user_delete",
+	ImportJob: "user_import",
+	restored:  store.ForgetMissingAvatar,
+	csv:       userCSV,
 }
 
 var Users = web.Resource[store.User, *User]{
@@ -97,18 +67,8 @@ var Users = web.Resource[store.User, *User]{
 			Order: store.UserByName.Order(),
 			Texts: usersNamed,
 		},
-		{
-			Name:    "created_at",
-			Uses:    web.Sorted | web.Ranged,
-			Order:   store.UserByCreated.Order(),
-			Between: store.UserByCreated.Between,
-		},
-		{
-			Name:    "login_time",
-			Uses:    web.Sorted | web.Ranged,
-			Order:   store.UserByLogin.Order(),
-			Between: store.UserByLogin.Between,
-		},
+		web.TimeColumn("created_at", store.UserByCreated),
+		web.TimeColumn("login_time", store.UserByLogin),
 		{Name: "status", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.UserByStatus)},
 		{Name: "created_by_key", Uses: web.Filtered | web.Param, Numbers: web.IDs(store.UserByKey)},
 		{Name: "sex", Uses: web.Filtered | web.Param, Texts: web.AnyText(store.UserBySex)},
@@ -177,39 +137,19 @@ type newUser struct {
 }
 
 func createUser(req *web.Request, in *userCreation) (*newUser, error) {
-	out := &newUser{}
 	if req.Actor.Key != nil && web.ValueOf(in.Invite) != inviteByMail {
 		return nil, errs.New(errs.Denied,
 			"API keys create users by invitation only; set %s to mail", "invite").Coded("key_not_allowed")
 	}
-	secret, err := firstSecret(req, web.ValueOf(in.Username), &in.firstPassword,
-		"admin.invite.create")
+	u, access, err := UserRealm.create(req, in.Username, &in.firstPassword,
+		func(tx *store.Tx, u *store.User) error {
+			assignUser(&in.userIn, u)
+			return in.UserFieldsIn.Assign(tx, web.AudienceOf(req.Actor), true, u)
+		})
 	if err != nil {
 		return nil, err
 	}
-	err = req.DB.Update(req.Actor, func(tx *store.Tx) (err error) {
-		u := &store.User{Status: true}
-		assignUser(&in.userIn, u)
-		if err := in.UserFieldsIn.Assign(tx, web.AudienceOf(req.Actor), true, u); err != nil {
-			return err
-		}
-		if err := store.Users.Create(tx, u); err != nil {
-			return err
-		}
-		if out.firstAccess, err = giveAccess(req, tx, store.Account{ID: u.ID}, secret,
-			&in.firstPassword); err != nil {
-			return err
-		}
-		if u, err = store.Users.Get(tx, u.ID); err != nil {
-			return err
-		}
-		made, err := UserOf(req, tx, web.AudienceOf(req.Actor), u)
-		if err == nil {
-			out.User = *made
-		}
-		return err
-	})
-	return out, err
+	return &newUser{*u, access}, nil
 }
 
 type userChange struct {
@@ -219,70 +159,10 @@ type userChange struct {
 }
 
 func changeUser(tx *store.Tx, req *web.Request, in *userChange) (*User, error) {
-	return editUser(tx, req, in.ID, func(u *store.User) error {
+	return UserRealm.edit(tx, req, in.ID, func(u *store.User) error {
 		assignUser(&in.userIn, u)
 		return in.UserFieldsIn.Assign(tx, web.AudienceOf(req.Actor), false, u)
 	})
-}
-
-// editUser changes a user. Disabling a user ends the user's sessions.
-func editUser(tx *store.Tx, req *web.Request, id store.ID,
-	apply func(*store.User) error) (*User, error) {
-	u, err := store.Users.Update(tx, id, apply)
-	if err == nil && !bool(u.Status) {
-		req.Note("revoked", u.Username, nil)
-		err = store.EndSessions(tx, store.Account{ID: id}, 0)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return UserOf(req, tx, web.AudienceOf(req.Actor), u)
-}
-
-func enableUser(tx *store.Tx, req *web.Request, in *web.StatusIn) (*User, error) {
-	return editUser(tx, req, in.ID, func(u *store.User) error { u.Status = in.Status; return nil })
-}
-
-type resetIn struct {
-	web.ByID
-	Password *string `json:"password" check:"raw,min=8,max=1024" doc:"New password. If absent, one is generated and returned once; the user must change it in either case"`
-}
-
-type resetOut struct {
-	Password string `json:"password,omitempty" doc:"Generated password, which no other response contains; absent unless one was generated"`
-}
-
-// resetPassword sets a user's password, which the user must then change, and ends the
-// user's sessions.
-func resetPassword(req *web.Request, in *resetIn) (*resetOut, error) {
-	var u *User
-	err := req.DB.View(req.Actor, func(tx *store.Tx) (err error) {
-		u, err = Users.Get(tx, req, in.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return reset(req, u.Username, store.Account{ID: in.ID}, in.Password)
-}
-
-// reset stores a new password, given or generated, that must be changed.
-func reset(req *web.Request, username string, account store.Account,
-	given *string) (*resetOut, error) {
-	secret, err := req.Server.Auth.NewSecret(username, "password", given)
-	if err != nil {
-		return nil, err
-	}
-	err = req.DB.Update(req.Actor, func(tx *store.Tx) error {
-		return req.IfFresh(tx, func() error {
-			return store.SetHash(tx, account, secret.Hash, true, 0)
-		})
-	})
-	if err == nil {
-		err = req.Server.Auth.ForgetInitial(account)
-	}
-	req.Note("password_changed", username, err)
-	return &resetOut{secret.Generated}, err
 }
 
 // SeenUser returns a user in the caller's data scope.
@@ -346,18 +226,6 @@ func ReadEffective(tx *store.Tx, req *web.Request, in *effectiveIn) (*effective,
 	return out, nil
 }
 
-var UserDeletions = jobs.Deletions[store.User, *User]{
-	List:       &Users,
-	Query:      "admin.list.query",
-	Job:        "user_delete",
-	Access:     "admin.list.delete",
-	Check:      store.Users.ValidateDelete,
-	One:        store.Users.Delete,
-	Weight:     jobs.WeightOf(false),
-	CallerLast: true,
-	Restored:   store.ForgetMissingAvatar,
-}
-
 // User is a user in responses: with the names of the department and roles.
 type User struct {
 	store.Ident
@@ -387,6 +255,7 @@ type User struct {
 // UserOf returns a stored user in the form of responses, with the custom fields that an audience
 // may read.
 func UserOf(req *web.Request, tx *store.Tx, who store.FieldAudience, u *store.User) (*User, error) {
+	rules := store.PolicyCache.Get(tx)
 	factor, err := store.HasFactor(tx, store.Account{ID: u.ID})
 	out := &User{
 		Ident:              u.Ident,
@@ -398,8 +267,9 @@ func UserOf(req *web.Request, tx *store.Tx, who store.FieldAudience, u *store.Us
 		Mobile:             u.Mobile,
 		AvatarID:           u.AvatarID,
 		DeptID:             u.DeptID,
-		RoleIDs:            u.RoleIDs,
-		RoleNames:          []string{},
+		DeptName:           rules.DeptName(u.DeptID),
+		RoleIDs:            web.OrEmpty(u.RoleIDs),
+		RoleNames:          rules.RoleNames(u.RoleIDs),
 		Status:             u.Status,
 		LoginIP:            u.LoginIP,
 		LoginTime:          u.LoginTime,
@@ -410,34 +280,8 @@ func UserOf(req *web.Request, tx *store.Tx, who store.FieldAudience, u *store.Us
 		Lockout:            lockoutOf(req, tx, store.Account{ID: u.ID}, u.Username),
 		Fields:             web.FieldValues(tx, store.AdminRealm, who, u.Fields),
 	}
-	if out.RoleIDs == nil {
-		out.RoleIDs = []store.ID{}
-	}
 	if u.AvatarKey != "" {
 		out.AvatarURL = req.Server.URL(web.MediaPath + u.AvatarKey)
 	}
-	rules := store.PolicyCache.Get(tx)
-	out.DeptName = rules.DeptName(u.DeptID)
-	for _, id := range u.RoleIDs {
-		out.RoleNames = append(out.RoleNames, rules.RoleName(id))
-	}
 	return out, err
-}
-
-// RemoveFactor lets a user who has lost the second factor sign in with the password alone.
-func RemoveFactor(tx *store.Tx, req *web.Request, in *web.ByID) (web.Nothing, error) {
-	u, err := Users.Get(tx, req, in.ID)
-	if err != nil {
-		return web.Nothing{}, err
-	}
-	return web.Nothing{}, removeFactors(req, tx, store.Account{ID: in.ID}, u.Username)
-}
-
-func removeFactors(req *web.Request, tx *store.Tx, who store.Account, username string) error {
-	had, err := store.RemoveFactors(tx, who)
-	if err == nil && !had {
-		err = errs.New(errs.NotFound, "%s has no second factor", username)
-	}
-	req.Note("factor_removed", username, err)
-	return err
 }

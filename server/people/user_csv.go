@@ -9,42 +9,29 @@ import (
 	"reeve/store"
 	"reeve/store/errs"
 	"reeve/store/fold"
+	"reeve/store/kv"
 )
 
-// UserCSV describes the CSV files of users of the administration.
-var UserCSV = peopleCSV[store.User, *User]{
-	list: &Users,
+// userCSV describes the CSV files of users of the administration.
+var userCSV = peopleCSV[store.User]{
 	name: "users",
 	columns: []string{"username", "nickname", "email", "mobile", "sex", "department", "roles",
 		"status"},
-	realm:     store.AdminRealm,
-	values:    func(u *store.User) *store.FieldValues { return &u.Fields },
-	Job:       "user_import",
-	access:    "admin.list.import",
-	invites:   "admin.invite.create",
-	passwords: "admin.list.password",
-	read:      readUserRow,
-	write:     userRow,
-	sees:      func(scope *store.Scope, u *store.User) bool { return scope.HasUser(u) },
-	person: func(u *store.User) importedPerson {
-		return importedPerson{store.Account{ID: u.ID}, u.Username, u.Email, bool(u.Status)}
-	},
+	read:   readUserRow,
+	write:  userRow,
+	roleID: idNamed(store.Roles, store.RoleByName),
+	sees:   (*store.Scope).HasUser,
 }
 
-// readUserRow returns the user of a row. Department and roles are looked up by their names.
-func readUserRow(c *importCheck, row csvRow, faults errs.Faults) (store.User, error) {
+// readUserRow returns the user of a row. The department is looked up by its name.
+func readUserRow(c *importCheck, row csvRow, faults errs.Faults) store.User {
 	in := new(userIn)
 	bindRow(web.DescribeFields(reflect.TypeFor[userIn](), "POST"), in, row, faults, "department",
 		"roles")
 	u := store.User{Status: true}
 	assignUser(in, &u)
 	u.DeptID = deptAt(row.cells["department"], c.depts, faults)
-	var err error
-	if u.RoleIDs, err = c.rolesNamed(row.cells["roles"], userRoleID, faults); err == nil &&
-		row.cells[hashColumn] != "" {
-		err = faults.Merge(store.OwnerHash(u.RoleIDs))
-	}
-	return u, err
+	return u
 }
 
 func deptAt(path string, paths map[string][]store.ID, faults errs.Faults) store.ID {
@@ -105,12 +92,16 @@ func (c *importCheck) role(name string,
 	return id, nil
 }
 
-func userRoleID(tx *store.Tx, name string) (store.ID, error) {
-	r, err := store.RoleByName.Get(tx, name)
-	if err != nil {
-		return 0, err
+// idNamed returns the function that finds the ID of a record by its name.
+func idNamed[T any](of *kv.Collection[T],
+	by *kv.Unique[T]) func(tx *store.Tx, name string) (store.ID, error) {
+	return func(tx *store.Tx, name string) (store.ID, error) {
+		v, err := by.Get(tx, name)
+		if err != nil {
+			return 0, err
+		}
+		return of.ID(v), nil
 	}
-	return r.ID, nil
 }
 
 // roleEscape escapes semicolons in a role's name, since semicolons separate names.

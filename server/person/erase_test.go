@@ -36,7 +36,7 @@ func withLeaver(t *testing.T) (*servertest.Instance, store.ID) {
 	})
 	in.Upload("/file/list", "a text", "leaver")
 	in.Update(func(tx *store.Tx) error {
-		return store.Jobs.Create(tx, &store.Job{Kind: people.UserCSV.Job, State: store.JobDone, UserID: id, Username: "leaver"})
+		return store.Jobs.Create(tx, &store.Job{Kind: people.UserRealm.ImportJob, State: store.JobDone, UserID: id, Username: "leaver"})
 	})
 	return in, id
 }

@@ -50,6 +50,16 @@ type Column[T any] struct {
 	Order   kv.Order[T] // order for Sorted
 }
 
+// TimeColumn returns a column of times, for sorting and ranges.
+func TimeColumn[T any](name string, index *kv.Many[T, store.Time]) Column[T] {
+	return Column[T]{
+		Name:    name,
+		Uses:    Sorted | Ranged,
+		Order:   index.Order(),
+		Between: index.Between,
+	}
+}
+
 // IDs returns the condition for a column of references.
 func IDs(index interface {
 	AnyOf(...store.ID) kv.Condition

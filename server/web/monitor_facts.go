@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"reflect"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -59,6 +60,10 @@ func (rt *Route) KnownFields() map[string]bool {
 	}
 	return known
 }
+
+// anonymous matches the HandlerName of a function without a name of its own. Route.With replaces it
+// with the operation's ID.
+var anonymous = regexp.MustCompile(`^(func)?[0-9]`)
 
 // HandlerName returns the name of a handler's function without its package.
 func HandlerName(handler any) string {

@@ -33,7 +33,6 @@ type Options struct {
 	ReadOnly     bool    // changes nothing, although it is no GET
 	LoggedAs     string  // action that the change log has for every use; "" for none
 	Unmonitored  bool    // not recorded in monitoring, except for 401 and 403
-	NamedByTitle bool    // monitoring shows the operation's ID as the handler, which is an anonymous function
 	Answers      Answers // responses of a raw route, for the OpenAPI document; nil for 200 only
 	ETag         bool    // answers with an ETag, or 304
 	Ranges       bool    // a part of its content can be requested
@@ -67,9 +66,9 @@ func (rt Route) With(options ...Options) Route {
 		if o.SentBack != nil {
 			rt.Input.ignore(o.SentBack)
 		}
-		if o.NamedByTitle {
-			rt.Handler = OperationID(&rt)
-		}
+	}
+	if anonymous.MatchString(rt.Handler) {
+		rt.Handler = OperationID(&rt)
 	}
 	if rt.Confirmed && rt.KeyAccess == "" {
 		rt.Keys = ByNoKey

@@ -11,14 +11,13 @@ import (
 )
 
 // Routes of resources whose operations have no logic of their own: everything that they do
-// follows from the Resource and from the constraints that the store declares. Their handlers
-// are anonymous functions, so monitoring shows the operation's ID instead.
+// follows from the Resource and from the constraints that the store declares.
 
 // Get returns the route that returns one record.
 func Get[T, Out any](path, access, title string, t *Resource[T, Out], options ...Options) Route {
 	return Read(path, access, title, func(tx *store.Tx, req *Request, in *ByID) (Out, error) {
 		return t.Get(tx, req, in.ID)
-	}, Options{NamedByTitle: true}).With(options...)
+	}, options...)
 }
 
 // Create returns the route that creates a record: the Resource's blank with the fields of
@@ -34,7 +33,7 @@ func Create[In, T, Out any](path, access, title string, t *Resource[T, Out],
 				return out, err
 			}
 			return t.Output(tx, req, &v)
-		}, Options{NamedByTitle: true}).With(options...)
+		}, options...)
 }
 
 // changeOf is the input of a change: the ID in the path, and the fields of In.
@@ -50,7 +49,7 @@ func Change[In, T, Out any, P revisedOf[T]](path, access, title string, t *Resou
 	return Write("PUT", path, access, title,
 		func(tx *store.Tx, req *Request, in *changeOf[In]) (out Out, err error) {
 			return Edit(tx, req, t, in.ID, func(v *T) { assign(&in.Fields, v) })
-		}, Options{NamedByTitle: true, Record: RecordOf[T, P](t.Collection)}).With(options...)
+		}, Options{Record: RecordOf[T, P](t.Collection)}).With(options...)
 }
 
 // Edit changes one record.
@@ -70,21 +69,20 @@ func Edit[T, Out any](tx *store.Tx, req *Request, t *Resource[T, Out], id store.
 func Remove[T, Out any, P revisedOf[T]](path, access, title string, t *Resource[T, Out],
 	options ...Options) Route {
 	return Write("DELETE", path, access, title, t.remove, Options{
-		NamedByTitle: true,
-		Record:       RecordOf[T, P](t.Collection),
+		Record: RecordOf[T, P](t.Collection),
 	}).With(options...)
 }
 
 // RemoveSeveral returns the route that deletes several records, all or nothing.
 func RemoveSeveral[T, Out any](path, access, title string, t *Resource[T, Out],
 	options ...Options) Route {
-	return DeleteSeveral(path, access, title, t.remove, Options{NamedByTitle: true}).With(options...)
+	return DeleteSeveral(path, access, title, t.remove, options...)
 }
 
 // RemoveOrdered is RemoveSeveral for a tree; order sorts children before their parents.
 func RemoveOrdered[T, Out any](path, access, title string, t *Resource[T, Out],
 	order func(*store.Tx, []store.ID) []store.ID, options ...Options) Route {
-	return deleteOrdered(path, access, title, t.remove, order).With(Options{NamedByTitle: true}).With(options...)
+	return deleteOrdered(path, access, title, t.remove, order).With(options...)
 }
 
 func (t *Resource[T, Out]) remove(tx *store.Tx, _ *Request, in *ByID) (Nothing, error) {
