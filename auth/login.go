@@ -145,12 +145,7 @@ func (a *Auth) Login(in Attempt) (g *Grant, err error) {
 	return g, nil
 }
 
-func realm(app bool) string {
-	if app {
-		return "app"
-	}
-	return "admin"
-}
+func realm(app bool) string { return store.Account{App: app}.Realm() }
 
 func (a *Auth) tooMany(operation string, wait time.Duration) error {
 	a.stats.throttled[operation].Add(1)

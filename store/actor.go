@@ -35,6 +35,9 @@ type Actor struct {
 	rights atomic.Pointer[access]
 }
 
+// Account returns whom the actor is.
+func (a *Actor) Account() Account { return Account{App: a.App, ID: a.ID} }
+
 // System is the actor of seeding, upgrades and tools. It has every permission.
 var System = &Actor{Username: "system", system: true}
 

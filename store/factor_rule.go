@@ -117,7 +117,7 @@ func mayRequireFactor(tx *Tx, required bool) error {
 	if err := RequireProof(tx); err != nil || !required {
 		return err
 	}
-	has, err := HasFactor(tx, Account{App: a.App, ID: a.ID})
+	has, err := HasFactor(tx, a.Account())
 	if err == nil && !has {
 		err = errs.New(errs.Conflict,
 			"set up your own second factor before you require one of others").Coded("factor_first")

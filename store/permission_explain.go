@@ -36,6 +36,22 @@ func Explain(tx *Tx, u *User, key string) *Explanation {
 	return PolicyCache.Get(tx).explain(u, key)
 }
 
+// Explain is Explain for the user of an account.
+func (a Account) Explain(tx *Tx, key string) (*Explanation, error) {
+	if a.App {
+		u, err := AppUsers.Get(tx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		return ExplainApp(tx, u, key), nil
+	}
+	u, err := Users.Get(tx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	return Explain(tx, u, key), nil
+}
+
 // noAccess returns the explanation that a user has no permission at all.
 func noAccess(reason string) *Explanation {
 	return &Explanation{Reason: reason, Roles: []RoleID{}, Path: []Step{}}

@@ -174,7 +174,7 @@ func FlagSubject(tx *Tx, a *Actor) (*feature.Subject, error) {
 	rules := PolicyOf(tx, a)
 	roles := numbers(rules.EnabledRoles(a.RoleIDs))
 	s := &feature.Subject{
-		Key:        Account{App: a.App, ID: a.ID}.Subject(),
+		Key:        a.Account().Subject(),
 		Attributes: map[string]string{"username": a.Username, "realm": "admin"},
 	}
 	if a.App {
@@ -194,7 +194,7 @@ func FlagSubject(tx *Tx, a *Actor) (*feature.Subject, error) {
 // customValues returns the custom fields of a user of either realm that programs may read, and the
 // values. The record is read only if there are such fields.
 func customValues(tx *Tx, a *Actor) (fields []*CustomField, values FieldValues, err error) {
-	who := Account{App: a.App, ID: a.ID}
+	who := a.Account()
 	if fields = CustomFieldsOf(tx, who.Realm(), FieldProgram); len(fields) == 0 {
 		return nil, nil, nil
 	}

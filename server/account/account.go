@@ -204,10 +204,8 @@ func dropNotices(tx *store.Tx, req *web.Request, in *noticesSeen) (web.Nothing, 
 }
 
 type infoIn struct {
-	Nickname *string `json:"nickname" check:"max=64"`
-	Email    *string `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
-	Mobile   *string `json:"mobile" check:"max=32,mobile"`
-	Sex      *int64  `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
+	people.ProfileIn
+	Sex *int64 `json:"sex" check:"enum=sex" doc:"Sex: 0 not given, 1 male, 2 female"`
 	people.UserFieldsIn
 }
 
@@ -219,9 +217,7 @@ type Confirmation struct {
 func changeInfo(req *web.Request, in *infoIn) (out *people.User, err error) {
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		u, err := store.Users.Update(tx, req.Actor.ID, func(u *store.User) error {
-			web.Set(&u.Nickname, in.Nickname)
-			web.Set(&u.Email, in.Email)
-			web.Set(&u.Mobile, in.Mobile)
+			people.AssignProfile(&in.ProfileIn, u.Member())
 			web.Set(&u.Sex, in.Sex)
 			if err := req.Fresh(u); err != nil {
 				return err

@@ -107,7 +107,7 @@ type registration struct {
 // allows it.
 func Register(req *web.Request, in *RegisterIn) (*registration, error) {
 	u := &store.AppUser{Username: in.Username, Status: true}
-	people.AssignProfile(&in.ProfileIn, u)
+	people.AssignProfile(&in.ProfileIn, u.Member())
 	if in.Cookie {
 		if err := req.SameOrigin(); err != nil {
 			return nil, err
@@ -246,7 +246,7 @@ func ChangeOwnAppUser(req *web.Request, in *OwnAppUserIn) (out *ownAppUserOut, e
 		}
 		if err == nil {
 			_, err = people.EditAppUser(tx, req, req.Actor.ID, func(u *store.AppUser) error {
-				people.AssignProfile(&in.ProfileIn, u)
+				people.AssignProfile(&in.ProfileIn, u.Member())
 				return in.AppUserFieldsIn.Assign(tx, store.FieldSelf, false, u)
 			})
 		}

@@ -222,7 +222,7 @@ func VerifyAppEmail(req *web.Request, in *VerifyAppEmailIn) (*mailQueued, error)
 // returns an error unless the caller may ask for it.
 func verifyEmail(req *web.Request, address *string,
 	prove func(tx *store.Tx, present string) error) (out *mailQueued, err error) {
-	who := store.Account{App: req.Actor.App, ID: req.Actor.ID}
+	who := req.Actor.Account()
 	return out, req.DB.Update(req.Actor, func(tx *store.Tx) error {
 		if err := mails.MailReady(req.Server, tx); err != nil {
 			return err

@@ -54,8 +54,12 @@ type AppUser struct {
 	store.Versioned
 }
 
-func appUserOf(tx *store.Tx, req *web.Request, u *store.AppUser) (out *AppUser, err error) {
-	out = &AppUser{
+// AppUserOf returns a stored app user in the form of responses, with the custom fields that an
+// audience may read.
+func AppUserOf(req *web.Request, tx *store.Tx, who store.FieldAudience,
+	u *store.AppUser) (*AppUser, error) {
+	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
+	out := &AppUser{
 		Ident:         u.Ident,
 		Username:      u.Username,
 		Nickname:      u.Nickname,
@@ -70,12 +74,12 @@ func appUserOf(tx *store.Tx, req *web.Request, u *store.AppUser) (out *AppUser, 
 		LoginIP:       u.LoginIP,
 		LoginTime:     u.LoginTime,
 		CreatedByKey:  u.CreatedByKey,
+		SecondFactor:  store.Flag(factor),
 		Versioned:     u.Versioned,
 		Lockout:       lockoutOf(req, tx, store.Account{App: true, ID: u.ID}, u.Username),
-		Fields:        web.FieldValues(tx, store.AppRealm, web.AudienceOf(req.Actor), u.Fields),
+		Fields:        web.FieldValues(tx, store.AppRealm, who, u.Fields),
 	}
-	factor, err := store.HasFactor(tx, store.Account{App: true, ID: u.ID})
-	if out.SecondFactor = store.Flag(factor); err == nil && bool(u.Pending) {
+	if err == nil && bool(u.Pending) {
 		out.PendingEmail, err = store.RegistrationEmail(tx, u.ID)
 	}
 	return out, err
@@ -85,10 +89,12 @@ var AppUsers = web.Resource[store.AppUser, *AppUser]{
 	Collection: store.AppUsers,
 	Keywords:   []string{"username", "nickname", "email", "mobile"},
 	Order:      "id, ascending",
-	Output:     appUserOf,
 	Named:      true,
 	Custom:     store.AppUserByField,
 	Realm:      store.AppRealm,
+	Output: func(tx *store.Tx, req *web.Request, u *store.AppUser) (*AppUser, error) {
+		return AppUserOf(req, tx, web.AudienceOf(req.Actor), u)
+	},
 	Columns: []web.Column[store.AppUser]{
 		{Name: "id", Uses: web.Sorted},
 		{Name: "username", Uses: web.Sorted, Order: store.AppUserByName.Order()},
@@ -106,14 +112,19 @@ var AppUsers = web.Resource[store.AppUser, *AppUser]{
 	},
 }
 
-// ProfileIn has the fields that app users can set for themselves.
+// ProfileIn has the fields that users of both realms can set for themselves.
 type ProfileIn struct {
 	Nickname *string `json:"nickname" check:"max=64"`
 	Email    *string `json:"email" check:"max=254,email" doc:"E-mail address, unique unless empty"`
 	Mobile   *string `json:"mobile" check:"max=32,mobile"`
 }
 
-var AssignProfile = web.Assigning[ProfileIn, store.AppUser]()
+// AssignProfile sets the fields that were sent.
+func AssignProfile(in *ProfileIn, u store.Member) {
+	web.Set(u.Nickname, in.Nickname)
+	web.Set(u.Email, in.Email)
+	web.Set(u.Mobile, in.Mobile)
+}
 
 type AppUserIn struct {
 	Username *string `json:"username" check:"create,min=3,max=32,username" doc:"Username: 3 to 32 letters, digits and . _ -; unique; texts that differ only in case, width, spaces or invisible characters are the same"`

@@ -96,15 +96,11 @@ type personData struct {
 func (f *Person) downloadUserData(req *web.Request, in *web.ByID, w http.ResponseWriter) error {
 	p := &personData{sender: f.Sender, req: req, who: store.Account{ID: in.ID}}
 	p.record = func(tx *store.Tx) (any, error) {
-		out, err := people.Users.Get(tx, req, in.ID)
+		u, err := people.SeenUser(req, tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		u, err := store.Users.Get(tx, in.ID)
-		if err == nil {
-			out.Fields = web.FieldValues(tx, store.AdminRealm, store.FieldExport, u.Fields)
-		}
-		return out, err
+		return people.UserOf(req, tx, store.FieldExport, u)
 	}
 	return p.send(w, "user-"+in.ID.String()+"-data.zip")
 }
@@ -112,15 +108,11 @@ func (f *Person) downloadUserData(req *web.Request, in *web.ByID, w http.Respons
 func (f *Person) downloadAppUserData(req *web.Request, in *web.ByID, w http.ResponseWriter) error {
 	p := &personData{sender: f.Sender, req: req, who: store.Account{App: true, ID: in.ID}}
 	p.record = func(tx *store.Tx) (any, error) {
-		out, err := people.AppUsers.Get(tx, req, in.ID)
+		u, err := store.AppUsers.Get(tx, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		u, err := store.AppUsers.Get(tx, in.ID)
-		if err == nil {
-			out.Fields = web.FieldValues(tx, store.AppRealm, store.FieldExport, u.Fields)
-		}
-		return out, err
+		return people.AppUserOf(req, tx, store.FieldExport, u)
 	}
 	return p.send(w, "app-user-"+in.ID.String()+"-data.zip")
 }

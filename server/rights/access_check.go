@@ -71,8 +71,8 @@ func introspect(req *web.Request, in *introspectIn) (out *introspection, err err
 			Username:  a.Username,
 			TokenType: "Bearer",
 			Expires:   int64(session.ExpiresAt) / 1e6,
-			Subject:   subjectOf(a),
-			Realm:     realmOf(a),
+			Subject:   a.Account().Subject(),
+			Realm:     a.Account().Realm(),
 			UserID:    a.ID,
 		}
 		if session.Key != nil {
@@ -82,18 +82,6 @@ func introspect(req *web.Request, in *introspectIn) (out *introspection, err err
 		out.Fields, err = store.ProgramFields(tx, a)
 		return err
 	})
-}
-
-// subjectOf names a user in all realms.
-func subjectOf(a *store.Actor) string {
-	return store.Account{App: a.App, ID: a.ID}.Subject()
-}
-
-func realmOf(a *store.Actor) string {
-	if a.App {
-		return "app"
-	}
-	return "admin"
 }
 
 type checkIn struct {
@@ -252,7 +240,7 @@ func (c *checkedCaller) policy(tx *store.Tx) *store.Policy {
 }
 
 func (c *checkedCaller) user(tx *store.Tx) (u *checkedUser, err error) {
-	u = &checkedUser{ID: c.actor.ID, Username: c.actor.Username, Realm: realmOf(c.actor)}
+	u = &checkedUser{ID: c.actor.ID, Username: c.actor.Username, Realm: c.actor.Account().Realm()}
 	if c.actor.Key != nil {
 		u.KeyID, u.KeyName = c.actor.Key.ID, c.actor.Key.Name
 		return u, nil
@@ -263,29 +251,23 @@ func (c *checkedCaller) user(tx *store.Tx) (u *checkedUser, err error) {
 
 // reason returns why the actor has a permission or not.
 func (c *checkedCaller) reason(tx *store.Tx, key string) (string, error) {
-	switch {
-	case c.refused != "":
+	if c.refused != "" {
 		return c.refused, nil
-	case c.actor.App:
-		u, err := store.AppUsers.Get(tx, c.actor.ID)
-		if err != nil {
-			return "", err
-		}
-		return store.ExplainApp(tx, u, key).Reason, nil
-	case c.actor.Key != nil:
-		k, err := store.APIKeys.Get(tx, c.actor.Key.ID)
-		if err != nil {
-			return "", err
-		}
-		e, err := store.ExplainKey(tx, k, key)
-		if err != nil {
-			return "", err
-		}
-		return e.Reason, nil
 	}
-	u, err := store.Users.Get(tx, c.actor.ID)
+	e, err := c.explain(tx, key)
 	if err != nil {
 		return "", err
 	}
-	return store.Explain(tx, u, key).Reason, nil
+	return e.Reason, nil
+}
+
+func (c *checkedCaller) explain(tx *store.Tx, key string) (*store.Explanation, error) {
+	if c.actor.Key == nil {
+		return c.actor.Account().Explain(tx, key)
+	}
+	k, err := store.APIKeys.Get(tx, c.actor.Key.ID)
+	if err != nil {
+		return nil, err
+	}
+	return store.ExplainKey(tx, k, key)
 }

@@ -3,7 +3,6 @@ package rights
 import (
 	"reeve/server/web"
 	"reeve/store"
-	"reeve/store/errs"
 )
 
 // Roles and permissions of app users, apart from those of users. Reeve itself requires none of
@@ -136,37 +135,4 @@ func enableAppPermission(tx *store.Tx, req *web.Request,
 	return web.Edit(tx, req, &appPermissions, in.ID, func(p *store.AppPermission) {
 		p.Status = in.Status
 	})
-}
-
-type explainAppIn struct {
-	UserID store.ID `query:"user_id" check:"required" doc:"ID of the app user"`
-	Key    string   `query:"key" check:"required"`
-	pastTime
-}
-
-// explainApp explains a permission of an app user now, or at an earlier time from the change log,
-// which is read outside the transaction.
-func explainApp(req *web.Request, in *explainAppIn) (out *store.Explanation, err error) {
-	at, err := in.time()
-	if err != nil {
-		return nil, err
-	}
-	past := in.At != ""
-	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
-		if past && at > tx.Now() {
-			return errs.Field(errs.Invalid, "at", "must not be in the future")
-		}
-		u, err := store.AppUsers.Get(tx, in.UserID)
-		if past && errs.Is(err, errs.NotFound) {
-			return nil // deleted since
-		}
-		if err == nil && !past {
-			out = store.ExplainApp(tx, u, in.Key)
-		}
-		return err
-	})
-	if err == nil && past {
-		out, err = store.ExplainAt(req.DB.DB, at, store.Account{App: true, ID: in.UserID}, in.Key)
-	}
-	return out, err
 }

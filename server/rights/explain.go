@@ -1,7 +1,6 @@
 package rights
 
 import (
-	"reeve/server/people"
 	"reeve/server/web"
 	"reeve/store"
 	"reeve/store/errs"
@@ -20,57 +19,77 @@ type pastTime struct {
 	TZ string `query:"tz" doc:"Time zone, like Asia/Shanghai or +08:00, of a date and of a time without one; default: UTC"`
 }
 
-// time parses the parameter at.
-func (in *pastTime) time() (store.Time, error) {
+// time parses the parameter at; nil for now.
+func (in *pastTime) time() (*store.Time, error) {
 	faults := errs.Faults{}
 	zone, err := web.ZoneOf(in.TZ)
 	if err != nil {
 		faults.Add("tz", "must be a time zone, such as Asia/Shanghai or +08:00")
-		return 0, faults.Err(errs.Malformed)
+		return nil, faults.Err(errs.Malformed)
 	}
 	if in.At == "" {
-		return 0, nil
+		return nil, nil
 	}
 	at, err := web.Bound(in.At, false, zone)
 	if err != nil {
 		faults.Add("at",
 			"must be a time such as 2025-05-08T03:04:05Z, or a date such as 2025-05-08")
 	}
-	return at, faults.Err(errs.Malformed)
+	return &at, faults.Err(errs.Malformed)
 }
 
-// explain explains a permission of a user now, or at an earlier time from the change log, which is
-// read outside the transaction. The user must be in the caller's data scope now; one who was
-// deleted is in the data scope all.
-func explain(req *web.Request, in *explainIn) (out *store.Explanation, err error) {
+// explain explains a permission of a user or of an API key.
+func explain(req *web.Request, in *explainIn) (*store.Explanation, error) {
 	at, err := in.time()
 	if err != nil {
 		return nil, err
 	}
-	past := in.At != ""
 	switch {
 	case (in.UserID == 0) == (in.KeyID == 0):
 		return nil, errs.Field(errs.Malformed, "user_id", "either user_id or key_id is required")
-	case in.KeyID != 0 && past:
+	case in.KeyID != 0 && in.At != "":
 		return nil, errs.Field(errs.Malformed, "at", "is not available for API keys")
 	case in.KeyID != 0:
 		return explainKey(req, in)
 	}
+	return explainAccount(req, store.Account{ID: in.UserID}, in.Key, at)
+}
+
+type explainAppIn struct {
+	UserID store.ID `query:"user_id" check:"required" doc:"ID of the app user"`
+	Key    string   `query:"key" check:"required"`
+	pastTime
+}
+
+// explainApp explains a permission of an app user.
+func explainApp(req *web.Request, in *explainAppIn) (*store.Explanation, error) {
+	at, err := in.time()
+	if err != nil {
+		return nil, err
+	}
+	return explainAccount(req, store.Account{App: true, ID: in.UserID}, in.Key, at)
+}
+
+// explainAccount explains a permission of a user of either realm now, or at an earlier time from
+// the change log, which is read outside the transaction. The user must be in the caller's data
+// scope now; a user who was deleted is in the data scope all.
+func explainAccount(req *web.Request, who store.Account, key string,
+	at *store.Time) (out *store.Explanation, err error) {
 	err = req.DB.View(req.Actor, func(tx *store.Tx) error {
-		if past && at > tx.Now() {
+		if at != nil && *at > tx.Now() {
 			return errs.Field(errs.Invalid, "at", "must not be in the future")
 		}
-		u, err := people.SeenUser(req, tx, in.UserID)
-		if past && errs.Is(err, errs.NotFound) && req.Actor.Scope(tx).All {
+		_, err := who.Seen(tx)
+		if at != nil && errs.Is(err, errs.NotFound) && (who.App || req.Actor.Scope(tx).All) {
 			return nil
 		}
-		if err == nil && !past {
-			out = store.Explain(tx, u, in.Key)
+		if err == nil && at == nil {
+			out, err = who.Explain(tx, key)
 		}
 		return err
 	})
-	if err == nil && past {
-		out, err = store.ExplainAt(req.DB.DB, at, store.Account{ID: in.UserID}, in.Key)
+	if err == nil && at != nil {
+		out, err = store.ExplainAt(req.DB.DB, *at, who, key)
 	}
 	return out, err
 }
