@@ -245,7 +245,7 @@ func ChangeOwnAppUser(req *web.Request, in *OwnAppUserIn) (out *ownAppUserOut, e
 			err = needsPassword(in.Email, u.Email, confirmed)
 		}
 		if err == nil {
-			_, err = people.EditAppUser(tx, req, req.Actor.ID, func(u *store.AppUser) error {
+			_, err = people.AppUserRealm.Edit(tx, req, req.Actor.ID, func(u *store.AppUser) error {
 				people.AssignProfile(&in.ProfileIn, u.Member())
 				return in.AppUserFieldsIn.Assign(tx, store.FieldSelf, false, u)
 			})

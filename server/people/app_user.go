@@ -1,9 +1,13 @@
 package people
 
 import (
+	"reflect"
+	"strconv"
+
 	"reeve/server/jobs"
 	"reeve/server/web"
 	"reeve/store"
+	"reeve/store/errs"
 )
 
 func AppUserRoutes(js *jobs.Runner) []web.Route {
@@ -174,7 +178,7 @@ func changeAppUser(tx *store.Tx, req *web.Request, in *appUserChange) (*AppUser,
 			return nil, err
 		}
 	}
-	return AppUserRealm.edit(tx, req, in.ID, func(u *store.AppUser) error {
+	return AppUserRealm.Edit(tx, req, in.ID, func(u *store.AppUser) error {
 		AssignAppUser(&in.AppUserIn, u)
 		web.Set(&u.Pending, in.Pending)
 		if address != "" && u.Email == "" {
@@ -184,14 +188,8 @@ func changeAppUser(tx *store.Tx, req *web.Request, in *appUserChange) (*AppUser,
 	})
 }
 
-// EditAppUser changes an app user. Disabling a user ends the user's sessions.
-func EditAppUser(tx *store.Tx, req *web.Request, id store.ID,
-	apply func(*store.AppUser) error) (*AppUser, error) {
-	return AppUserRealm.edit(tx, req, id, apply)
-}
-
 func setAppRoles(tx *store.Tx, req *web.Request, in *rolesIn) (*AppUser, error) {
-	return AppUserRealm.edit(tx, req, in.ID, func(u *store.AppUser) error {
+	return AppUserRealm.Edit(tx, req, in.ID, func(u *store.AppUser) error {
 		u.RoleIDs = in.RoleIDs
 		return nil
 	})
@@ -201,4 +199,24 @@ func setAppRoles(tx *store.Tx, req *web.Request, in *rolesIn) (*AppUser, error) 
 type rolesIn struct {
 	web.ByID
 	RoleIDs []store.ID `json:"role_ids" check:"required,max=100" doc:"IDs of all app roles of the app user, which replace the current ones"`
+}
+
+// appUserCSV describes the CSV files of app users. Whether an address is verified is not in them:
+// only the program verifies addresses.
+var appUserCSV = peopleCSV[store.AppUser]{
+	name:    "app-users",
+	columns: []string{"username", "nickname", "email", "mobile", "roles", "status"},
+	read: func(_ *importCheck, row csvRow, faults errs.Faults) store.AppUser {
+		in := new(AppUserIn)
+		bindRow(web.DescribeFields(reflect.TypeFor[AppUserIn](), "POST"), in, row, faults, "roles")
+		u := store.AppUser{Status: true}
+		AssignAppUser(in, &u)
+		return u
+	},
+	write: func(tx *store.Tx, u *store.AppUser) []string {
+		roles := roleNames(store.AppPolicyCache.Get(tx), u.RoleIDs)
+		return []string{u.Username, u.Nickname, u.Email, u.Mobile, roles,
+			strconv.FormatInt(web.FlagNumber(u.Status), 10)}
+	},
+	roleID: idNamed(store.AppRoles, store.AppRoleByName),
 }

@@ -121,8 +121,8 @@ func (r *Realm[T, Out, P]) create(req *web.Request, username *string, first *fir
 	return out, access, err
 }
 
-// edit changes a user. Disabling a user ends the user's sessions.
-func (r *Realm[T, Out, P]) edit(tx *store.Tx, req *web.Request, id store.ID,
+// Edit changes a user. Disabling a user ends the user's sessions.
+func (r *Realm[T, Out, P]) Edit(tx *store.Tx, req *web.Request, id store.ID,
 	apply func(*T) error) (out Out, err error) {
 	u, err := r.list.Collection.Update(tx, id, apply)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Realm[T, Out, P]) edit(tx *store.Tx, req *web.Request, id store.ID,
 }
 
 func (r *Realm[T, Out, P]) enable(tx *store.Tx, req *web.Request, in *web.StatusIn) (Out, error) {
-	return r.edit(tx, req, in.ID, func(u *T) error {
+	return r.Edit(tx, req, in.ID, func(u *T) error {
 		*P(u).Member().Status = in.Status
 		return nil
 	})

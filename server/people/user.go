@@ -159,7 +159,7 @@ type userChange struct {
 }
 
 func changeUser(tx *store.Tx, req *web.Request, in *userChange) (*User, error) {
-	return UserRealm.edit(tx, req, in.ID, func(u *store.User) error {
+	return UserRealm.Edit(tx, req, in.ID, func(u *store.User) error {
 		assignUser(&in.userIn, u)
 		return in.UserFieldsIn.Assign(tx, web.AudienceOf(req.Actor), false, u)
 	})
