@@ -119,6 +119,7 @@ var mustNotKnow = map[string][]string{
 var onlyIn = map[string]string{
 	"github.com/knadh/koanf": "reeve/server/config",
 	"flag":                   "reeve/server/cli",
+	"github.com/spf13":       "reeve/server/cli",
 	"github.com/yuin":        "reeve/server/manual",
 	"github.com/wneessen":    "reeve/server/mail",
 }

@@ -3,7 +3,7 @@
 // the server; the other commands print something or work on the data of a stopped
 // server.
 //
-// Start with commands, the table for Run and the usage text, and with program, the
+// Start with commands, the table from which Tree makes what cobra runs, and with program, the
 // state of one run, whose methods are the commands. To add a command, add a row and a
 // method.
 //
@@ -18,72 +18,21 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
-
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"reeve/auth"
 	"reeve/auth/breached"
 	"reeve/server/config"
 	"reeve/store"
 	"reeve/store/errs"
 )
-
-// command is a row of the table of commands.
-type command struct {
-	name, args, help string
-	run              func(*program) error
-	plain            bool // needs no configuration
-}
-
-// commands is the table of commands, the default command first.
-var commands = []command{
-	{"serve", "", "run the server until SIGTERM or SIGINT (default)", (*program).serve, false},
-	{"version", "", "print the version", (*program).printVersion, true},
-	{"verify", "", "check every record of the database; the server must be stopped",
-		(*program).verify, false},
-	{"restore", "FILE",
-		"replace the data with a backup, decrypted with --identity; the server must be stopped",
-		(*program).restore, false},
-	{"key rotate", "",
-		"replace secret.key and reencrypt every secret value; the server must be stopped",
-		(*program).rotateKey, false},
-	{"key identity", "", "print a new identity and recipient for encrypted backups",
-		(*program).newIdentity, true},
-	{"salvage", "NEWDIR",
-		"copy the intact part of damaged data to a new directory; the server must be stopped",
-		(*program).salvage, false},
-	{"audit verify", "[FILE…]",
-		"check that no entry of the change log, or of exported files of it, was altered",
-		(*program).verifyLog, false},
-	{"compact", "",
-		"reclaim free space by rewriting both database files; the server must be stopped",
-		(*program).compact, false},
-	{"admin recover", "",
-		"reset the password and second factor of an owner; the server must be stopped",
-		(*program).recover, false},
-	{"licenses", "", "print the licenses of the software in the program", (*program).printNotice,
-		true},
-	{"help", "[TOPIC]", "print a topic of the manual, or the list of topics", (*program).help,
-		true},
-	{"config", "", "print config.example.toml", (*program).example, true},
-}
-
-// takes reports whether the command can have n arguments; one in brackets is optional, and one that
-// ends with … can be repeated.
-func (c *command) takes(n int) bool {
-	all := len(strings.Fields(c.args))
-	if strings.HasSuffix(c.args, "…]") {
-		n = min(n, all)
-	}
-	return n <= all && n >= all-strings.Count(c.args, "[")
-}
 
 // Release is the version of the program and its licenses, as main knows them.
 type Release struct {
@@ -96,6 +45,7 @@ type program struct {
 	version  string
 	notice   string
 	command  string   // name of the command
+	file     string   // value of --config: path of a file
 	args     []string // arguments after the command, without flags
 	identity string   // value of --identity: path of a file
 	head     string   // value of --head: head of the change log
@@ -103,6 +53,7 @@ type program struct {
 
 	firstName, first, firstFile string // values of usernameVariable, passwordVariable and passwordFileVariable
 
+	root     *cobra.Command
 	config   *config.Config
 	breached *breached.List // leaked passwords, for serve; nil for none
 	log      zerolog.Logger
@@ -111,41 +62,29 @@ type program struct {
 // Run runs the command that args begin with, or serve if there is none. Only serve
 // handles SIGINT and SIGTERM; they end any other command at once.
 func Run(release Release, args []string, out, errOut io.Writer) error {
-	cmd, args, err := findCommand(args)
-	if err != nil {
-		return err
-	}
-	p := &program{
-		version: release.Version,
-		notice:  release.Notice,
-		command: cmd.name,
-		out:     out,
-		err:     errOut,
-	}
-	p.firstName = cmp.Or(strings.TrimSpace(auth.TakeVariable(usernameVariable)), firstUser)
-	p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
-	f := newFlags(cmd)
-	if p.args, err = f.parse(args); errors.Is(err, flag.ErrHelp) {
-		usage(out, f)
-		return nil
-	} else if err != nil {
-		return err
-	}
-	if !cmd.takes(len(p.args)) {
-		return fmt.Errorf("usage: %s; the command comes first",
-			strings.TrimSpace("reeve "+cmd.name+" [flags] "+cmd.args))
-	}
-	p.identity, p.head = f.identity, f.head
-	if !cmd.plain {
-		if err := p.configure(f); err != nil {
-			return err
+	root := Tree(release, out, errOut)
+	root.SetArgs(args)
+	return root.Execute()
+}
+
+// runs returns the function with which cobra runs a command.
+func (p *program) runs(c *command) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p.command, p.args = c.name, args
+		p.firstName = cmp.Or(strings.TrimSpace(auth.TakeVariable(usernameVariable)), firstUser)
+		p.first, p.firstFile = auth.TakeVariable(passwordVariable), auth.TakeVariable(passwordFileVariable)
+		if !c.plain {
+			if err := p.configure(cmd.Flags()); err != nil {
+				return err
+			}
 		}
+		err := c.run(p)
+		if store.IsDamage(err) && c.name != "restore" &&
+			!strings.Contains(err.Error(), p.config.DataDir) {
+			err = fmt.Errorf("%s: %w", p.config.DataDir, err)
+		}
+		return errs.ForOperator(err)
 	}
-	if err = cmd.run(p); store.IsDamage(err) && cmd.name != "restore" &&
-		!strings.Contains(err.Error(), p.config.DataDir) {
-		err = fmt.Errorf("%s: %w", p.config.DataDir, err)
-	}
-	return errs.ForOperator(err)
 }
 
 // wayOut is the advice to the operator about damage that a command has found.
@@ -172,24 +111,9 @@ func ExitCode(err error) int {
 	return 1
 }
 
-// findCommand returns the command that args begin with, and the arguments after it.
-func findCommand(args []string) (command, []string, error) {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return commands[0], args, nil
-	}
-	for _, c := range commands {
-		if words := strings.Fields(c.name); len(args) >= len(words) &&
-			slices.Equal(args[:len(words)], words) {
-			return c, args[len(words):], nil
-		}
-	}
-	return command{}, nil, fmt.Errorf("unknown command %q; `reeve --help` lists them",
-		strings.Join(args, " "))
-}
-
 // configure loads the configuration and opens the log.
-func (p *program) configure(f *flags) (err error) {
-	if p.config, err = config.Load(f.config, f.keys()); err != nil {
+func (p *program) configure(f *pflag.FlagSet) (err error) {
+	if p.config, err = config.Load(p.file, keysOf(f)); err != nil {
 		return err
 	}
 	if p.log, err = newLog(p.err, p.config.LogLevel); err != nil {

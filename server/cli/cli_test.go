@@ -2,10 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,14 +25,14 @@ func runIn(t *testing.T, args ...string) (out, log string, err error) {
 func TestWrongCommandLines(t *testing.T) {
 	for line, want := range map[string]string{
 		"srve":                        "unknown command \"srve\"; `reeve --help` lists them",
-		"key":                         "unknown command \"key\"; `reeve --help` lists them",
-		"--colour blue":               "flag provided but not defined: -colour",
-		"verify --data":               "flag needs an argument: -data",
-		"serve now":                   "usage: reeve serve [flags]; the command comes first",
-		"--data x verify":             "usage: reeve serve [flags]; the command comes first",
-		"key rotate now":              "usage: reeve key rotate [flags]; the command comes first",
-		"restore":                     "usage: reeve restore [flags] FILE; the command comes first",
-		"restore a --data x b":        "usage: reeve restore [flags] FILE; the command comes first",
+		"key rtate":                   "unknown command \"rtate\"; `reeve key --help` lists them",
+		"--colour blue":               "unknown flag: --colour",
+		"verify --data":               "flag needs an argument: --data",
+		"verify --listen :1":          "unknown flag: --listen",
+		"serve now":                   "usage: reeve serve",
+		"key rotate now":              "usage: reeve key rotate",
+		"restore":                     "usage: reeve restore FILE",
+		"restore a --data x b":        "usage: reeve restore FILE",
 		"verify --config missing":     "read missing: open missing: no such file or directory",
 		"admin recover --data x":      "there is no database in x",
 		"restore a --identity broken": "open broken: no such file or directory",
@@ -50,13 +50,19 @@ func TestWrongCommandLines(t *testing.T) {
 }
 
 func TestHelp_EveryCommand(t *testing.T) {
-	out, _, err := runIn(t, "verify", "--help")
+	out, _, err := runIn(t, "--help")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range commands {
 		if line := strings.TrimSpace(c.name+" "+c.args) + " "; !strings.Contains(out, "\n  "+line) {
 			t.Errorf("no line begins with %q:\n%s", line, out)
+		}
+		for _, ask := range [][]string{append(strings.Fields(c.name), "--help"), append([]string{"help"}, strings.Fields(c.name)...)} {
+			text, _, err := runIn(t, ask...)
+			if err != nil || !strings.Contains(text, c.help) || !strings.Contains(text, "reeve "+c.name) {
+				t.Errorf("reeve %s: %v\n%s", ask, err, text)
+			}
 		}
 	}
 }
@@ -73,17 +79,20 @@ func TestLicenses_PrintsNotice(t *testing.T) {
 	}
 }
 
-func TestFlags_AfterArguments(t *testing.T) {
+func TestFlags_Anywhere(t *testing.T) {
 	for line, want := range map[string]map[string]string{
-		"--data d FILE":                {"data.dir": "d"},
-		"FILE --data d":                {"data.dir": "d"},
-		"FILE --data= --listen :1":     {"data.dir": "", "server.listen": ":1"},
-		"--identity i FILE --config c": {},
+		"serve --data d":       {"data.dir": "d"},
+		"--data d serve":       {"data.dir": "d"},
+		"--data= --listen :1":  {"data.dir": "", "server.listen": ":1"},
+		"serve --config c":     {},
+		"--listen=:1 --data d": {"data.dir": "d", "server.listen": ":1"},
 	} {
-		f := newFlags(commands[0])
-		others, err := f.parse(strings.Fields(line))
-		if err != nil || !slices.Equal(others, []string{"FILE"}) || !maps.Equal(f.keys(), want) {
-			t.Errorf("%s: %q and %v, want FILE and %v (%v)", line, others, f.keys(), want, err)
+		cmd, rest, err := Tree(Release{}, io.Discard, io.Discard).Find(strings.Fields(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.ParseFlags(rest); err != nil || !maps.Equal(keysOf(cmd.Flags()), want) {
+			t.Errorf("%s: %v, want %v (%v)", line, keysOf(cmd.Flags()), want, err)
 		}
 	}
 }
@@ -94,10 +103,10 @@ func TestFlags_ExistingKeys(t *testing.T) {
 		table, last, _ := strings.Cut(key, ".")
 		_, text, _ := strings.Cut(config.Example(), "\n["+table+"]\n")
 		if text, _, _ = strings.Cut(text, "\n["); !strings.Contains(text, "\n"+last+" = ") {
-			t.Errorf("-%s sets %s, which is no key", name, key)
+			t.Errorf("--%s sets %s, which is no key", name, key)
 		}
-		if newFlags(commands[0]).Lookup(name) == nil {
-			t.Errorf("there is no flag -%s", name)
+		if Tree(Release{}, io.Discard, io.Discard).Flags().Lookup(name) == nil && Tree(Release{}, io.Discard, io.Discard).PersistentFlags().Lookup(name) == nil {
+			t.Errorf("there is no flag --%s", name)
 		}
 	}
 }
@@ -107,11 +116,11 @@ func TestFirstPassword_NotLogged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var log bytes.Buffer
 	p := &program{version: "1.2.3", err: &log, firstName: firstUser}
-	f := newFlags(commands[0])
-	if _, err := f.parse([]string{"--data", "data"}); err != nil {
+	root := Tree(Release{}, io.Discard, io.Discard)
+	if err := root.ParseFlags([]string{"--data", "data"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.configure(f); err != nil {
+	if err := p.configure(root.Flags()); err != nil {
 		t.Fatal(err)
 	}
 	db, _, err := p.open()
@@ -145,8 +154,5 @@ func TestHelp_Manual(t *testing.T) {
 	none, _, err := runIn(t, "help", "cooking")
 	if err == nil || none != "" || !strings.HasPrefix(err.Error(), "unknown topic \"cooking\"; the topics are:\n\n  getting-started ") {
 		t.Errorf("%v\n%s", err, none)
-	}
-	if _, _, err := runIn(t, "help", "a", "b"); err == nil || err.Error() != "usage: reeve help [flags] [TOPIC]; the command comes first" {
-		t.Errorf("%v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // helpWidth is the number of columns of a topic's text.
 const helpWidth = 92
 
-// help prints a topic of the manual, or the list of topics.
+// help prints a topic of the manual or the flags of a command, or the list of topics.
 func (p *program) help() error {
 	files, err := fs.Sub(embed.Manual, "manual")
 	if err != nil {
@@ -30,7 +30,10 @@ func (p *program) help() error {
 	}
 	t := manual.Find(topics, p.args[0])
 	if t == nil {
-		return fmt.Errorf("unknown topic %q; the topics are:\n\n%s", p.args[0],
+		if cmd, rest, err := p.root.Find(p.args); err == nil && len(rest) == 0 {
+			return cmd.Help()
+		}
+		return fmt.Errorf("unknown topic %q; the topics are:\n\n%s", strings.Join(p.args, " "),
 			strings.TrimRight(listOf(topics), "\n"))
 	}
 	_, err = io.WriteString(p.out, t.Text(helpWidth))

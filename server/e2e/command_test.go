@@ -54,12 +54,12 @@ func TestWrongCommandLines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ words, says string }{
 		"unknown command":            {"srve", `"srve"`},
-		"half of a command":          {"admin", `"admin"`},
+		"unknown part of a command":  {"admin recovr", `"recovr"`},
 		"unknown flag":               {"--colour blue", "-colour"},
 		"unknown flag of a command":  {"verify --fast", "-fast"},
 		"flag without its value":     {"serve --data", "-data"},
 		"argument too many":          {"verify here", "usage: reeve verify"},
-		"argument missing":           {"restore", "usage: reeve restore [flags] FILE"},
+		"argument missing":           {"restore", "usage: reeve restore FILE"},
 		"argument after the command": {"serve now", "usage: reeve serve"},
 	} {
 		t.Run(name, func(t *testing.T) {
