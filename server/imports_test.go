@@ -17,7 +17,7 @@ import (
 // missing is a feature of the server that needs no other: see plainFeature. Imports never
 // point back.
 var mayImport = map[string][]string{
-	"reeve/server/cli":                 {"reeve/auth", "reeve/auth/breached", "reeve/embed", "reeve/server", "reeve/server/config", "reeve/server/manual", "reeve/server/ops", "reeve/server/people", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
+	"reeve/server/cli":                 {"reeve/auth", "reeve/auth/breached", "reeve/embed", "reeve/server", "reeve/server/config", "reeve/server/manual", "reeve/server/ops", "reeve/server/people", "reeve/server/service", "reeve/server/web", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
 	"reeve/server/config":              {"reeve/server/monitor", "reeve/server/redis", "reeve/server/web", "reeve/server/webhook", "reeve/store", "reeve/store/kv"},
 	"reeve/server":                     {"reeve/auth", "reeve/server/account", "reeve/server/changes", "reeve/server/files", "reeve/server/forward", "reeve/server/jobs", "reeve/server/mails", "reeve/server/openapi", "reeve/server/ops", "reeve/server/pages", "reeve/server/people", "reeve/server/person", "reeve/server/rights", "reeve/server/settings", "reeve/server/web", "reeve/server/webhooks", "reeve/store", "reeve/store/kv", "reeve/store/errs"},
 	"reeve/server/person":              {"reeve/server/account", "reeve/server/changes", "reeve/server/mails", "reeve/server/monitor", "reeve/server/people", "reeve/server/redact", "reeve/server/rights", "reeve/server/web", "reeve/server/webhooks", "reeve/store", "reeve/store/kv", "reeve/store/audit", "reeve/store/errs"},
@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"reeve/server/mail":                {},
 	"reeve/server/redact":              {},
 	"reeve/server/sdk":                 {},
+	"reeve/server/service":             {},
 	"reeve/server/redis":               {"reeve/store", "reeve/store/kv"},
 	"reeve/server/picture":             {"reeve/store/errs"},
 	"reeve/server/webhook":             {"reeve/store/errs", "reeve/store/journal"},
@@ -120,6 +121,7 @@ var onlyIn = map[string]string{
 	"github.com/knadh/koanf": "reeve/server/config",
 	"flag":                   "reeve/server/cli",
 	"github.com/spf13":       "reeve/server/cli",
+	"github.com/coreos":      "reeve/server/service",
 	"github.com/yuin":        "reeve/server/manual",
 	"github.com/wneessen":    "reeve/server/mail",
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
 	"reeve/auth"
 	"reeve/auth/breached"
 	"reeve/server/config"

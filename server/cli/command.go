@@ -32,6 +32,12 @@ var commands = []command{
 		plain: true,
 	},
 	{
+		name:  "health",
+		help:  "Ask the running server whether it is ready; for supervisors",
+		run:   (*program).health,
+		flags: serveFlags,
+	},
+	{
 		name: "verify",
 		help: "Check every record of the database; the server must be stopped",
 		run:  (*program).verify,

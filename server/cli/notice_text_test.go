@@ -108,7 +108,7 @@ var kinds = []struct{ name, words string }{
 	{"ISC License", "distribute this software for any purpose with or without fee is hereby granted"},
 	{"BSD 3-Clause License", "Neither the name of"},
 	{"BSD 2-Clause License", "Redistributions in binary form must reproduce"},
-	{"Attribution notice", "This product includes software developed by"}, // besides the Apache License
+	{"Attribution notice", "This product includes software developed"}, // besides the Apache License
 	{"Patent grant of the Go project", "Additional IP Rights Grant (Patents)"},
 }
 

@@ -15,7 +15,9 @@ import (
 	"reeve/embed"
 	"reeve/server"
 	"reeve/server/ops"
+	"reeve/server/service"
 	"reeve/server/web"
+	"reeve/store"
 )
 
 // ballastBytes is the size of an allocation that delays the garbage collector.
@@ -30,7 +32,13 @@ func (p *program) serve() (err error) {
 	// as live and makes the collector wait for as much more.
 	ballast := make([]byte, ballastBytes)
 	defer runtime.KeepAlive(ballast)
-	settings, err := p.settings()
+	started := service.Extend()
+	defer started()
+	socket, err := service.Socket()
+	if err != nil {
+		return err
+	}
+	settings, err := p.settings(socket)
 	if err != nil {
 		return err
 	}
@@ -55,15 +63,35 @@ func (p *program) serve() (err error) {
 	// interrupted.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, func() {
+		service.Stopping()
+		service.Extend()
+	})
 	scheme := "http"
 	if settings.TLSCert != "" {
 		scheme = "https"
 	}
 	err = s.Run(ctx, func(addr net.Addr) {
-		p.log.Info().Str("version", p.build()).Str("data", db.Dir()).Msg("serving " + scheme + "://" + addr.String())
+		url := scheme + "://" + addr.String()
+		p.log.Info().Str("version", p.build()).Str("data", db.Dir()).Msg("serving " + url)
+		started()
+		service.Ready("serving " + url)
+		go service.Watch(ctx, func() { // a read waits for no write, and so for no slow disk
+			db.View(store.Anonymous, func(*store.Tx) error { return nil })
+		})
 	})
 	p.log.Info().Msg("stopped")
 	return err
+}
+
+// health asks the server with this configuration whether it is ready.
+func (p *program) health() error {
+	settings, err := p.config.Server()
+	if err != nil {
+		return err
+	}
+	return service.Check(context.Background(), settings.Listen, settings.BasePath,
+		settings.TLSCert != "")
 }
 
 // openBreached opens the list of leaked passwords, if one is configured.
@@ -78,11 +106,14 @@ func (p *program) openBreached() (err error) {
 }
 
 // settings returns the server's configuration with the values that depend on the
-// program.
-func (p *program) settings() (web.Config, error) {
+// program. socket takes the place of the address to listen on, unless it is nil.
+func (p *program) settings(socket net.Listener) (web.Config, error) {
 	settings, err := p.config.Server()
 	if err != nil {
 		return settings, err
+	}
+	if socket != nil {
+		settings.Socket, settings.Listen = socket, socket.Addr().String()
 	}
 	settings.Version = p.version
 	if settings.Console, err = fs.Sub(embed.Console, "dist"); err != nil {

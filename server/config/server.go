@@ -36,7 +36,7 @@ func (c *Config) Server() (web.Config, error) {
 		Effective:      c.effective(),
 	}
 	for _, step := range []func(*web.Config) error{c.setRecipients, checkRedis, c.checkListener,
-		c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL,
+		c.setStop, c.setMonitor, c.setProxies, setOrigins, checkHosts, c.setWebhooks, c.setPublicURL,
 		c.setForward} {
 		if err := step(&s); err != nil {
 			return s, err
@@ -63,6 +63,24 @@ func checkRedis(s *web.Config) error {
 		return fmt.Errorf("monitor.redis.targets: %w", err)
 	}
 	return nil
+}
+
+// duration reads a duration within bounds.
+func (c *Config) duration(name string, low, high time.Duration) (time.Duration, error) {
+	d, err := time.ParseDuration(c.values.String(name))
+	if err != nil || d < low || d > high {
+		return 0, fmt.Errorf("%s must be a duration from %s to %s, like 5s", name, low, high)
+	}
+	return d, nil
+}
+
+// setStop reads how the server stops.
+func (c *Config) setStop(s *web.Config) (err error) {
+	if s.Drain, err = c.duration("server.drain", 0, time.Minute); err != nil {
+		return err
+	}
+	s.StopTimeout, err = c.duration("server.stop_timeout", time.Second, 10*time.Minute)
+	return err
 }
 
 func (c *Config) checkListener(s *web.Config) error {

@@ -108,7 +108,7 @@ func TestStop_StuckClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			p := start(t, dir)
+			p := start(t, dir, "REEVE_SERVER__STOP_TIMEOUT=5s")
 			c := signedIn(t, p)
 			conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
 			if err != nil {

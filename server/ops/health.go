@@ -23,6 +23,16 @@ func HealthRoutes(o *Ops) []web.Route {
 		web.Action("GET", "/health", web.Public, "Check the server's health", o.health, web.Options{
 			Note: "Returns 200 while the server can serve requests; for load balancers and supervisors.",
 		}),
+		web.Action("GET", "/health/live", web.Public, "Check that the server runs", live, web.Options{
+			Note: "Returns 200 while the process answers. A supervisor restarts a server that does not; a " +
+				"full disk or one that is being drained is no reason.",
+		}),
+		web.Action("GET", "/health/ready", web.Public, "Check that the server is ready", o.ready,
+			web.Options{
+				Note: "Returns 200 while the server answers requests and lets users sign in, and 503 when " +
+					"it has begun to stop or writing has failed. With write=1 also 503 while the disk is " +
+					"full: then only sign-ins and deletions are possible.",
+			}),
 		web.Action("GET", "/system/health", "system.info", "Get the system's health",
 			o.systemHealth, web.Options{
 				Note: "Returns the state of each part of the server and the worst of them.",
@@ -77,6 +87,23 @@ func (o *Ops) health(req *web.Request, _ *web.None) (*healthOut, error) {
 		return nil, last.err
 	}
 	return &healthOut{"ok"}, nil
+}
+
+// live answers as long as the process does.
+func live(*web.Request, *web.None) (*healthOut, error) { return &healthOut{"ok"}, nil }
+
+type readyIn struct {
+	Write store.Flag `query:"write" doc:"1 to require that records can be written, too"`
+}
+
+func (o *Ops) ready(req *web.Request, in *readyIn) (*healthOut, error) {
+	switch {
+	case req.Server.Draining():
+		return nil, errs.New(errs.Busy, "the server is shutting down").Coded("not_ready")
+	case bool(in.Write) && req.Server.DB.DiskLow():
+		return nil, errs.New(errs.Busy, "the disk is full: until space is freed, you can only sign in and delete").Coded("not_ready")
+	}
+	return o.health(req, nil)
 }
 
 // alive returns an error once writing to data.db or files.db has stopped, which a

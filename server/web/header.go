@@ -12,6 +12,7 @@ var (
 	noReferrer = []string{"no-referrer"}
 	sameOrigin = []string{"same-origin"}
 	noSniff    = []string{"nosniff"}
+	closing    = []string{"close"}
 	onlyTLS    = []string{"max-age=31536000"} // this host only: its subdomains may use plain HTTP
 	anyOrigin  = []string{"cross-origin"}
 	ClearCache = []string{`"cache"`} // not cookies or storage, which would include those of other applications on this host
@@ -26,6 +27,9 @@ func (s *Server) Headers(next http.Handler) http.Handler {
 		h["X-Content-Type-Options"] = noSniff
 		if r.TLS != nil {
 			h["Strict-Transport-Security"] = onlyTLS
+		}
+		if s.draining.Load() {
+			h["Connection"] = closing
 		}
 		next.ServeHTTP(w, r)
 	})

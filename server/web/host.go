@@ -62,7 +62,7 @@ func (s *Server) checkHost(next http.Handler) http.Handler {
 	refuse := s.refuse(errs.New(errs.Malformed,
 		"this server does not answer to this host name; add it to server.allowed_hosts in the configuration").Coded("unknown_host"))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/health" && !h.accepts(r.Host) {
+		if r.URL.Path != "/health" && !strings.HasPrefix(r.URL.Path, "/health/") && !h.accepts(r.Host) {
 			refuse.ServeHTTP(w, r)
 			return
 		}

@@ -13,6 +13,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -46,14 +47,17 @@ import (
 
 // Config is the configuration of a Server.
 type Config struct {
-	Listen         string // host:port
-	TLSCert        string // paths of PEM files; both or neither
+	Listen         string       // host:port
+	Socket         net.Listener // listened on in place of Listen; nil for none
+	TLSCert        string       // paths of PEM files; both or neither
 	TLSKey         string
 	BasePath       string   // path below which a proxy serves this server, like /admin-tool; "" for the root of its host
 	PublicURL      string   // URL at which people reach this server, like https://reeve.example.org, with BasePath; "" if unknown
 	AllowedHosts   []string // host names to answer to besides that of PublicURL
 	TrustedProxies []netip.Prefix
-	MaxConnections int // 0 for as many as the limit of file descriptors allows
+	MaxConnections int           // 0 for as many as the limit of file descriptors allows
+	Drain          time.Duration // time in which a stopping server still accepts requests
+	StopTimeout    time.Duration // time that requests in flight get to finish; 20 s if it is 0
 	Monitor        monitor.Config
 	Console        fs.FS    // the built console: index.html and assets/; nil for no console
 	Manual         fs.FS    // Markdown files; nil for no manual
@@ -77,13 +81,14 @@ type Config struct {
 
 // Timeouts and limits of HTTP connections.
 const (
-	headerTimeout   = 5 * time.Second
-	idleTimeout     = 60 * time.Second
-	WriteTimeout    = 60 * time.Second // from the end of the header to the end of the response; streams set their own
-	shutdownTimeout = 7 * time.Second  // for requests in flight; Docker kills a container after 10 s
-	maxHeaderBytes  = 64 << 10
-	unwritten       = 20 * time.Second // until a connection is closed whose client reads nothing
-	streamBuffer    = 256 << 10        // bytes that an HTTP/2 connection buffers for requests that do not read
+	headerTimeout  = 5 * time.Second
+	idleTimeout    = 60 * time.Second
+	WriteTimeout   = 60 * time.Second // from the end of the header to the end of the response; streams set their own
+	maxHeaderBytes = 64 << 10
+	unwritten      = 20 * time.Second // until a connection is closed whose client reads nothing
+	stopTimeout    = 20 * time.Second // default of Config.StopTimeout
+	drainStep      = 10 * time.Millisecond
+	streamBuffer   = 256 << 10 // bytes that an HTTP/2 connection buffers for requests that do not read
 )
 
 // Server has the parts that all features of a server share.
@@ -93,6 +98,7 @@ type Server struct {
 	Auth     *auth.Auth
 	Log      zerolog.Logger
 	handler  http.Handler
+	draining atomic.Bool
 	FailPage func(req *Request, e *errs.Error, code int) bool // sends an error as a page, if the client wants one
 	Hides    func(path string) bool                           // reports whether a setting hides a path
 	Failures FailureLog
@@ -231,11 +237,14 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 		},
 		ErrorLog: httpLog(s.Log),
 	}
-	tcp, err := net.Listen("tcp", s.Config.Listen)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
+	socket := s.Config.Socket
+	if socket == nil {
+		var err error
+		if socket, err = net.Listen("tcp", s.Config.Listen); err != nil {
+			return fmt.Errorf("listen on %s: %w", s.Config.Listen, err)
+		}
 	}
-	gated := s.Gated(tcp)
+	gated := s.Gated(socket)
 	listener := net.Listener(gated)
 	if s.Config.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.Config.TLSCert, s.Config.TLSKey)
@@ -269,9 +278,11 @@ func (s *Server) Listen(ctx context.Context, beside Background, ready func(net.A
 	served := make(chan error, 1)
 	wg.Go(func() { served <- srv.Serve(listener) })
 	ready(listener.Addr())
+	var err error
 	select {
 	case err = <-served:
 	case <-ctx.Done():
+		s.drain(gated)
 		beside.Stop()
 		wg.Go(func() { gated.CutOff(tidy) })
 		err = s.shutdown(srv)
@@ -327,6 +338,7 @@ func New(config Config, db *store.DB, a *auth.Auth, log zerolog.Logger) (*Server
 	if err != nil {
 		return nil, err
 	}
+	config.StopTimeout = cmp.Or(config.StopTimeout, stopTimeout)
 	s := &Server{
 		Config:   config,
 		DB:       db,
@@ -368,13 +380,27 @@ func (s *Server) Mount(all []Route, files ...func(*httprouter.Router)) error {
 // Handler returns the whole API and the console as an http.Handler.
 func (s *Server) Handler() http.Handler { return s.handler }
 
+// drain goes on accepting requests for Config.Drain, so that load balancers and clients find another
+// server or the next start: it is not ready, and each response closes its connection. It ends early
+// when no connection is open.
+func (s *Server) drain(l *listen.Listener) {
+	s.draining.Store(true)
+	end := time.Now().Add(s.Config.Drain)
+	for time.Now().Before(end) && (s.Config.Socket == nil || l.Open() > 0) {
+		time.Sleep(drainStep)
+	}
+}
+
+// Draining reports whether the server has begun to stop.
+func (s *Server) Draining() bool { return s.draining.Load() }
+
 // shutdown lets requests in flight finish, and cuts off those that take too long.
 func (s *Server) shutdown(srv *http.Server) error {
-	deadline, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	deadline, cancel := context.WithTimeout(context.Background(), s.Config.StopTimeout)
 	defer cancel()
 	err := srv.Shutdown(deadline)
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.Log.Warn().Msgf("requests were still running after %s and were cut off", shutdownTimeout)
+		s.Log.Warn().Msgf("requests were still running after %s and were cut off", s.Config.StopTimeout)
 		err = srv.Close()
 	}
 	return err

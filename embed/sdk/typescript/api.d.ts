@@ -4076,6 +4076,8 @@ export type Api = {
     [path: `/file/signed/${number}`]: { body: undefined; answer: unknown }
     '/file/trash': { body: undefined; answer: TrashedFilePage }
     '/health': { body: undefined; answer: Health }
+    '/health/live': { body: undefined; answer: Health }
+    '/health/ready': { body: undefined; answer: Health }
     [path: `/link/${string}`]: { body: undefined; answer: unknown }
     [path: `/media/${string}`]: { body: undefined; answer: unknown }
     '/metrics': { body: undefined; answer: unknown }

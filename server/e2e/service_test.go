@@ -1,0 +1,179 @@
+package e2e
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// supervisor is the notify socket of a service manager.
+type supervisor struct {
+	path string
+	said chan string
+}
+
+func newSupervisor(t *testing.T) *supervisor {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("systemd is on Linux only")
+	}
+	s := &supervisor{path: filepath.Join(t.TempDir(), "notify"), said: make(chan string, 1024)}
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: s.path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	go func() {
+		for b := make([]byte, 4096); ; {
+			n, err := conn.Read(b)
+			if err != nil {
+				return
+			}
+			s.said <- string(b[:n])
+		}
+	}()
+	return s
+}
+
+// hears waits for a message that begins with a text.
+func (s *supervisor) hears(t *testing.T, text string) string {
+	t.Helper()
+	for end := time.After(patience); ; {
+		select {
+		case said := <-s.said:
+			if strings.HasPrefix(said, text) {
+				return said
+			}
+		case <-end:
+			t.Fatalf("the supervisor does not hear %s", text)
+		}
+	}
+}
+
+func TestService_ReportsToSupervisor(t *testing.T) {
+	t.Parallel()
+	s := newSupervisor(t)
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+	cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+s.path, "WATCHDOG_USEC=200000")
+	p := begin(t, cmd)
+	s.hears(t, "EXTEND_TIMEOUT_USEC=")
+	if said := s.hears(t, "READY=1"); !strings.Contains(said, "\nSTATUS=serving http://127.0.0.1:") {
+		t.Errorf("it is told %q", said)
+	}
+	p.ready()
+	s.hears(t, "WATCHDOG=1")
+	s.hears(t, "WATCHDOG=1")
+	p.signal(syscall.SIGTERM)
+	s.hears(t, "STOPPING=1")
+	p.wait()
+}
+
+// activated starts a server with the socket of a listener, as systemd does.
+func activated(t *testing.T, dir string, socket *os.File, words ...string) *process {
+	t.Helper()
+	cmd := program(t, append([]string{"serve", "--data", dir}, words...)...)
+	cmd.Args = append([]string{"sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	cmd.Env = append(cmd.Env, "LISTEN_FDS=1")
+	cmd.ExtraFiles = []*os.File{socket}
+	p := begin(t, cmd)
+	p.ready()
+	return p
+}
+
+// TestSocketActivation_RestartsLoseNothing restarts the server under load. New connections wait in
+// the socket, which the supervisor holds, and a connection that is kept gets a last response that
+// closes it.
+func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("systemd is on Linux only")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	socket, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	dir, url := t.TempDir(), "http://"+l.Addr().String()
+	p := activated(t, dir, socket, "REEVE_SERVER__DRAIN=1s")
+	var stop atomic.Bool
+	var asked, fresh atomic.Int64
+	var clients sync.WaitGroup
+	for i := range 4 {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: i%2 == 0}, Timeout: patience}
+		clients.Go(func() {
+			for !stop.Load() {
+				resp, err := client.Get(url + "/health/live")
+				if err != nil {
+					t.Errorf("a client fails: %v", err)
+					return
+				}
+				resp.Body.Close()
+				if resp.StatusCode != 200 {
+					t.Errorf("a client is answered %d", resp.StatusCode)
+				}
+				asked.Add(1)
+				if resp.Close {
+					fresh.Add(1)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
+	}
+	restarts := size(2, 10, 100)
+	for range restarts {
+		before := asked.Load()
+		for asked.Load() < before+20 {
+			time.Sleep(time.Millisecond)
+		}
+		p.signal(syscall.SIGTERM)
+		p.wait()
+		p = activated(t, dir, socket, "REEVE_SERVER__DRAIN=1s")
+	}
+	stop.Store(true)
+	clients.Wait()
+	t.Logf("%d restarts, %d requests, %d closed connections", restarts, asked.Load(), fresh.Load())
+}
+
+func TestHealth_Draining(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), "REEVE_SERVER__DRAIN=60s", "REEVE_SERVER__STOP_TIMEOUT=1s")
+	c := newClient(t, p)
+	for _, path := range []string{"/health", "/health/live", "/health/ready", "/health/ready?write=1"} {
+		c.want(200, "GET", path, "")
+	}
+	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 0 || r.out != "" {
+		t.Errorf("reeve health: %+v", r)
+	}
+	p.signal(syscall.SIGTERM)
+	for c.call("GET", "/health/ready", "").status != 503 {
+		time.Sleep(time.Millisecond)
+	}
+	c.want(200, "GET", "/health/live", "")
+	resp, err := http.Get(p.url + "/api/home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Body.Close(); resp.StatusCode != 200 || !resp.Close {
+		t.Errorf("a response while draining: %s, its connection is closed: %t", resp.Status, resp.Close)
+	}
+	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 1 || !strings.Contains(r.err, "answers 503") {
+		t.Errorf("reeve health: %+v", r)
+	}
+	p.kill()
+	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 1 || !strings.Contains(r.err, "no server answers") {
+		t.Errorf("reeve health: %+v", r)
+	}
+}
