@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// target is a system that the program is built for.
+type target struct {
+	os, arch string
+	deb      string // architecture of the Debian package; "" for none
+	image    bool   // whether the image is for it, too
+}
+
+var targets = []target{
+	{os: "linux", arch: "amd64", deb: "amd64", image: true},
+	{os: "linux", arch: "arm64", deb: "arm64", image: true},
+	{os: "linux", arch: "arm", deb: "armhf"},
+	{os: "darwin", arch: "arm64"},
+	{os: "darwin", arch: "amd64"},
+	{os: "windows", arch: "amd64"},
+}
+
+func (t target) String() string { return t.os + "_" + t.arch }
+
+// program returns the name of the program on the system.
+func (t target) program() string {
+	if t.os == "windows" {
+		return "reeve.exe"
+	}
+	return "reeve"
+}
+
+// built returns the path of the program that was built for a target.
+func (r *release) built(t target) string { return filepath.Join(r.work, t.String(), t.program()) }
+
+// readCheckout reads version, commit and time. A checkout with changes is an error, because its
+// build could not be repeated.
+func (r *release) readCheckout(dirty bool) error {
+	changes, err := r.git("status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if changes != "" && !dirty {
+		return errors.New("the checkout has changes: commit them first")
+	}
+	if r.commit, err = r.git("rev-parse", "HEAD"); err != nil {
+		return err
+	}
+	seconds, err := r.git("show", "--no-patch", "--format=%ct", "HEAD")
+	if err != nil {
+		return err
+	}
+	unix, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return err
+	}
+	r.at = time.Unix(unix, 0).UTC()
+	source, err := os.ReadFile(filepath.Join(r.root, "main.go"))
+	if err != nil {
+		return err
+	}
+	found := regexp.MustCompile(`const version = "([^"]+)"`).FindSubmatch(source)
+	if found == nil {
+		return errors.New("main.go has no version")
+	}
+	r.version = string(found[1])
+	return nil
+}
+
+func (r *release) git(words ...string) (string, error) {
+	cmd := exec.Command("git", words...)
+	cmd.Dir = r.root
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", cmd, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// build builds the program for each target: static, without symbols, and without the paths of this
+// machine.
+func (r *release) build() error {
+	for _, t := range r.targets {
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w", "-o",
+			r.built(t), ".")
+		cmd.Dir = r.root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch,
+			"GOAMD64=v1", "GOARM64=v8.0", "GOARM=7", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOEXPERIMENT=")
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("build for %s: %w", t, err)
+		}
+	}
+	return nil
+}
