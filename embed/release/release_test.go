@@ -1,0 +1,516 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/rand"
+	"debug/buildinfo"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"aead.dev/minisign"
+	"go.yaml.in/yaml/v3"
+
+	"reeve/server/config"
+)
+
+const (
+	mostProgram = 34 << 20 // bytes of a program
+	mostPacked  = 13 << 20 // bytes of a download
+	patience    = 2 * time.Minute
+	serviceUser = 64999 // as reeve
+)
+
+// built builds the release for two systems once, from this checkout as it is.
+var built = sync.OnceValues(func() (string, error) {
+	out, err := os.MkdirTemp("", "reeve-release-test-")
+	if err == nil {
+		err = run(out, "linux/amd64,linux/arm64", true)
+	}
+	return out, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if out, _ := built(); out != "" {
+		os.RemoveAll(out)
+	}
+	os.Exit(code)
+}
+
+// result returns the path of the only file of the release whose name has an ending.
+func result(t *testing.T, ending string) string {
+	t.Helper()
+	out, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(out, "*"+ending))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %v, %v", ending, found, err)
+	}
+	return found[0]
+}
+
+// needsRoot skips a test that only root on Linux can run.
+func needsRoot(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "linux" && runtime.GOARCH == "amd64" && os.Geteuid() == 0 {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("this test needs root on linux/amd64")
+	}
+	t.Skip("this test needs root on linux/amd64")
+}
+
+// command skips a test that needs a program which is not there.
+func command(t *testing.T, name string, words ...string) *exec.Cmd {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return exec.Command(name, words...)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRelease_Repeatable builds another checkout of the same sources in another directory.
+func TestRelease_Repeatable(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "another", "place")
+	if out, err := command(t, "git", "clone", "--quiet", "../..", root).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	changes, err := exec.Command("git", "-C", "../..", "status", "--porcelain").Output()
+	must(t, err)
+	if len(changes) > 0 {
+		t.Skip("the checkout has changes")
+	}
+	again := t.TempDir()
+	cmd := exec.Command("go", "run", ".", "--dirty", "--only", "linux/amd64", "--out", again)
+	cmd.Dir = filepath.Join(root, "embed", "release")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, ending := range []string{"linux_amd64.tar.gz", "amd64.deb"} {
+		first, err := os.ReadFile(result(t, ending))
+		must(t, err)
+		second, err := os.ReadFile(filepath.Join(again, filepath.Base(result(t, ending))))
+		must(t, err)
+		if !bytes.Equal(first, second) {
+			t.Errorf("two builds of %s differ", ending)
+		}
+	}
+}
+
+func TestProgram_StaticAndSmall(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		path := result(t, "linux_"+arch+".tar.gz")
+		info, err := os.Stat(path)
+		must(t, err)
+		program := unpacked(t, path)
+		size, err := os.Stat(program)
+		must(t, err)
+		t.Logf("%s: %d bytes, %d packed", arch, size.Size(), info.Size())
+		if size.Size() > mostProgram || info.Size() > mostPacked {
+			t.Errorf("%s has %d bytes, packed %d: more than %d or %d", arch, size.Size(), info.Size(), mostProgram, mostPacked)
+		}
+		build, err := buildinfo.ReadFile(program)
+		must(t, err)
+		for _, s := range build.Settings {
+			if s.Key == "CGO_ENABLED" && s.Value != "0" || s.Key == "-trimpath" && s.Value != "true" {
+				t.Errorf("%s is built with %s=%s", arch, s.Key, s.Value)
+			}
+		}
+	}
+}
+
+// unpacked unpacks the program of an archive and returns its path.
+func unpacked(t *testing.T, archive string) string {
+	t.Helper()
+	f, err := os.Open(archive)
+	must(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	must(t, err)
+	dir := t.TempDir()
+	extract(t, dir, z)
+	found, err := filepath.Glob(dir + "/reeve-*/reeve")
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	for _, name := range []string{"LICENSE", "NOTICE", "config.example.toml", "man/reeve.1", "man/reeve-restore.1", "completions/reeve.bash"} {
+		if info, err := os.Stat(filepath.Join(filepath.Dir(found[0]), name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	return found[0]
+}
+
+// extract unpacks a tar file with owners and modes.
+func extract(t *testing.T, dir string, from io.Reader) {
+	t.Helper()
+	for r := tar.NewReader(from); ; {
+		head, err := r.Next()
+		if err == io.EOF {
+			return
+		}
+		must(t, err)
+		path := filepath.Join(dir, head.Name)
+		if head.Typeflag == tar.TypeDir {
+			must(t, os.MkdirAll(path, 0o755))
+		} else {
+			must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			content, err := io.ReadAll(r)
+			must(t, err)
+			must(t, os.WriteFile(path, content, 0o644))
+		}
+		must(t, os.Chmod(path, head.FileInfo().Mode()))
+		if os.Geteuid() == 0 {
+			must(t, os.Chown(path, head.Uid, head.Gid))
+		}
+	}
+}
+
+// box is a program that runs with a directory as its root.
+type box struct {
+	t    *testing.T
+	root string
+	user int
+	env  []string
+	log  bytes.Buffer // may be read after the program has ended
+	cmd  *exec.Cmd
+	done chan error // gets the result of the program
+}
+
+func (b *box) command(words ...string) *exec.Cmd {
+	return &exec.Cmd{
+		Path: words[0],
+		Args: words,
+		Dir:  "/",
+		Env:  b.env,
+		SysProcAttr: &syscall.SysProcAttr{
+			Chroot:     b.root,
+			Credential: &syscall.Credential{Uid: uint32(b.user), Gid: uint32(b.user)},
+			Cloneflags: syscall.CLONE_NEWPID, // the program is PID 1
+		},
+	}
+}
+
+func (b *box) start(words ...string) {
+	b.t.Helper()
+	b.cmd = b.command(words...)
+	b.cmd.Stdout, b.cmd.Stderr = &b.log, &b.log
+	must(b.t, b.cmd.Start())
+	b.done = make(chan error, 1)
+	go func() { b.done <- b.cmd.Wait() }()
+	b.t.Cleanup(func() { b.cmd.Process.Kill() })
+}
+
+// stop ends the program and checks that it ended in order.
+func (b *box) stop() {
+	b.t.Helper()
+	must(b.t, b.cmd.Process.Signal(syscall.SIGTERM))
+	if err := <-b.done; err != nil || !strings.Contains(b.log.String(), `"message":"stopped"`) {
+		b.t.Errorf("it ended with %v:\n%s", err, &b.log)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// ready waits until a server answers that it is ready.
+func (b *box) ready(address string) {
+	t := b.t
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		resp, err := http.Get("http://" + address + "/health/ready")
+		if err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case err := <-b.done:
+			t.Fatalf("it has ended: %v\n%s", err, &b.log)
+		default:
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no server is ready: %v", err)
+		}
+	}
+}
+
+// unit returns the value of a key of the service's unit.
+func unit(t *testing.T, root, key string) string {
+	t.Helper()
+	text, err := os.ReadFile(root + "/usr/lib/systemd/system/reeve.service")
+	must(t, err)
+	found := regexp.MustCompile(`(?m)^` + key + `=(.*)$`).FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("the unit has no %s", key)
+	}
+	return string(found[1])
+}
+
+// TestDeb_RunsAsService unpacks the package and starts its service as systemd would: with the command
+// and directories of the unit, as a user of its own, and with a socket for its reports. The data is
+// that of an older version.
+func TestDeb_RunsAsService(t *testing.T) {
+	needsRoot(t)
+	root := t.TempDir()
+	must(t, os.Chmod(root, 0o755))
+	if out, err := command(t, "dpkg-deb", "-x", result(t, "amd64.deb"), root).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data := filepath.Join(root, "var/lib/reeve")
+	must(t, os.MkdirAll(filepath.Dir(data), 0o755))
+	must(t, os.Mkdir(data, 0o700))
+	oldData(t, data)
+	must(t, filepath.WalkDir(data, func(path string, _ os.DirEntry, err error) error {
+		if err == nil {
+			err = os.Chown(path, serviceUser, serviceUser)
+		}
+		return err
+	}))
+	must(t, os.Chown(root+"/etc/reeve/config.toml", 0, serviceUser))
+	must(t, os.MkdirAll(root+"/tmp", 0o777))
+	must(t, os.MkdirAll(root+"/run", 0o777))
+	must(t, os.Chmod(root+"/run", 0o777))
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: root + "/run/notify", Net: "unixgram"})
+	must(t, err)
+	defer conn.Close()
+	must(t, os.Chmod(root+"/run/notify", 0o777))
+	if kind := unit(t, root, "Type"); kind != "notify" {
+		t.Errorf("the type of the unit is %s", kind)
+	}
+	address := freeAddress(t)
+	b := &box{t: t, root: root, user: serviceUser, env: []string{"NOTIFY_SOCKET=/run/notify", "REEVE_SERVER__LISTEN=" + address}}
+	b.start(strings.Fields(unit(t, root, "ExecStart"))...)
+	must(t, conn.SetReadDeadline(time.Now().Add(patience)))
+	b.ready(address)
+	for said, buffer := "", make([]byte, 4096); !strings.HasPrefix(said, "READY=1"); {
+		n, err := conn.Read(buffer)
+		must(t, err)
+		said = string(buffer[:n])
+	}
+	health := b.command("/usr/bin/reeve", "health", "--config", "/etc/reeve/config.toml")
+	if out, err := health.CombinedOutput(); err != nil {
+		t.Errorf("reeve health: %v\n%s", err, out)
+	}
+	b.stop()
+	if _, err := os.Stat(data + "/data.db.schema-19"); err != nil {
+		t.Errorf("the older data was not migrated: %v", err)
+	}
+}
+
+// oldData unpacks the data directory of an older version.
+func oldData(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Open("../../store/testdata/schema-19.tar.gz")
+	must(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	must(t, err)
+	extract(t, dir, z)
+}
+
+func TestUnit_Hardened(t *testing.T) {
+	root := t.TempDir()
+	if out, err := command(t, "dpkg-deb", "-x", result(t, "amd64.deb"), root).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := command(t, "systemd-analyze", "security", "--offline=true", "--threshold=20", "--root="+root, "reeve.service").CombinedOutput()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Log(lines[len(lines)-1])
+}
+
+// TestImage_RunsAsItsUser unpacks the image and runs it as a container runtime would: its command as
+// PID 1, as its user, with its environment.
+func TestImage_RunsAsItsUser(t *testing.T) {
+	needsRoot(t)
+	blobs := t.TempDir()
+	f, err := os.Open(result(t, "oci.tar"))
+	must(t, err)
+	defer f.Close()
+	extract(t, blobs, f)
+	type descriptor struct {
+		Digest   string
+		Platform struct{ Architecture, OS string }
+	}
+	read := func(digest string, into any) {
+		t.Helper()
+		must(t, readJSON(filepath.Join(blobs, "blobs", strings.Replace(digest, ":", "/", 1)), into))
+	}
+	var outer, index struct{ Manifests []descriptor }
+	must(t, readJSON(filepath.Join(blobs, "index.json"), &outer))
+	read(outer.Manifests[0].Digest, &index)
+	platforms := map[string]string{}
+	for _, m := range index.Manifests {
+		platforms[m.Platform.OS+"/"+m.Platform.Architecture] = m.Digest
+	}
+	if len(platforms) != 2 || platforms["linux/arm64"] == "" {
+		t.Errorf("the image is for %v", platforms)
+	}
+	var manifest struct {
+		Config descriptor
+		Layers []descriptor
+	}
+	read(platforms["linux/amd64"], &manifest)
+	var config struct {
+		Config struct {
+			User            string
+			Entrypoint, Cmd []string
+			Env             []string
+			Volumes         map[string]any
+			Healthcheck     struct{ Test []string }
+		}
+	}
+	read(manifest.Config.Digest, &config)
+	root := t.TempDir()
+	must(t, os.Chmod(root, 0o755))
+	for _, l := range manifest.Layers {
+		layer, err := os.Open(filepath.Join(blobs, "blobs", strings.Replace(l.Digest, ":", "/", 1)))
+		must(t, err)
+		z, err := gzip.NewReader(layer)
+		must(t, err)
+		extract(t, root, z)
+		must(t, layer.Close())
+	}
+	c := config.Config
+	if _, ok := c.Volumes["/data"]; !ok || c.User != fmt.Sprintf("%d:%[1]d", imageUser) {
+		t.Errorf("user %s, volumes %v", c.User, c.Volumes)
+	}
+	address := freeAddress(t)
+	b := &box{t: t, root: root, user: imageUser, env: append(c.Env, "REEVE_SERVER__LISTEN="+address)}
+	b.start(append(c.Entrypoint, c.Cmd...)...)
+	b.ready(address)
+	if c.Healthcheck.Test[0] != "CMD" {
+		t.Fatalf("health check: %v", c.Healthcheck)
+	}
+	if out, err := b.command(c.Healthcheck.Test[1:]...).CombinedOutput(); err != nil {
+		t.Errorf("health check: %v\n%s", err, out)
+	}
+	b.stop()
+	if _, err := os.Stat(root + "/data/data.db"); err != nil {
+		t.Error(err)
+	}
+	if roots, err := os.ReadFile(root + "/etc/ssl/certs/ca-certificates.crt"); err != nil || strings.Count(string(roots), "BEGIN CERTIFICATE") < 50 {
+		t.Errorf("the certificates of authorities: %d bytes, %v", len(roots), err)
+	}
+}
+
+// TestSBOM_Complete compares the list with what is in the program and in the console's build.
+func TestSBOM_Complete(t *testing.T) {
+	var bom struct{ Components []struct{ PURL string } }
+	must(t, readJSON(result(t, "sbom.cdx.json"), &bom))
+	listed := map[string]bool{}
+	for _, c := range bom.Components {
+		listed[c.PURL] = true
+	}
+	info, err := buildinfo.ReadFile(unpacked(t, result(t, "linux_amd64.tar.gz")))
+	must(t, err)
+	for _, m := range info.Deps {
+		if !listed["pkg:golang/"+m.Path+"@"+m.Version] {
+			t.Errorf("%s %s is missing", m.Path, m.Version)
+		}
+	}
+	var npm []string
+	must(t, readJSON("../console/packages.json", &npm))
+	if want := len(info.Deps) + len(npm) + 1; len(listed) < want || len(info.Deps) == 0 || len(npm) == 0 {
+		t.Errorf("it lists %d of at least %d", len(listed), want)
+	}
+}
+
+func TestSign_Verifies(t *testing.T) {
+	public, secret, err := minisign.GenerateKey(rand.Reader)
+	must(t, err)
+	text, err := minisign.EncryptKey("secret", secret)
+	must(t, err)
+	t.Setenv(keyVariable, string(text))
+	t.Setenv(passwordVariable, "secret")
+	r := &release{out: t.TempDir(), version: "1.2.3", commit: "abc"}
+	must(t, r.sign("SHA256SUMS", []byte("sums")))
+	signature, err := os.ReadFile(r.out + "/SHA256SUMS.minisig")
+	must(t, err)
+	if !minisign.Verify(public, []byte("sums"), signature) || minisign.Verify(public, []byte("other"), signature) {
+		t.Errorf("the signature is wrong:\n%s", signature)
+	}
+	t.Setenv(passwordVariable, "wrong")
+	if err := r.sign("SHA256SUMS", nil); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("with a wrong password: %v", err)
+	}
+}
+
+func TestRelease_RefusesChanges(t *testing.T) {
+	r := &release{root: t.TempDir()}
+	for _, words := range [][]string{{"init", "-q"}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"}} {
+		cmd := command(t, "git", words...)
+		cmd.Dir = r.root
+		must(t, cmd.Run())
+	}
+	must(t, os.WriteFile(r.root+"/new", nil, 0o644))
+	if err := r.readCheckout(false); err == nil || !strings.Contains(err.Error(), "has changes") {
+		t.Errorf("a checkout with changes: %v", err)
+	}
+	if _, err := emptyDir(r.root); err == nil {
+		t.Error("a directory with files is accepted")
+	}
+}
+
+// TestCompose_MatchesProgram checks that the example names the version and keys of the program.
+func TestCompose_MatchesProgram(t *testing.T) {
+	text, err := os.ReadFile("compose.yaml")
+	must(t, err)
+	var compose struct {
+		Services map[string]struct {
+			Image       string
+			Environment map[string]string
+		}
+	}
+	must(t, yaml.Unmarshal(text, &compose))
+	r := &release{root: "../.."}
+	must(t, r.readCheckout(true))
+	if image := compose.Services["reeve"].Image; image != "reeve:"+r.version || !strings.Contains(string(text), "reeve_"+r.version+"_oci.tar") {
+		t.Errorf("the image is %s, the version %s", image, r.version)
+	}
+	for name := range compose.Services["reeve"].Environment {
+		table, key, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(name, "REEVE_")), "__")
+		if _, keys, found := strings.Cut(config.Example(), "\n["+table+"]\n"); !found || !strings.Contains(keys, "\n"+key+" = ") {
+			t.Errorf("%s is no key", name)
+		}
+	}
+	if len(compose.Services["reeve"].Environment) == 0 {
+		t.Error("the environment is empty")
+	}
+}
