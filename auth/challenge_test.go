@@ -32,7 +32,14 @@ func (c *Challenge) solve(t testing.TB) solution {
 // encode returns the payload of a solution, as the widget sends it.
 func (s solution) encode(t testing.TB) string {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"algorithm": s.Algorithm, "challenge": s.Challenge, "number": s.Number, "salt": s.Salt, "signature": s.Signature, "took": 12})
+	text, err := json.Marshal(map[string]any{
+		"algorithm": s.Algorithm,
+		"challenge": s.Challenge,
+		"number":    s.Number,
+		"salt":      s.Salt,
+		"signature": s.Signature,
+		"took":      12,
+	})
 	must(t, err)
 	return base64.StdEncoding.EncodeToString(text)
 }
@@ -40,8 +47,10 @@ func (s solution) encode(t testing.TB) string {
 func TestChallenge_FormatOfALTCHA(t *testing.T) {
 	now := time.Unix(1_764_000_000, 0)
 	c := newChallenges([]byte("key")).create(now)
-	if c.Algorithm != "SHA-256" || c.MaxNumber != 100_000 || !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(c.Challenge+"") ||
-		!regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(c.Signature) || !regexp.MustCompile(`^[0-9a-f]{32}\?expires=1764000600&$`).MatchString(c.Salt) {
+	if c.Algorithm != "SHA-256" || c.MaxNumber != 100_000 ||
+		!regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(c.Challenge+"") ||
+		!regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(c.Signature) ||
+		!regexp.MustCompile(`^[0-9a-f]{32}\?expires=1764000600&$`).MatchString(c.Salt) {
 		t.Errorf("%+v", c)
 	}
 	text, err := json.Marshal(c)
@@ -63,32 +72,48 @@ func TestSolutions(t *testing.T) {
 		fn(&s)
 		return s.encode(t)
 	}
-	// Digits of the number that are moved to the expiry have the same hash, and so the same signature.
+	// Digits of the number that are moved to the expiry have the same hash, and so the same
+	// signature.
 	digits := strconv.FormatInt(good.Number, 10)
-	spliced := edit(func(s *solution) { s.Salt, s.Number = strings.TrimSuffix(s.Salt, "&")+digits[:1]+"&", good.Number })
-	moved := edit(func(s *solution) { s.Salt += digits[:1]; s.Number, _ = strconv.ParseInt("0"+digits[1:], 10, 64) })
+	spliced := edit(func(s *solution) {
+		s.Salt, s.Number = strings.TrimSuffix(s.Salt, "&")+digits[:1]+"&", good.Number
+	})
+	moved := edit(func(s *solution) {
+		s.Salt += digits[:1]
+		s.Number, _ = strconv.ParseInt("0"+digits[1:], 10, 64)
+	})
 	raw := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	for name, payload := range map[string]string{
-		"nothing": "", "no base64": "%%%", "no JSON": raw("x"), "a list": raw("[]"), "null": raw("null"), "a number": raw("7"), "JSON twice": raw("{}{}"),
-		"another number": edit(func(s *solution) { s.Number++ }), "a negative number": edit(func(s *solution) { s.Number = -1 }),
-		"a huge number":       raw(fmt.Sprintf(`{"algorithm":"SHA-256","challenge":%q,"number":1e400,"salt":%q,"signature":%q}`, good.Challenge, good.Salt, good.Signature)),
-		"a number beyond":     edit(func(s *solution) { s.Number = 1 << 62 }),
-		"a fraction":          raw(fmt.Sprintf(`{"algorithm":"SHA-256","challenge":%q,"number":%d.5,"salt":%q,"signature":%q}`, good.Challenge, good.Number, good.Salt, good.Signature)),
-		"another salt":        edit(func(s *solution) { s.Salt = strings.Replace(s.Salt, "?expires=1", "?expires=2", 1) }),
-		"a spliced expiry":    spliced,
-		"moved digits":        moved,
-		"no expiry":           edit(func(s *solution) { s.Salt, _, _ = strings.Cut(s.Salt, "?") }),
-		"two expiries":        edit(func(s *solution) { s.Salt += "expires=9999999999&" }),
-		"another signature":   edit(func(s *solution) { s.Signature = strings.Repeat("0", 64) }),
-		"no signature":        edit(func(s *solution) { s.Signature = "" }),
-		"a signature in caps": edit(func(s *solution) { s.Signature = strings.ToUpper(s.Signature) }),
-		"another algorithm":   edit(func(s *solution) { s.Algorithm = "SHA-1" }),
+		"nothing": "", "no base64": "%%%", "no JSON": raw("x"), "a list": raw("[]"),
+		"null": raw("null"), "a number": raw("7"), "JSON twice": raw("{}{}"),
+		"another number": edit(func(s *solution) {
+			s.Number++
+		}), "a negative number": edit(func(s *solution) { s.Number = -1 }),
+		"a huge number":   raw(fmt.Sprintf(`{"algorithm":"SHA-256","challenge":%q,"number":1e400,"salt":%q,"signature":%q}`, good.Challenge, good.Salt, good.Signature)),
+		"a number beyond": edit(func(s *solution) { s.Number = 1 << 62 }),
+		"a fraction":      raw(fmt.Sprintf(`{"algorithm":"SHA-256","challenge":%q,"number":%d.5,"salt":%q,"signature":%q}`, good.Challenge, good.Number, good.Salt, good.Signature)),
+		"another salt": edit(func(s *solution) {
+			s.Salt = strings.Replace(s.Salt, "?expires=1", "?expires=2", 1)
+		}),
+		"a spliced expiry":  spliced,
+		"moved digits":      moved,
+		"no expiry":         edit(func(s *solution) { s.Salt, _, _ = strings.Cut(s.Salt, "?") }),
+		"two expiries":      edit(func(s *solution) { s.Salt += "expires=9999999999&" }),
+		"another signature": edit(func(s *solution) { s.Signature = strings.Repeat("0", 64) }),
+		"no signature":      edit(func(s *solution) { s.Signature = "" }),
+		"a signature in caps": edit(func(s *solution) {
+			s.Signature = strings.ToUpper(s.Signature)
+		}),
+		"another algorithm": edit(func(s *solution) { s.Algorithm = "SHA-1" }),
 		"an algorithm in lower case": edit(func(s *solution) {
 			s.Algorithm = "sha-256"
 		}),
-		"a challenge of its own": edit(func(s *solution) { s.Challenge = challengeHash(s.Salt, 1); s.Number = 1 }),
-		"from before a restart":  foreign.solve(t).encode(t),
-		"deep JSON":              raw(strings.Repeat("[", 500)),
+		"a challenge of its own": edit(func(s *solution) {
+			s.Challenge = challengeHash(s.Salt, 1)
+			s.Number = 1
+		}),
+		"from before a restart": foreign.solve(t).encode(t),
+		"deep JSON":             raw(strings.Repeat("[", 500)),
 	} {
 		if err := all.use(payload, now); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s: %v", name, err)
@@ -101,7 +126,8 @@ func TestSolutions(t *testing.T) {
 		t.Errorf("shortly before: %v", err)
 	}
 	for name, again := range map[string]string{
-		"the same": good.encode(t), "spelled otherwise": raw(fmt.Sprintf(`{ "signature":%q, "salt":%q, "number":%d, "challenge":%q, "algorithm":"SHA-256" }`, good.Signature, good.Salt, good.Number, good.Challenge)),
+		"the same":          good.encode(t),
+		"spelled otherwise": raw(fmt.Sprintf(`{ "signature":%q, "salt":%q, "number":%d, "challenge":%q, "algorithm":"SHA-256" }`, good.Signature, good.Salt, good.Number, good.Challenge)),
 	} {
 		if err := all.use(again, now); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s a second time: %v", name, err)
@@ -134,7 +160,8 @@ func TestChallenge_UsedBound(t *testing.T) {
 	for i := range maxUsedChallenges {
 		must(t, all.remember(fmt.Sprint(i), now, now.Add(challengeLife)))
 	}
-	if err := all.remember("one more", now, now.Add(challengeLife)); !errs.Is(err, errs.Busy) || len(all.used) != maxUsedChallenges {
+	if err := all.remember("one more", now, now.Add(challengeLife)); !errs.Is(err, errs.Busy) ||
+		len(all.used) != maxUsedChallenges {
 		t.Errorf("%v with %d", err, len(all.used))
 	}
 	later := now.Add(challengeLife)
@@ -155,7 +182,13 @@ func TestChallenge_RequiredForRegistration(t *testing.T) {
 	}
 	in.set("app.registration_challenge", "1")
 	register := func(name, password, solution string) error {
-		_, err := in.Register(&store.AppUser{Username: name, Status: true}, Attempt{App: true, Username: name, Password: password, Addr: home, Solution: solution})
+		_, err := in.Register(&store.AppUser{Username: name, Status: true}, Attempt{
+			App:      true,
+			Username: name,
+			Password: password,
+			Addr:     home,
+			Solution: solution,
+		})
 		return err
 	}
 	fresh := func() string {
@@ -178,7 +211,8 @@ func TestChallenge_RequiredForRegistration(t *testing.T) {
 		t.Errorf("used again: %v", err)
 	}
 	payload = fresh()
-	if in.now = in.now.Add(challengeLife + time.Second); !errs.Is(register("ben", password, payload), errs.Invalid) {
+	if in.now = in.now.Add(challengeLife + time.Second); !errs.Is(register("ben", password,
+		payload), errs.Invalid) {
 		t.Error("an expired one is accepted")
 	}
 	if n := in.hasher.compared.Load() - before; n != 0 {

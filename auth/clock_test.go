@@ -114,7 +114,11 @@ func TestLoginLog_TrimmedByAgeAndCount(t *testing.T) {
 		log := func(name string, rows int) {
 			in.update(func(tx *store.Tx) error {
 				for range rows {
-					if err := store.LoginLogs.Create(tx, &store.LoginLog{Username: name, Result: store.LoginSucceeded, Count: 1}); err != nil {
+					if err := store.LoginLogs.Create(tx, &store.LoginLog{
+						Username: name,
+						Result:   store.LoginSucceeded,
+						Count:    1,
+					}); err != nil {
 						return err
 					}
 				}

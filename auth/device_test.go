@@ -14,7 +14,12 @@ import (
 
 // with signs in from an address with a device token.
 func (in *instance) with(device, username, password, addr string) (*Grant, error) {
-	return in.Login(Attempt{Username: username, Password: password, Addr: netip.MustParseAddr(addr), Device: device})
+	return in.Login(Attempt{
+		Username: username,
+		Password: password,
+		Addr:     netip.MustParseAddr(addr),
+		Device:   device,
+	})
 }
 
 // device signs in, which must succeed, and returns the device token.
@@ -74,8 +79,10 @@ func TestDevice_KnownHasSeparateLimit(t *testing.T) {
 		other = "y"
 	}
 	for name, use := range map[string][2]string{
-		"somebody else's": {device, "other"}, "a name that nobody has": {device, "nobody"}, "one cut short": {device[:len(device)-1], "admin"},
-		"one with another letter": {device[:10] + other + device[11:], "admin"}, "one never issued": {strings.Clone(firstToken()), "admin"},
+		"somebody else's": {device, "other"}, "a name that nobody has": {device, "nobody"},
+		"one cut short":           {device[:len(device)-1], "admin"},
+		"one with another letter": {device[:10] + other + device[11:], "admin"},
+		"one never issued":        {strings.Clone(firstToken()), "admin"},
 	} {
 		if _, err := in.with(use[0], use[1], password, proxy); kindOf(err) != errs.TooMany {
 			t.Errorf("%s: %v", name, err)
@@ -84,7 +91,13 @@ func TestDevice_KnownHasSeparateLimit(t *testing.T) {
 	if _, err := in.with(device, "admin", "wrong password", proxy); err != errWrong {
 		t.Errorf("the device is no factor: %v", err)
 	}
-	if _, err := in.Login(Attempt{App: true, Username: "admin", Password: password, Addr: netip.MustParseAddr(proxy), Device: device}); kindOf(err) != errs.TooMany {
+	if _, err := in.Login(Attempt{
+		App:      true,
+		Username: "admin",
+		Password: password,
+		Addr:     netip.MustParseAddr(proxy),
+		Device:   device,
+	}); kindOf(err) != errs.TooMany {
 		t.Errorf("the other realm: %v", err)
 	}
 }
@@ -137,7 +150,9 @@ func TestDevice_Ends(t *testing.T) {
 		{"a password reset", func(in *instance, _ string) {
 			hash, err := in.hasher.hash(newPasswords, password)
 			must(in.t, err)
-			in.update(func(tx *store.Tx) error { return store.SetHash(tx, store.Account{ID: FirstUser}, hash, false, 0) })
+			in.update(func(tx *store.Tx) error {
+				return store.SetHash(tx, store.Account{ID: FirstUser}, hash, false, 0)
+			})
 		}},
 		{"recovery", func(in *instance, _ string) {
 			_, err := in.Recover(password)
@@ -147,16 +162,22 @@ func TestDevice_Ends(t *testing.T) {
 			in.update(func(tx *store.Tx) error { return addUser(tx, "other", password) })
 			for _, status := range []store.Flag{false, true} {
 				in.user(FirstUser, func(u *store.User) { u.Status = status })
-				in.update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{ID: FirstUser}, 0) })
+				in.update(func(tx *store.Tx) error {
+					return store.EndSessions(tx, store.Account{ID: FirstUser}, 0)
+				})
 			}
 		}},
 		{"90 days", func(in *instance, _ string) {
 			in.update(func(tx *store.Tx) error {
 				for _, d := range in.devices() {
-					if left := d.ExpiresAt.Std().Sub(tx.Now().Std()); left > store.DeviceLife || left < store.DeviceLife-time.Hour {
+					if left := d.ExpiresAt.Std().Sub(tx.Now().Std()); left > store.DeviceLife ||
+						left < store.DeviceLife-time.Hour {
 						in.t.Errorf("it lives for %s", left)
 					}
-					if _, err := store.Devices.UpdateQuietly(tx, d.ID, func(d *store.Device) error { d.ExpiresAt = tx.Now(); return nil }); err != nil {
+					if _, err := store.Devices.UpdateQuietly(tx, d.ID, func(d *store.Device) error {
+						d.ExpiresAt = tx.Now()
+						return nil
+					}); err != nil {
 						return err
 					}
 				}
@@ -237,7 +258,10 @@ func TestRateLimit_AddressReported(t *testing.T) {
 	in := start(t)
 	told := 0
 	for i := range 5*triesPerAddress + 1 {
-		in.Login(Attempt{Username: fmt.Sprint("x", i), Password: "wrong", Addr: home, AddressFull: func() { told++ }})
+		in.Login(Attempt{Username: fmt.Sprint("x", i), Password: "wrong", Addr: home,
+			AddressFull: func() {
+				told++
+			}})
 		if want := max(0, i+2-5*triesPerAddress); told != want {
 			t.Fatalf("after %d attempts it was told %d times", i+1, told)
 		}

@@ -37,14 +37,20 @@ func TestLeakedPassword_LookedUpLast(t *testing.T) {
 		}
 		return &errs.Error{}
 	}
-	if e := check("a leaked one"); e.Kind != errs.Invalid || e.Code != "password_breached" || e.Fields["FIELD"].Empty() {
+	if e := check("a leaked one"); e.Kind != errs.Invalid || e.Code != "password_breached" ||
+		e.Fields["FIELD"].Empty() {
 		t.Errorf("%v", e)
 	}
 	if e := check("a good one"); e.Kind != fine {
 		t.Errorf("%v", e)
 	}
 	must(t, os.Remove(path))
-	for password, want := range map[string]errs.Kind{"Password1": errs.Invalid, "short": errs.Invalid, "a good one": errs.Busy, "a leaked one": errs.Busy} {
+	for password, want := range map[string]errs.Kind{
+		"Password1":    errs.Invalid,
+		"short":        errs.Invalid,
+		"a good one":   errs.Busy,
+		"a leaked one": errs.Busy,
+	} {
 		if e := check(password); e.Kind != want {
 			t.Errorf("%s, without the list: %v", password, e)
 		}
@@ -56,10 +62,14 @@ func TestLeakedPassword_LookedUpLast(t *testing.T) {
 func TestFirstPassword_MeetsPolicy(t *testing.T) {
 	o := Options{Common: map[string]bool{"password1": true}}
 	for password, want := range map[string]string{
-		"Password1": "too common", "The-Admin": "must not be the username", "short": "8 to 1024", strings.Repeat("é", 4): "at least 8 characters", "a good one": "",
+		"Password1": "too common", "The-Admin": "must not be the username", "short": "8 to 1024",
+		strings.Repeat("é", 4): "at least 8 characters", "a good one": "",
 	} {
 		err := o.CheckFirst("the-admin", "FIELD", password)
-		if want == "" != (err == nil) || err != nil && (!strings.Contains(errs.Of(err).Msg.String(), want) || !strings.Contains(errs.Of(err).Msg.String(), "FIELD")) {
+		if want == "" != (err == nil) ||
+			err != nil &&
+				(!strings.Contains(errs.Of(err).Msg.String(), want) ||
+					!strings.Contains(errs.Of(err).Msg.String(), "FIELD")) {
 			t.Errorf("%q: %v, want %q", password, err, want)
 		}
 	}

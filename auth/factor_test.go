@@ -15,17 +15,20 @@ import (
 	"reeve/store/errs"
 )
 
-// TestTOTP_VectorsOfRFC6238: the vectors of appendix B for SHA-1. They have eight digits; shorter codes are their end.
+// TestTOTP_VectorsOfRFC6238: the vectors of appendix B for SHA-1. They have eight digits; shorter
+// codes are their end.
 func TestTOTP_VectorsOfRFC6238(t *testing.T) {
 	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))
 	for at, want := range map[int64]string{
-		59: "94287082", 1111111109: "07081804", 1111111111: "14050471", 1234567890: "89005924", 2000000000: "69279037", 20000000000: "65353130",
+		59: "94287082", 1111111109: "07081804", 1111111111: "14050471", 1234567890: "89005924",
+		2000000000: "69279037", 20000000000: "65353130",
 	} {
 		now := timeStep(time.Unix(at, 0))
 		for skew := int64(-3); skew <= 3; skew++ {
 			step, err := matchStep(secret, want[2:], now+skew, 0)
 			if fits := skew >= -1 && skew <= 1; fits != (err == nil) || fits && step != now {
-				t.Errorf("%d seconds, %d steps later: step %d, want %d: %v", at, skew, step, now, err)
+				t.Errorf("%d seconds, %d steps later: step %d, want %d: %v", at, skew, step, now,
+					err)
 			}
 		}
 		if _, err := matchStep(secret, want[2:], now, now); err == nil {
@@ -53,7 +56,8 @@ func (in *instance) withFactor() (secret string, recovery []string) {
 // code returns the code of the present time step, or of a later one.
 func (in *instance) code(secret string, later int64) string {
 	in.t.Helper()
-	code, err := hotp.GenerateCodeCustom(secret, uint64(timeStep(time.Now())+later), hotp.ValidateOpts{Digits: otp.DigitsSix})
+	code, err := hotp.GenerateCodeCustom(secret, uint64(timeStep(time.Now())+later),
+		hotp.ValidateOpts{Digits: otp.DigitsSix})
 	must(in.t, err)
 	return code
 }
@@ -63,7 +67,10 @@ func (in *instance) signIn(name string) (s *Session) {
 	in.t.Helper()
 	g, err := in.Login(Attempt{Username: name, Password: password, Addr: home})
 	must(in.t, err)
-	in.view(func(tx *store.Tx) (err error) { s, err = in.Authenticate(tx, g.Token, home); return err })
+	in.view(func(tx *store.Tx) (err error) {
+		s, err = in.Authenticate(tx, g.Token, home)
+		return err
+	})
 	return s
 }
 
@@ -183,7 +190,11 @@ func TestPendingSignIn_Bound(t *testing.T) {
 	again := func(err error) bool { return errs.Of(err).Code == "sign_in_again" }
 	token := in.pendingToken()
 	for name, a := range map[string]Attempt{
-		"another address": {Addr: home.Next()}, "another device": {Addr: home, UserAgent: "other"}, "another device token": {Addr: home, Device: "x"}, "another realm": {Addr: home, App: true},
+		"another address": {Addr: home.Next()}, "another device": {Addr: home, UserAgent: "other"},
+		"another device token": {
+			Addr:   home,
+			Device: "x",
+		}, "another realm": {Addr: home, App: true},
 	} {
 		if _, _, err := in.LoginCode(a, token, in.code(secret, 1)); !again(err) {
 			t.Errorf("%s: %v", name, err)
@@ -213,7 +224,8 @@ func TestPendingSignIn_Bound(t *testing.T) {
 	}
 }
 
-// TestPendingSignIn_OpensOneSession, however many right codes come at once. The others remain unused.
+// TestPendingSignIn_OpensOneSession, however many right codes come at once. The others remain
+// unused.
 func TestPendingSignIn_OpensOneSession(t *testing.T) {
 	in := start(t)
 	in.set("security.login_tries", "50")
@@ -247,7 +259,10 @@ func TestPendingSignIn_EndsWithTheSessions(t *testing.T) {
 	_, recovery := in.withFactor()
 	enable := func(on store.Flag) func(tx *store.Tx) error {
 		return func(tx *store.Tx) error {
-			_, err := store.Users.Update(tx, FirstUser, func(u *store.User) error { u.Status = on; return nil })
+			_, err := store.Users.Update(tx, FirstUser, func(u *store.User) error {
+				u.Status = on
+				return nil
+			})
 			if err == nil && !bool(on) {
 				err = store.EndSessions(tx, store.Account{ID: FirstUser}, 0) // as the operations do
 			}
@@ -255,14 +270,20 @@ func TestPendingSignIn_EndsWithTheSessions(t *testing.T) {
 		}
 	}
 	in.update(func(tx *store.Tx) error { // another owner remains
-		return store.Users.Create(tx, &store.User{Username: "other", Status: true, RoleIDs: []store.ID{store.OwnerRole}})
+		return store.Users.Create(tx, &store.User{
+			Username: "other",
+			Status:   true,
+			RoleIDs:  []store.ID{store.OwnerRole},
+		})
 	})
 	for i, c := range []struct {
 		name  string
 		steps []func(tx *store.Tx) error
 	}{
 		{"disabled and enabled", []func(tx *store.Tx) error{enable(false), enable(true)}},
-		{"disabled and enabled at once", []func(tx *store.Tx) error{func(tx *store.Tx) error { return cmp.Or(enable(false)(tx), enable(true)(tx)) }}},
+		{"disabled and enabled at once", []func(tx *store.Tx) error{func(tx *store.Tx) error {
+			return cmp.Or(enable(false)(tx), enable(true)(tx))
+		}}},
 		{"the same password set again", []func(tx *store.Tx) error{func(tx *store.Tx) error {
 			h, err := store.HashOf(tx, store.Account{ID: FirstUser})
 			if err != nil {
@@ -317,7 +338,10 @@ func TestSecondFactor_Removal(t *testing.T) {
 	var s *Session
 	g, _, err := in.LoginCode(Attempt{Addr: home}, in.pendingToken(), in.code(secret, 1))
 	must(t, err)
-	in.view(func(tx *store.Tx) (err error) { s, err = in.Authenticate(tx, g.Token, home); return err })
+	in.view(func(tx *store.Tx) (err error) {
+		s, err = in.Authenticate(tx, g.Token, home)
+		return err
+	})
 	if _, err := in.BeginTOTP(s, "Reeve"); !errs.Is(err, errs.Conflict) {
 		t.Errorf("a second app: %v", err)
 	}

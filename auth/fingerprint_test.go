@@ -24,7 +24,10 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 			if i == 1 {
 				name = strings.ToUpper(typed)
 			}
-			in.Login(Attempt{App: app, Username: name, Password: "x", Addr: netip.MustParseAddr("203.0.113.9"), Observe: func(e kv.CacheEvent) { told = append(told, counterUse(e)) }})
+			in.Login(Attempt{App: app, Username: name, Password: "x",
+				Addr: netip.MustParseAddr("203.0.113.9"), Observe: func(e kv.CacheEvent) {
+					told = append(told, counterUse(e))
+				}})
 		}
 	}
 	must(t, in.tidy())
@@ -35,7 +38,8 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 			must(t, err)
 			text, err := json.Marshal(row)
 			must(t, err)
-			if strings.Contains(strings.ToLower(string(text)), "hunter2") || row.Username != "" || row.Fingerprint != shown || !sixteen.MatchString(row.Fingerprint) {
+			if strings.Contains(strings.ToLower(string(text)), "hunter2") || row.Username != "" ||
+				row.Fingerprint != shown || !sixteen.MatchString(row.Fingerprint) {
 				t.Errorf("%s", text)
 			}
 			results[row.Realm+" "+row.Result] += int(row.Count)
@@ -52,11 +56,13 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 		}
 	}
 	for _, op := range told {
-		if strings.Contains(strings.ToLower(op), "hunter2") || strings.Contains(op, "name") && !strings.Contains(op, "#"+shown) {
+		if strings.Contains(strings.ToLower(op), "hunter2") ||
+			strings.Contains(op, "name") && !strings.Contains(op, "#"+shown) {
 			t.Errorf("told: %s", op)
 		}
 	}
-	if in.LoggableName(false, typed) != "#"+shown || in.LoggableName(false, "Admin") != "Admin" || in.LoggableName(true, "admin") != "#"+in.fingerprint("admin") {
+	if in.LoggableName(false, typed) != "#"+shown || in.LoggableName(false, "Admin") != "Admin" ||
+		in.LoggableName(true, "admin") != "#"+in.fingerprint("admin") {
 		t.Error("what may be shown of a name")
 	}
 }
@@ -66,7 +72,8 @@ func TestUnknownLoginName_NotStored(t *testing.T) {
 func TestFingerprint_PerInstallation(t *testing.T) {
 	one, other := start(t), start(t)
 	before := one.fingerprint("text")
-	if before == other.fingerprint("text") || before == one.fingerprint("texts") || before != one.fingerprint("TEXT") {
+	if before == other.fingerprint("text") || before == one.fingerprint("texts") ||
+		before != one.fingerprint("TEXT") {
 		t.Error("a fingerprint is of one text and one installation, without regard to case")
 	}
 	one.restart(testCost)

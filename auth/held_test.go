@@ -30,13 +30,20 @@ func onSmallDisk(t *testing.T) (in *instance, fill func() (free func())) {
 	return in, func() func() {
 		ballast := filepath.Join(at, "ballast")
 		if _, err := os.Stat(ballast); err != nil {
-			if err := os.WriteFile(ballast, make([]byte, 8<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+			if err := os.WriteFile(ballast, make([]byte, 8<<20), 0o600); !errors.Is(err,
+				syscall.ENOSPC) {
 				t.Fatalf("the disk is not full: %v", err)
 			}
 		}
 		for full, size := 0, 4000; full < 5; { // use up the free pages in data.db, also those that a reader beside still holds
 			err := in.db.Update(store.System, func(tx *store.Tx) error {
-				return store.LoginLogs.Create(tx, &store.LoginLog{Username: "filler", Browser: string(make([]byte, size)), Result: store.LoginFailed, Realm: "admin", Count: 1})
+				return store.LoginLogs.Create(tx, &store.LoginLog{
+					Username: "filler",
+					Browser:  string(make([]byte, size)),
+					Result:   store.LoginFailed,
+					Realm:    "admin",
+					Count:    1,
+				})
 			})
 			if errs.Is(err, errs.Full) {
 				full, size = full+1, 1
@@ -157,7 +164,8 @@ func TestHeldSession_BoundedAndRevoked(t *testing.T) {
 	if _, err := in.hold(account, &loginProof{hash: hash}, good, full); !errs.Is(err, errs.Full) {
 		t.Errorf("one more: %v", err)
 	}
-	if _, err := in.hold(account, &loginProof{hash: "another hash"}, good, full); !errs.Is(err, errs.Unauthenticated) {
+	if _, err := in.hold(account, &loginProof{hash: "another hash"}, good, full); !errs.Is(err,
+		errs.Unauthenticated) {
 		t.Errorf("after a new password: %v", err)
 	}
 	for range maxHeldRows {

@@ -30,7 +30,10 @@ func (in *instance) earlier(who store.Account) (n int) {
 // ann creates an app user with a password.
 func (in *instance) ann() store.Account {
 	in.t.Helper()
-	return store.Account{App: true, ID: in.appUser(store.AppUser{Username: "ann", Status: true}, password)}
+	return store.Account{
+		App: true,
+		ID:  in.appUser(store.AppUser{Username: "ann", Status: true}, password),
+	}
 }
 
 // sessionOf opens a session without a password.
@@ -58,7 +61,11 @@ func (in *instance) resets(who store.Account, secret string) error {
 			return err
 		}
 		ends := tx.Now().Add(time.Hour)
-		l := &store.Link{Purpose: store.PasswordReset, Tokens: []store.LinkToken{{Hash: hash, Email: email, ExpiresAt: ends}}, ExpiresAt: ends}
+		l := &store.Link{
+			Purpose:   store.PasswordReset,
+			Tokens:    []store.LinkToken{{Hash: hash, Email: email, ExpiresAt: ends}},
+			ExpiresAt: ends,
+		}
 		if l.AppUserID = who.ID; !who.App {
 			l.AppUserID, l.UserID = 0, who.ID
 		}
@@ -76,7 +83,8 @@ func (in *instance) resets(who store.Account, secret string) error {
 // used fails the test unless err refuses a password that was used before.
 func used(t *testing.T, what, field string, err error) {
 	t.Helper()
-	if e := errs.Of(err); err == nil || e.Kind != errs.Invalid || e.Code != "password_used" || e.Fields[field].Empty() {
+	if e := errs.Of(err); err == nil || e.Kind != errs.Invalid || e.Code != "password_used" ||
+		e.Fields[field].Empty() {
 		t.Errorf("%s: %v", what, err)
 	}
 }
@@ -91,7 +99,9 @@ func TestPasswordHistory_UsedRefused(t *testing.T) {
 				who = in.ann()
 			}
 			s := in.sessionOf(who)
-			change := func(old, fresh string) error { return in.ChangePassword(s, home, old, fresh) }
+			change := func(old, fresh string) error {
+				return in.ChangePassword(s, home, old, fresh)
+			}
 			must(t, change(password, "the second one"))
 			used(t, "the one before", "new_password", change("the second one", password))
 			must(t, change("the second one", "the third one"))
@@ -104,9 +114,15 @@ func TestPasswordHistory_UsedRefused(t *testing.T) {
 			}
 			must(t, in.resets(who, "the fourth one"))
 			s = in.sessionOf(who)
-			used(t, "by a link and then by a change", "new_password", change("the fourth one", "the second one"))
+			used(t, "by a link and then by a change", "new_password",
+				change("the fourth one", "the second one"))
 			must(t, change("the fourth one", password)) // now the third one back
-			_, err := in.Login(Attempt{App: app, Username: map[bool]string{false: "admin", true: "ann"}[app], Password: password, Addr: home})
+			_, err := in.Login(Attempt{
+				App:      app,
+				Username: map[bool]string{false: "admin", true: "ann"}[app],
+				Password: password,
+				Addr:     home,
+			})
 			must(t, err)
 			if n := in.earlier(who); n != 2 {
 				t.Errorf("%d are remembered", n)
@@ -123,12 +139,14 @@ func TestPasswordHistory_KeepsOnlyNeeded(t *testing.T) {
 	for i, c := range []struct {
 		limit string
 		want  int
-	}{{"0", 0}, {"0", 0}, {"10", 1}, {"10", 2}, {"10", 3}, {"2", 2}, {"3", 3}, {"1", 1}, {"5", 2}, {"0", 0}, {"5", 1}} {
+	}{{"0", 0}, {"0", 0}, {"10", 1}, {"10", 2}, {"10", 3}, {"2", 2}, {"3", 3}, {"1", 1}, {"5", 2},
+		{"0", 0}, {"5", 1}} {
 		in.set("security.password_history", c.limit)
 		fresh := fmt.Sprintf("password number %d", i)
 		must(t, in.ChangePassword(s, home, old, fresh))
 		if old = fresh; in.earlier(who) != c.want {
-			t.Errorf("%d: with the limit %s, %d are remembered, want %d", i, c.limit, in.earlier(who), c.want)
+			t.Errorf("%d: with the limit %s, %d are remembered, want %d", i, c.limit,
+				in.earlier(who), c.want)
 		}
 	}
 	in.set("security.password_history", "0")
@@ -176,7 +194,8 @@ func TestPasswordHistory_NotRevealedToAdmin(t *testing.T) {
 	}
 	used(t, "the own one", "new_password", in.ChangePassword(s, home, given, password))
 	must(t, in.ChangePassword(s, home, given, "one of my own"))
-	used(t, "the one of the administrator", "new_password", in.ChangePassword(s, home, "one of my own", given))
+	used(t, "the one of the administrator", "new_password",
+		in.ChangePassword(s, home, "one of my own", given))
 }
 
 // TestPasswordHistory_RenewedHash: neither one of another cost nor an imported one.
@@ -208,7 +227,9 @@ func TestPasswordHistory_ImportedPassword(t *testing.T) {
 		if next++; next%every != 0 {
 			continue
 		}
-		in.update(func(tx *store.Tx) error { return store.SetHash(tx, customer, store.ImportedHash+hash.hash, false, 0) })
+		in.update(func(tx *store.Tx) error {
+			return store.SetHash(tx, customer, store.ImportedHash+hash.hash, false, 0)
+		})
 		must(t, in.resets(customer, "one of my own "+name))
 		used(t, name, "password", in.resets(customer, hash.password))
 	}
@@ -217,7 +238,8 @@ func TestPasswordHistory_ImportedPassword(t *testing.T) {
 			h, err := store.HashOf(tx, who)
 			if err == nil {
 				_, err = store.PasswordHashes.Update(tx, h.ID, func(h *store.PasswordHash) error {
-					h.Earlier = []string{store.ImportedHash + "$md5$of a version that knew it", "$2a$cut short"}
+					h.Earlier = []string{store.ImportedHash + "$md5$of a version that knew it",
+						"$2a$cut short"}
 					return nil
 				})
 			}
@@ -229,8 +251,8 @@ func TestPasswordHistory_ImportedPassword(t *testing.T) {
 	}
 }
 
-// TestPasswordHistory_RateLimit: beyond the limit nothing is compared, and other accounts and addresses are
-// not affected.
+// TestPasswordHistory_RateLimit: beyond the limit nothing is compared, and other accounts and
+// addresses are not affected.
 func TestPasswordHistory_RateLimit(t *testing.T) {
 	in := start(t)
 	in.set("security.password_history", "10")
@@ -246,14 +268,18 @@ func TestPasswordHistory_RateLimit(t *testing.T) {
 			kinds[errs.Of(in.resets(who, password)).Kind]++
 		}
 	}
-	// A change compares the present one first, which is right, and then the one before; a link both, and no more.
-	if n := in.hasher.compared.Load() - before; kinds[errs.Invalid] != 5 || kinds[errs.TooMany] != 4 || n != 5*2+2 {
+	// A change compares the present one first, which is right, and then the one before; a link
+	// both, and no more.
+	if n := in.hasher.compared.Load() - before; kinds[errs.Invalid] != 5 ||
+		kinds[errs.TooMany] != 4 || n != 5*2+2 {
 		t.Errorf("%d comparisons, answers %v", n, kinds)
 	}
-	if err := in.ChangePassword(s, home, "the second one", "the third one"); !errs.Is(err, errs.TooMany) {
+	if err := in.ChangePassword(s, home, "the second one", "the third one"); !errs.Is(err,
+		errs.TooMany) {
 		t.Errorf("another one, too late: %v", err)
 	}
-	must(t, in.ChangePassword(s, netip.MustParseAddr("203.0.113.7"), "the second one", "the third one"))
+	must(t,
+		in.ChangePassword(s, netip.MustParseAddr("203.0.113.7"), "the second one", "the third one"))
 	must(t, in.ChangePassword(in.holds(in.enter("admin", password)), home, password, "another one"))
 	in.now = in.now.Add(16 * time.Minute)
 	used(t, "later", "new_password", in.ChangePassword(s, home, "the third one", password))
@@ -282,7 +308,10 @@ func TestPasswordHistory_ReplacedRegistration(t *testing.T) {
 	in.set("security.password_history", "5")
 	who := in.ann()
 	in.update(func(tx *store.Tx) error {
-		_, err := store.AppUsers.Update(tx, who.ID, func(u *store.AppUser) error { u.Pending = true; return nil })
+		_, err := store.AppUsers.Update(tx, who.ID, func(u *store.AppUser) error {
+			u.Pending = true
+			return nil
+		})
 		if err != nil {
 			return err
 		}

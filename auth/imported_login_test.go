@@ -10,14 +10,17 @@ import (
 	"reeve/store/kv"
 )
 
-// withImported creates a user of each realm, "ann" and "app", with the hash that Laravel's user factory has
-// for the password "password".
+// withImported creates a user of each realm, "ann" and "app", with the hash that Laravel's user
+// factory has for the password "password".
 func withImported(t *testing.T) (in *instance, staff, customer store.Account) {
 	in = start(t)
 	hash, err := ImportHash("password_hash", importedHashes["Laravel's user factory"].hash)
 	must(t, err)
 	in.update(func(tx *store.Tx) error {
-		u, a := &store.User{Username: "ann", Status: true, RoleIDs: []store.ID{}}, &store.AppUser{Username: "app", Status: true}
+		u, a := &store.User{Username: "ann", Status: true, RoleIDs: []store.ID{}}, &store.AppUser{
+			Username: "app",
+			Status:   true,
+		}
 		if err := store.Users.Create(tx, u); err != nil {
 			return err
 		}
@@ -57,14 +60,16 @@ func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 	for name, who := range map[string]store.Account{"ann": staff, "app": customer} {
 		attempt := Attempt{App: who.App, Username: name, Password: "wrong", Addr: home}
 		imported := in.storedHash(who)
-		if _, err := in.Login(attempt); !errs.Is(err, errs.Unauthenticated) || errs.Of(err).Code != "wrong_credentials" {
+		if _, err := in.Login(attempt); !errs.Is(err, errs.Unauthenticated) ||
+			errs.Of(err).Code != "wrong_credentials" {
 			t.Errorf("%s, a wrong password: %v", name, err)
 		}
 		attempt.Password = imported // whoever has the hash has not the password
 		if _, err := in.Login(attempt); !errs.Is(err, errs.Unauthenticated) {
 			t.Errorf("%s, the hash: %v", name, err)
 		}
-		if in.storedHash(who) != imported || !strings.HasPrefix(imported, store.ImportedHash+"$2y$10$") {
+		if in.storedHash(who) != imported ||
+			!strings.HasPrefix(imported, store.ImportedHash+"$2y$10$") {
 			t.Errorf("%s: %s has become %s", name, imported, in.storedHash(who))
 		}
 		attempt.Password = "password"
@@ -81,9 +86,13 @@ func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 		if same, err := in.hasher.compare(newPasswords, own, "password"); !same || err != nil {
 			t.Errorf("%s: %t, %v", name, same, err)
 		}
-		for given, kind := range map[string]errs.Kind{"password": fine, "Password": errs.Unauthenticated} {
+		for given, kind := range map[string]errs.Kind{
+			"password": fine,
+			"Password": errs.Unauthenticated,
+		} {
 			attempt.Password = given
-			if _, err := in.Login(attempt); errs.Of(err).Kind != kind && (kind != fine || err != nil) {
+			if _, err := in.Login(attempt); errs.Of(err).Kind != kind &&
+				(kind != fine || err != nil) {
 				t.Errorf("%s: the next sign-in with %s: %v", name, given, err)
 			}
 		}
@@ -96,7 +105,8 @@ func TestImportedHash_ReplacedAtFirstLogin(t *testing.T) {
 // Every failed sign-in costs one comparison, with an imported hash, too.
 func TestImportedHash_OneComparison(t *testing.T) {
 	in, _, _ := withImported(t)
-	if kind, compared, err := in.try("ann", "wrong", "192.0.2.1"); kind != errs.Unauthenticated || compared != 1 {
+	if kind, compared, err := in.try("ann", "wrong", "192.0.2.1"); kind != errs.Unauthenticated ||
+		compared != 1 {
 		t.Errorf("%d comparisons, %v", compared, err)
 	}
 }
@@ -123,11 +133,17 @@ func TestImportedHash_ConfirmAndChange(t *testing.T) {
 		if in.storedHash(who) != imported {
 			t.Errorf("%s: confirming has changed the hash", name)
 		}
-		if err := in.ChangePassword(s, home, "wrong", "an entirely new one"); !errs.Is(err, errs.Invalid) {
+		if err := in.ChangePassword(s, home, "wrong", "an entirely new one"); !errs.Is(err,
+			errs.Invalid) {
 			t.Errorf("%s, a change with a wrong password: %v", name, err)
 		}
 		must(t, in.ChangePassword(s, home, "password", "an entirely new one"))
-		_, err := in.Login(Attempt{App: who.App, Username: name, Password: "an entirely new one", Addr: home})
+		_, err := in.Login(Attempt{
+			App:      who.App,
+			Username: name,
+			Password: "an entirely new one",
+			Addr:     home,
+		})
 		must(t, err)
 		if own := in.storedHash(who); !strings.HasPrefix(own, "$2a$") {
 			t.Errorf("%s: %s", name, own)
@@ -138,11 +154,19 @@ func TestImportedHash_ConfirmAndChange(t *testing.T) {
 // TestImportedHash_RefusedForOwner covers either order, and every caller.
 func TestImportedHash_RefusedForOwner(t *testing.T) {
 	in, staff, _ := withImported(t)
-	owner := &store.Actor{ID: FirstUser, Username: "admin", RoleIDs: []store.ID{store.OwnerRole}, Proof: store.NewProof(kv.TimeOf(time.Now()))}
+	owner := &store.Actor{
+		ID:       FirstUser,
+		Username: "admin",
+		RoleIDs:  []store.ID{store.OwnerRole},
+		Proof:    store.NewProof(kv.TimeOf(time.Now())),
+	}
 	hash, err := ImportHash("password_hash", importedHashes["RuoYi's first user"].hash)
 	must(t, err)
 	promote := func(tx *store.Tx) error {
-		_, err := store.Users.Update(tx, staff.ID, func(u *store.User) error { u.RoleIDs = []store.ID{store.OwnerRole}; return nil })
+		_, err := store.Users.Update(tx, staff.ID, func(u *store.User) error {
+			u.RoleIDs = []store.ID{store.OwnerRole}
+			return nil
+		})
 		return err
 	}
 	for name, c := range map[string]struct {
@@ -150,8 +174,12 @@ func TestImportedHash_RefusedForOwner(t *testing.T) {
 		field string
 		fn    func(tx *store.Tx) error
 	}{
-		"an owner's hash is replaced": {owner, "password_hash", func(tx *store.Tx) error { return store.SetHash(tx, store.Account{ID: FirstUser}, hash, false, 0) }},
-		"by the program":              {store.System, "password_hash", func(tx *store.Tx) error { return store.SetHash(tx, store.Account{ID: FirstUser}, hash, false, 0) }},
+		"an owner's hash is replaced": {owner, "password_hash", func(tx *store.Tx) error {
+			return store.SetHash(tx, store.Account{ID: FirstUser}, hash, false, 0)
+		}},
+		"by the program": {store.System, "password_hash", func(tx *store.Tx) error {
+			return store.SetHash(tx, store.Account{ID: FirstUser}, hash, false, 0)
+		}},
 		"a new owner gets one": {owner, "password_hash", func(tx *store.Tx) error {
 			u := &store.User{Username: "second", Status: true, RoleIDs: []store.ID{store.OwnerRole}}
 			if err := store.Users.Create(tx, u); err != nil {
@@ -166,7 +194,8 @@ func TestImportedHash_RefusedForOwner(t *testing.T) {
 		"a user with one becomes an owner": {owner, "role_ids", promote},
 	} {
 		err := in.db.Update(c.actor, c.fn)
-		if e := errs.Of(err); err == nil || e.Kind == errs.Internal || e.Fields[c.field].Empty() || strings.Contains(err.Error(), "$2") {
+		if e := errs.Of(err); err == nil || e.Kind == errs.Internal || e.Fields[c.field].Empty() ||
+			strings.Contains(err.Error(), "$2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -54,7 +54,12 @@ func TestImportedHash_OtherPrograms(t *testing.T) {
 		if !h.stale(stored) {
 			t.Errorf("%s would stay", name)
 		}
-		for given, want := range map[string]bool{c.password: true, c.password + " ": false, strings.ToUpper(c.password): false, "": false} {
+		for given, want := range map[string]bool{
+			c.password:                  true,
+			c.password + " ":            false,
+			strings.ToUpper(c.password): false,
+			"":                          false,
+		} {
 			if c.password == "U*U" && given == strings.ToUpper(c.password) {
 				want = true
 			}
@@ -65,7 +70,8 @@ func TestImportedHash_OtherPrograms(t *testing.T) {
 	}
 }
 
-// The own hash of a password is not compared with the password itself, nor an imported one with its HMAC.
+// The own hash of a password is not compared with the password itself, nor an imported one with its
+// HMAC.
 func TestImportedHash_SeparateFromOwn(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	foreign, err := bcrypt.GenerateFromPassword([]byte(password), testCost)
@@ -93,7 +99,9 @@ func TestImportedHash_SeparateFromOwn(t *testing.T) {
 func TestImportedHash_CostlyRefused(t *testing.T) {
 	const salt, sum = "c29tZXNhbHQ", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	crypt := "$" + strings.Repeat("a", 53)
-	argon := func(parameters string) string { return "$argon2id$v=19$" + parameters + "$" + salt + "$" + sum }
+	argon := func(parameters string) string {
+		return "$argon2id$v=19$" + parameters + "$" + salt + "$" + sum
+	}
 	for hash, want := range map[string]string{
 		"$2y$03" + crypt:                      "bcrypt cost is 3,",
 		"$2y$15" + crypt:                      "bcrypt cost is 15,",
@@ -135,12 +143,19 @@ func TestImportedHash_OtherTextsRefused(t *testing.T) {
 	const unknown, sum = "in a known form", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	good := importedHashes["Laravel's user factory"].hash
 	for hash, want := range map[string]string{
-		"": unknown, "x": unknown, "$": unknown, "$$$": unknown, "password": unknown, " " + good: unknown, store.ImportedHash + good: unknown,
-		"{noop}password": unknown, "{sha256}97cde38028ad898ebc02e690819fa220e88c62e0699403e94fff291cfffaf8410849f27605abcbc0": unknown,
-		"5f4dcc3b5aa765d61d8327deb882cf99": unknown, "$1$salt$qJH7.N4xYta3aEG/dfqo/0": unknown, "{argon2}" + good: unknown, "{bcrypt@x}" + good: unknown,
-		"{bcrypt}{bcrypt}" + good: unknown, "$2x$" + good[4:]: unknown, "$2$" + good[4:]: unknown, "$argon2d$v=19$m=256,t=1,p=1$c29tZXNhbHQ$" + sum: unknown,
-		good + "\n": "well-formed hash of bcrypt", good[:59]: "well-formed hash of bcrypt", good + "a": "well-formed hash of bcrypt", strings.Replace(good, ".", "=", 1): "well-formed hash of bcrypt",
-		"$2y$1$": "well-formed hash of bcrypt", "$2y$-1" + good[6:]: "well-formed hash of bcrypt",
+		"": unknown, "x": unknown, "$": unknown, "$$$": unknown, "password": unknown,
+		" " + good: unknown, store.ImportedHash + good: unknown,
+		"{noop}password": unknown,
+		"{sha256}97cde38028ad898ebc02e690819fa220e88c62e0699403e94fff291cfffaf8410849f27605abcbc0": unknown,
+		"5f4dcc3b5aa765d61d8327deb882cf99": unknown, "$1$salt$qJH7.N4xYta3aEG/dfqo/0": unknown,
+		"{argon2}" + good: unknown, "{bcrypt@x}" + good: unknown,
+		"{bcrypt}{bcrypt}" + good: unknown, "$2x$" + good[4:]: unknown, "$2$" + good[4:]: unknown,
+		"$argon2d$v=19$m=256,t=1,p=1$c29tZXNhbHQ$" + sum: unknown,
+		good + "\n": "well-formed hash of bcrypt", good[:59]: "well-formed hash of bcrypt",
+		good + "a":                         "well-formed hash of bcrypt",
+		strings.Replace(good, ".", "=", 1): "well-formed hash of bcrypt",
+		"$2y$1$":                           "well-formed hash of bcrypt",
+		"$2y$-1" + good[6:]:                "well-formed hash of bcrypt",
 		"$argon2id$m=256,t=1,p=1$c29tZXNhbHQ$" + sum:              "well-formed hash of argon2id",
 		"$argon2id$v=16$m=256,t=1,p=1$c29tZXNhbHQ$" + sum:         "version 19",
 		"$argon2id$v=19$t=1,m=256,p=1$c29tZXNhbHQ$" + sum:         "well-formed hash of argon2id",
@@ -160,7 +175,8 @@ func TestImportedHash_OtherTextsRefused(t *testing.T) {
 	}
 }
 
-// refusedHash checks that a hash is refused with a text that names the field and does not repeat the hash.
+// refusedHash checks that a hash is refused with a text that names the field and does not repeat
+// the hash.
 func refusedHash(t *testing.T, hash, want string) {
 	t.Helper()
 	stored, err := ImportHash("password_hash", hash)
@@ -169,7 +185,8 @@ func refusedHash(t *testing.T, hash, want string) {
 		return
 	}
 	fault := errs.Of(err).Fields["password_hash"].String()
-	if !strings.Contains(fault, want) || len(hash) > 12 && strings.Contains(fault, hash[len(hash)-12:]) || len(fault) > 200 {
+	if !strings.Contains(fault, want) ||
+		len(hash) > 12 && strings.Contains(fault, hash[len(hash)-12:]) || len(fault) > 200 {
 		t.Errorf("%.80q: %s, want %s", hash, fault, want)
 	}
 }
@@ -177,8 +194,10 @@ func refusedHash(t *testing.T, hash, want string) {
 // A stored hash that cannot be parsed is an error, and not a wrong password.
 func TestImportedHash_DamagedIsError(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
-	for _, hash := range []string{"", "x", "$2y$10$short", "$argon2id$v=19$m=4294967295,t=1,p=1$c29tZXNhbHQ$AAAA"} {
-		if same, err := h.compare(newPasswords, store.ImportedHash+hash, password); same || err == nil || hash != "" && strings.Contains(err.Error(), hash) {
+	for _, hash := range []string{"", "x", "$2y$10$short",
+		"$argon2id$v=19$m=4294967295,t=1,p=1$c29tZXNhbHQ$AAAA"} {
+		if same, err := h.compare(newPasswords, store.ImportedHash+hash, password); same ||
+			err == nil || hash != "" && strings.Contains(err.Error(), hash) {
 			t.Errorf("%q: %t, %v", hash, same, err)
 		}
 	}

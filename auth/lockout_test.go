@@ -37,7 +37,12 @@ func TestLockout_FromOneNetwork(t *testing.T) {
 	in.wrong(3, "Admin", "203.0.113.1")
 	in.wrong(1, "nobody", "203.0.113.1")
 	minute := store.Time(time.Minute / time.Microsecond)
-	want := &Lockout{Tries: 7, Since: -5 * minute, Until: 10 * minute, Networks: []string{"203.0.113.1"}}
+	want := &Lockout{
+		Tries:    7,
+		Since:    -5 * minute,
+		Until:    10 * minute,
+		Networks: []string{"203.0.113.1"},
+	}
 	if diff := cmp.Diff(want, in.lockout(admin, "admin")); diff != "" {
 		t.Error(diff)
 	}
@@ -49,7 +54,8 @@ func TestLockout_FromOneNetwork(t *testing.T) {
 		t.Errorf("unlocked with another account: %v", kind)
 	}
 	in.Unlock(admin)
-	if kind, _, err := in.try("admin", password, "203.0.113.1"); kind != fine || in.lockout(admin, "admin") != nil {
+	if kind, _, err := in.try("admin", password, "203.0.113.1"); kind != fine ||
+		in.lockout(admin, "admin") != nil {
 		t.Errorf("after unlocking: %v, %+v", err, in.lockout(admin, "admin"))
 	}
 	in.wrong(5, "admin", "203.0.113.1")
@@ -74,7 +80,8 @@ func TestLockout_Everywhere(t *testing.T) {
 		t.Error(diff)
 	}
 	in.Unlock(admin)
-	if kind, _, err := in.try("admin", password, "203.0.113.7"); kind != fine || len(in.counters.of) != 0 {
+	if kind, _, err := in.try("admin", password, "203.0.113.7"); kind != fine ||
+		len(in.counters.of) != 0 {
 		t.Errorf("after unlocking: %v, %v", err, in.counters.of)
 	}
 }
@@ -82,7 +89,13 @@ func TestLockout_Everywhere(t *testing.T) {
 // TestLockout_AppUserByEachName counts the attempts with all names of an app user together.
 func TestLockout_AppUserByEachName(t *testing.T) {
 	in := start(t)
-	id := in.appUser(store.AppUser{Username: "ann", Email: "ann@example.org", EmailVerified: true, Mobile: "555", Status: true}, password)
+	id := in.appUser(store.AppUser{
+		Username:      "ann",
+		Email:         "ann@example.org",
+		EmailVerified: true,
+		Mobile:        "555",
+		Status:        true,
+	}, password)
 	ann := store.Account{App: true, ID: id}
 	names := []string{"ann", "ann@example.org", "555"}
 	for i := range 15 { // five with each name, so that each is at its limit
@@ -127,13 +140,17 @@ func TestLockout_SecondFactor(t *testing.T) {
 	}
 }
 
-// TestCounters_IndexByAccount compares the keys by account with the counters, over random operations.
+// TestCounters_IndexByAccount compares the keys by account with the counters, over random
+// operations.
 func TestCounters_IndexByAccount(t *testing.T) {
 	random := disktest.Random(t)
 	now := time.Now()
 	c := newCounters(func() time.Time { return now })
 	for range 5000 {
-		key, who := fmt.Sprint("pair ", random.IntN(40)), store.Account{App: random.IntN(2) == 0, ID: store.ID(random.IntN(5) + 1)}
+		key, who := fmt.Sprint("pair ", random.IntN(40)), store.Account{
+			App: random.IntN(2) == 0,
+			ID:  store.ID(random.IntN(5) + 1),
+		}
 		switch random.IntN(8) {
 		case 0:
 			c.drop(key)

@@ -36,10 +36,14 @@ func TestLoginLog_ThrottledShareRow(t *testing.T) {
 		t.Errorf("%d rows before the minute is over", n)
 	}
 	must(t, in.tidy())
-	want := map[string]int64{"admin  203.0.113.1": 9, " " + in.fingerprint("nobody") + " 203.0.113.2": 3}
+	want := map[string]int64{
+		"admin  203.0.113.1":                            9,
+		" " + in.fingerprint("nobody") + " 203.0.113.2": 3,
+	}
 	rows := in.logged(store.LoginThrottled)
 	for _, r := range rows {
-		if key := r.Username + " " + r.Fingerprint + " " + r.IP; want[key] != r.Count || r.Realm != "admin" || r.SessionID != 0 || r.UserID != 0 {
+		if key := r.Username + " " + r.Fingerprint + " " + r.IP; want[key] != r.Count ||
+			r.Realm != "admin" || r.SessionID != 0 || r.UserID != 0 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -59,7 +63,11 @@ func TestLoginLog_FloodAddsFewRows(t *testing.T) {
 	in := start(t)
 	for i := range maxThrottledRows + 50 {
 		in.throttled.count(Attempt{Username: fmt.Sprint("name", i), Addr: home})
-		in.throttled.count(Attempt{App: true, Username: "same", Addr: netip.MustParseAddr(fmt.Sprintf("198.51.100.%d", i))})
+		in.throttled.count(Attempt{
+			App:      true,
+			Username: "same",
+			Addr:     netip.MustParseAddr(fmt.Sprintf("198.51.100.%d", i)),
+		})
 	}
 	must(t, in.tidy())
 	rows, attempts, nameless := in.logged(store.LoginThrottled), int64(0), map[string]int64{}
@@ -69,7 +77,8 @@ func TestLoginLog_FloodAddsFewRows(t *testing.T) {
 			nameless[r.Realm+r.IP] = r.Count
 		}
 	}
-	if len(rows) != maxThrottledRows+2 || attempts != 2*(maxThrottledRows+50) || nameless["admin"] != 100 || nameless["app"] != 100 {
+	if len(rows) != maxThrottledRows+2 || attempts != 2*(maxThrottledRows+50) ||
+		nameless["admin"] != 100 || nameless["app"] != 100 {
 		t.Errorf("%d rows of %d attempts, without a name %v", len(rows), attempts, nameless)
 	}
 }
@@ -79,14 +88,19 @@ func TestLoginLog_Bound(t *testing.T) {
 	in.options.LoginLogRows = 1000
 	in.update(func(tx *store.Tx) error {
 		for i := range 1010 {
-			if err := store.LoginLogs.Create(tx, &store.LoginLog{Username: fmt.Sprint("name", i), Result: store.LoginFailed, Count: 1}); err != nil {
+			if err := store.LoginLogs.Create(tx, &store.LoginLog{
+				Username: fmt.Sprint("name", i),
+				Result:   store.LoginFailed,
+				Count:    1,
+			}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	must(t, in.tidy())
-	if rows := in.logged(store.LoginFailed); len(rows) != 1000 || rows[0].Username != "name10" || rows[999].Username != "name1009" {
+	if rows := in.logged(store.LoginFailed); len(rows) != 1000 || rows[0].Username != "name10" ||
+		rows[999].Username != "name1009" {
 		t.Errorf("%d rows, the first of %s", len(rows), rows[0].Username)
 	}
 	in.update(func(tx *store.Tx) error {
@@ -110,7 +124,10 @@ func TestLoginLog_Bound(t *testing.T) {
 func TestAppUserLogin_FailuresAlike(t *testing.T) {
 	in := start(t)
 	in.update(func(tx *store.Tx) error {
-		for _, u := range []store.AppUser{{Username: "ann", Status: true}, {Username: "off"}, {Username: "bare", Status: true}} {
+		for _, u := range []store.AppUser{{Username: "ann", Status: true}, {Username: "off"}, {
+			Username: "bare",
+			Status:   true,
+		}} {
 			if err := store.AppUsers.Create(tx, &u); err != nil {
 				return err
 			}
@@ -125,10 +142,16 @@ func TestAppUserLogin_FailuresAlike(t *testing.T) {
 		return nil
 	})
 	for i, c := range []struct{ username, password string }{
-		{"ann", "wrong"}, {"ann", ""}, {"off", password}, {"off", "wrong"}, {"bare", password}, {"bare", ""}, {"nobody", password}, {"admin", password}, {"", ""},
+		{"ann", "wrong"}, {"ann", ""}, {"off", password}, {"off", "wrong"}, {"bare", password},
+		{"bare", ""}, {"nobody", password}, {"admin", password}, {"", ""},
 	} {
 		before := in.hasher.compared.Load()
-		_, err := in.Login(Attempt{App: true, Username: c.username, Password: c.password, Addr: netip.MustParseAddr(fmt.Sprintf("203.0.113.%d", i+1))})
+		_, err := in.Login(Attempt{
+			App:      true,
+			Username: c.username,
+			Password: c.password,
+			Addr:     netip.MustParseAddr(fmt.Sprintf("203.0.113.%d", i+1)),
+		})
 		if n := in.hasher.compared.Load() - before; err != errWrong || n != 1 {
 			t.Errorf("%q with %q: %v after %d comparisons", c.username, c.password, err, n)
 		}

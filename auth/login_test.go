@@ -25,9 +25,12 @@ func TestLogin_FailuresAlike(t *testing.T) {
 	})
 	in.user(2, func(u *store.User) { u.Status = false })
 	for i, c := range []struct{ name, username, password string }{
-		{"a wrong password", "admin", "wrong password"}, {"an empty password", "admin", ""}, {"an unknown name", "nobody", password},
+		{"a wrong password", "admin", "wrong password"}, {"an empty password", "admin", ""},
+		{"an unknown name", "nobody", password},
 		{"an empty name", "", password}, {"a disabled user, the right password", "off", password},
-		{"a disabled user, a wrong password", "off", "wrong password"}, {"a user without a password", "bare", password}, {"a user without one, none given", "bare", ""},
+		{"a disabled user, a wrong password", "off", "wrong password"},
+		{"a user without a password", "bare", password},
+		{"a user without one, none given", "bare", ""},
 	} {
 		_, compared, err := in.try(c.username, c.password, fmt.Sprintf("203.0.113.%d", i+1))
 		if err != errWrong || compared != 1 {
@@ -58,7 +61,8 @@ func TestLogin_Recorded(t *testing.T) {
 		if u.LoginIP != home.String() || u.LoginTime == 0 || u.UpdatedAt != updated {
 			t.Errorf("the user: %+v", u)
 		}
-		if stored.UserID != FirstUser || stored.IP != home.String() || stored.ExpiresAt != stored.CreatedAt.Add(12*3600e9) {
+		if stored.UserID != FirstUser || stored.IP != home.String() ||
+			stored.ExpiresAt != stored.CreatedAt.Add(12*3600e9) {
 			t.Errorf("the session: %+v", stored)
 		}
 		return nil
@@ -76,7 +80,9 @@ func TestLogin_BurstComparesUpToLimit(t *testing.T) {
 	}{
 		{"one name, one address", "admin", func(int) string { return "203.0.113.1" }, 5},
 		{"an unknown name, one address", "nobody", func(int) string { return "203.0.113.2" }, 5},
-		{"one name, many addresses", "admin", func(i int) string { return fmt.Sprintf("198.51.100.%d", i) }, 5 * triesPerName},
+		{"one name, many addresses", "admin", func(i int) string {
+			return fmt.Sprintf("198.51.100.%d", i)
+		}, 5 * triesPerName},
 	} {
 		in.counters.all = map[string]counter{}
 		before := in.hasher.compared.Load()
@@ -91,8 +97,10 @@ func TestLogin_BurstComparesUpToLimit(t *testing.T) {
 			count[k]++
 		}
 		compared := in.hasher.compared.Load() - before
-		if compared > c.limit || compared == 0 || compared != count[errs.Unauthenticated] || count[errs.TooMany]+count[errs.Busy]+compared != 64 {
-			t.Errorf("%s: %d comparisons, answers %v, the limit is %d", c.name, compared, count, c.limit)
+		if compared > c.limit || compared == 0 || compared != count[errs.Unauthenticated] ||
+			count[errs.TooMany]+count[errs.Busy]+compared != 64 {
+			t.Errorf("%s: %d comparisons, answers %v, the limit is %d", c.name, compared, count,
+				c.limit)
 		}
 	}
 }
@@ -192,7 +200,8 @@ func TestPasswordChange_OldPasswordRateLimit(t *testing.T) {
 	for range 9 {
 		kinds[errs.Of(in.ChangePassword(s, home, "wrong password", "another one")).Kind]++
 	}
-	if n := in.hasher.compared.Load() - before; n != 5 || kinds[errs.Invalid] != 5 || kinds[errs.TooMany] != 4 {
+	if n := in.hasher.compared.Load() - before; n != 5 || kinds[errs.Invalid] != 5 ||
+		kinds[errs.TooMany] != 4 {
 		t.Errorf("%d comparisons, answers %v", n, kinds)
 	}
 	if err := in.ChangePassword(s, home, password, "another one"); !errs.Is(err, errs.TooMany) {
@@ -222,7 +231,11 @@ func TestRecover_OwnerAccess(t *testing.T) {
 		t.Fatalf("%q, %v", name, err)
 	}
 	in.ended(token, "unauthenticated")
-	grant, err := in.Login(Attempt{Username: "second", Password: "recovered password", Addr: netip.MustParseAddr("203.0.113.8")})
+	grant, err := in.Login(Attempt{
+		Username: "second",
+		Password: "recovered password",
+		Addr:     netip.MustParseAddr("203.0.113.8"),
+	})
 	if err != nil || !grant.MustChange {
 		t.Errorf("%+v, %v", grant, err)
 	}

@@ -20,8 +20,14 @@ func authenticator() *passkeytest.Authenticator {
 func (in *instance) add(s *Session, p *passkeytest.Authenticator) (codes []string, err error) {
 	in.t.Helper()
 	var options json.RawMessage
-	in.view(func(tx *store.Tx) (err error) { options, err = in.PasskeyOptions(tx, s, "Reeve"); return err })
-	added, codes, err := in.AddPasskey(s, "", Attempt{Addr: home, UserAgent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"}, p.Create(options))
+	in.view(func(tx *store.Tx) (err error) {
+		options, err = in.PasskeyOptions(tx, s, "Reeve")
+		return err
+	})
+	added, codes, err := in.AddPasskey(s, "", Attempt{
+		Addr:      home,
+		UserAgent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
+	}, p.Create(options))
 	if err == nil && added.Name != "Chrome, Linux" {
 		in.t.Errorf("it is called %q", added.Name)
 	}
@@ -44,7 +50,10 @@ func (in *instance) withPasskey() (p *passkeytest.Authenticator, codes []string)
 func (in *instance) opened() *Session {
 	in.t.Helper()
 	var token string
-	in.update(func(tx *store.Tx) (err error) { token, err = Open(tx, &store.Session{UserID: FirstUser}); return err })
+	in.update(func(tx *store.Tx) (err error) {
+		token, err = Open(tx, &store.Session{UserID: FirstUser})
+		return err
+	})
 	return in.holds(token)
 }
 
@@ -99,7 +108,8 @@ func TestPasskey_Login(t *testing.T) {
 func TestPasskey_BackupFlagsChange(t *testing.T) {
 	in := start(t)
 	p, _ := in.withPasskey()
-	for _, c := range []struct{ eligible, backedUp bool }{{false, false}, {true, false}, {true, true}, {true, false}, {false, false}, {true, true}} {
+	for _, c := range []struct{ eligible, backedUp bool }{{false, false}, {true, false},
+		{true, true}, {true, false}, {false, false}, {true, true}} {
 		p.Eligible, p.BackedUp = c.eligible, c.backedUp
 		if err := in.alone(p); err != nil {
 			t.Errorf("%+v: alone: %v", c, err)
@@ -111,7 +121,8 @@ func TestPasskey_BackupFlagsChange(t *testing.T) {
 		}
 		must(t, in.db.View(store.System, func(tx *store.Tx) error {
 			stored, err := store.Passkeys.Get(tx, 1)
-			if err == nil && (bool(stored.BackupEligible) != c.eligible || bool(stored.BackedUp) != c.backedUp) {
+			if err == nil &&
+				(bool(stored.BackupEligible) != c.eligible || bool(stored.BackedUp) != c.backedUp) {
 				t.Errorf("%+v: stored as %v, %v", c, stored.BackupEligible, stored.BackedUp)
 			}
 			return err
@@ -128,7 +139,10 @@ func TestPasskey_ResponseWorksOnce(t *testing.T) {
 	p, _ := in.withPasskey()
 	p.NoCount, p.Count = true, 0 // so that only the challenge tells
 	in.update(func(tx *store.Tx) error {
-		_, err := store.Passkeys.Update(tx, 1, func(p *store.Passkey) error { p.SignCount = 0; return nil })
+		_, err := store.Passkeys.Update(tx, 1, func(p *store.Passkey) error {
+			p.SignCount = 0
+			return nil
+		})
 		return err
 	})
 	options, err := in.SignInOptions()
@@ -159,9 +173,13 @@ func TestPasskey_Refused(t *testing.T) {
 	p, _ := in.withPasskey()
 	must(t, in.alone(p))
 	for name, change := range map[string]func(p *passkeytest.Authenticator){
-		"another origin":     func(p *passkeytest.Authenticator) { p.Origin = "https://evil.example" },
-		"another port":       func(p *passkeytest.Authenticator) { p.Origin += ":8443" },
-		"plain HTTP":         func(p *passkeytest.Authenticator) { p.Origin = "http://reeve.example.org" },
+		"another origin": func(p *passkeytest.Authenticator) {
+			p.Origin = "https://evil.example"
+		},
+		"another port": func(p *passkeytest.Authenticator) { p.Origin += ":8443" },
+		"plain HTTP": func(p *passkeytest.Authenticator) {
+			p.Origin = "http://reeve.example.org"
+		},
 		"another host":       func(p *passkeytest.Authenticator) { p.RPID = "evil.example" },
 		"another credential": func(p *passkeytest.Authenticator) { p.ID = []byte("another") },
 		"a copy":             func(p *passkeytest.Authenticator) { p.Count -= 2 },
@@ -171,7 +189,12 @@ func TestPasskey_Refused(t *testing.T) {
 		if err := in.alone(&copied); !refusedPasskey(err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := in.add(in.opened(), func() *passkeytest.Authenticator { a := authenticator(); change(a); return a }()); name != "a copy" && name != "another credential" && errs.Of(err).Fields["credential"].Empty() {
+		if _, err := in.add(in.opened(), func() *passkeytest.Authenticator {
+			a := authenticator()
+			change(a)
+			return a
+		}()); name != "a copy" && name != "another credential" &&
+			errs.Of(err).Fields["credential"].Empty() {
 			t.Errorf("%s: added: %v", name, err)
 		}
 	}
@@ -185,14 +208,18 @@ func TestPasskey_Refused(t *testing.T) {
 	if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", late); errs.Of(err).Code != "challenge_expired" {
 		t.Errorf("after an hour: %v", err)
 	}
-	for _, text := range []string{"", "{}", `{"id":"x"}`, "null", "[]", `"x"`, strings.Repeat("{", 1000)} {
+	for _, text := range []string{"", "{}", `{"id":"x"}`, "null", "[]", `"x"`,
+		strings.Repeat("{", 1000)} {
 		if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", json.RawMessage(text)); errs.Of(err).Fields["credential"].Empty() {
 			t.Errorf("%.20s: %v", text, err)
 		}
 	}
 	in.user(FirstUser, func(u *store.User) { u.Status = true })
 	must(t, in.alone(p))
-	in.update(func(tx *store.Tx) error { _, err := store.RemoveFactors(tx, store.Account{ID: FirstUser}); return err })
+	in.update(func(tx *store.Tx) error {
+		_, err := store.RemoveFactors(tx, store.Account{ID: FirstUser})
+		return err
+	})
 	if err := in.alone(p); !refusedPasskey(err) {
 		t.Errorf("a passkey that was removed: %v", err)
 	}
@@ -216,7 +243,8 @@ func TestPasskey_DisabledUser(t *testing.T) {
 	in.user(staff, func(u *store.User) { u.Status = false })
 	options, err := in.SignInOptions()
 	must(t, err)
-	if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", p.Get(options)); !errs.Is(err, errs.Unauthenticated) {
+	if _, _, err := in.LoginPasskey(Attempt{Addr: home}, "", p.Get(options)); !errs.Is(err,
+		errs.Unauthenticated) {
 		t.Errorf("of a disabled user: %v", err)
 	}
 	in.update(func(tx *store.Tx) error { return store.Users.Delete(tx, staff) })
@@ -248,13 +276,15 @@ func TestPasskey_Confirmation(t *testing.T) {
 		return options
 	}
 	for _, c := range []Confirmation{{Password: text(password)}, {Code: text("123456")}, {}} {
-		if _, _, err := in.Prove(s, home, c); errs.Of(err).Fields["passkey"].Empty() || in.recent(s) {
+		if _, _, err := in.Prove(s, home, c); errs.Of(err).Fields["passkey"].Empty() ||
+			in.recent(s) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	other, err := in.SignInOptions()
 	must(t, err)
-	if _, _, err := in.Prove(s, home, Confirmation{Passkey: p.Get(other)}); err == nil || in.recent(s) {
+	if _, _, err := in.Prove(s, home, Confirmation{Passkey: p.Get(other)}); err == nil ||
+		in.recent(s) {
 		t.Error("the response to a sign-in confirms a session")
 	}
 	response := p.Get(options())
@@ -303,8 +333,10 @@ func TestPasskey_WithTOTP(t *testing.T) {
 
 func TestPasskey_Origins(t *testing.T) {
 	for url, want := range map[string]string{
-		"": "", "https://reeve.example.org": "reeve.example.org", "https://reeve.example.org:8443": "reeve.example.org", "http://reeve.example.org": "",
-		"http://localhost:8080": "localhost", "http://a.localhost": "a.localhost", "https://192.0.2.1": "", "https://[2001:db8::1]": "", "http://127.0.0.1:8080": "",
+		"": "", "https://reeve.example.org": "reeve.example.org",
+		"https://reeve.example.org:8443": "reeve.example.org", "http://reeve.example.org": "",
+		"http://localhost:8080": "localhost", "http://a.localhost": "a.localhost",
+		"https://192.0.2.1": "", "https://[2001:db8::1]": "", "http://127.0.0.1:8080": "",
 	} {
 		got := ""
 		if party := relyingParty(url); party != nil {
@@ -343,7 +375,9 @@ func TestPasskey_ChallengeHasOneForm(t *testing.T) {
 	last := challenge[len(challenge)-1:]
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	next := letters[strings.Index(letters, last)+1 : strings.Index(letters, last)+2] // differs in bits that no byte has
-	for _, other := range []string{challenge + "\n", "\r" + challenge, challenge[:10] + "\n" + challenge[10:], challenge[:len(challenge)-1] + next, challenge + "=", ""} {
+	for _, other := range []string{challenge + "\n", "\r" + challenge,
+		challenge[:10] + "\n" + challenge[10:], challenge[:len(challenge)-1] + next,
+		challenge + "=", ""} {
 		if _, err := in.checkChallenge(other, toSignIn, ""); err == nil {
 			t.Errorf("%q is accepted", other)
 		}

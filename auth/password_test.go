@@ -18,8 +18,11 @@ func TestPassword_AnyBytesDistinguished(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	long := strings.Repeat("x", 72)
 	passwords := []string{
-		"", "correct horse", "Correct horse", " correct horse", "correct horse ", "correct horse\n", "correct\x00horse", "correct\x00", "correct",
-		"пароль🎉", "пароль🎊", "\u00e9tude", "etude", "\xff\xfe", "\xff", "e\u0301\xff", "\u00e9\xff", "ﬁnal", "final", "Ａlpha", "Alpha", long, long + "a", long + "b", strings.Repeat("x", maxPassword), strings.Repeat("x", maxPassword-1),
+		"", "correct horse", "Correct horse", " correct horse", "correct horse ",
+		"correct horse\n", "correct\x00horse", "correct\x00", "correct",
+		"пароль🎉", "пароль🎊", "\u00e9tude", "etude", "\xff\xfe", "\xff", "e\u0301\xff",
+		"\u00e9\xff", "ﬁnal", "final", "Ａlpha", "Alpha", long, long + "a", long + "b",
+		strings.Repeat("x", maxPassword), strings.Repeat("x", maxPassword-1),
 		strings.Repeat("\x00", 8), strings.Repeat("\x00", 9),
 	}
 	for i, made := range passwords {
@@ -40,24 +43,30 @@ func TestPassword_AnyBytesDistinguished(t *testing.T) {
 func TestCompare_FormsOfOnePassword(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for _, p := range [][2]string{
-		{"Gr\u00fc\u00dfe aus K\u00f6ln 7", "Gru\u0308\u00dfe aus Ko\u0308ln 7"}, {"한국 1234", "\u1112\u1161\u11ab\u1100\u116e\u11a8 1234"},
-		{"\u212bngstrom", "A\u030angstrom"}, {"Nguy\u1ec5n 123", "Nguye\u0302\u0303n 123"}, {"two\u00a0words", "two words"}, {"two\u3000words", "two words"},
+		{"Gr\u00fc\u00dfe aus K\u00f6ln 7", "Gru\u0308\u00dfe aus Ko\u0308ln 7"},
+		{"한국 1234", "\u1112\u1161\u11ab\u1100\u116e\u11a8 1234"},
+		{"\u212bngstrom", "A\u030angstrom"}, {"Nguy\u1ec5n 123", "Nguye\u0302\u0303n 123"},
+		{"two\u00a0words", "two words"}, {"two\u3000words", "two words"},
 	} {
 		for i, made := range p {
 			hash, err := h.hash(newPasswords, made)
 			must(t, err)
-			if same, earlier, err := h.match(newPasswords, hash, p[1-i]); !same || earlier || err != nil {
+			if same, earlier, err := h.match(newPasswords, hash, p[1-i]); !same || earlier ||
+				err != nil {
 				t.Errorf("%q against %q: %t, %t, %v", p[1-i], made, same, earlier, err)
 			}
 		}
 	}
 }
 
-// A hash of the text as it was typed, as reeve made them before 0.16, is accepted once, and then replaced.
+// A hash of the text as it was typed, as reeve made them before 0.16, is accepted once, and then
+// replaced.
 func TestLogin_EarlierForm(t *testing.T) {
 	const composed, decomposed = "Gr\u00fc\u00dfe aus K\u00f6ln 7", "Gru\u0308\u00dfe aus Ko\u0308ln 7"
 	for name, c := range map[string]struct{ made, typed string }{
-		"both decomposed": {decomposed, decomposed}, "typed composed": {decomposed, composed}, "typed decomposed": {composed, decomposed}, "another space": {"no\u00a0break space", "no\u00a0break space"},
+		"both decomposed": {decomposed, decomposed}, "typed composed": {decomposed, composed},
+		"typed decomposed": {composed, decomposed},
+		"another space":    {"no\u00a0break space", "no\u00a0break space"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := start(t)
@@ -65,7 +74,9 @@ func TestLogin_EarlierForm(t *testing.T) {
 			who := in.ann()
 			hash, err := bcrypt.GenerateFromPassword(in.hasher.mix(c.made), testCost)
 			must(t, err)
-			in.update(func(tx *store.Tx) error { return store.SetHash(tx, who, string(hash), false, 0) })
+			in.update(func(tx *store.Tx) error {
+				return store.SetHash(tx, who, string(hash), false, 0)
+			})
 			enter := func(typed string) error {
 				_, err := in.Login(Attempt{App: true, Username: "ann", Password: typed, Addr: home})
 				return err
@@ -93,7 +104,8 @@ func TestLogin_EarlierForm(t *testing.T) {
 func TestHash_OtherInstallation(t *testing.T) {
 	hash, err := newHasher([]byte("one"), testCost).hash(newPasswords, password)
 	must(t, err)
-	if same, err := newHasher([]byte("two"), testCost).compare(newPasswords, hash, password); same || err != nil {
+	if same, err := newHasher([]byte("two"), testCost).compare(newPasswords, hash, password); same ||
+		err != nil {
 		t.Errorf("%t, %v", same, err)
 	}
 }
@@ -180,7 +192,8 @@ func TestHasher_FullQueueIsBusy(t *testing.T) {
 			}
 		}
 		if most != h.queue.slots || h.queue.known.n != 0 || h.queue.free != h.queue.slots {
-			t.Errorf("%d ran at once, %d still wait, %d slots are free", most, h.queue.known.n, h.queue.free)
+			t.Errorf("%d ran at once, %d still wait, %d slots are free", most, h.queue.known.n,
+				h.queue.free)
 		}
 		if err := h.run(newPasswords, func() error { return nil }); err != nil {
 			t.Errorf("afterwards: %v", err)
@@ -193,7 +206,9 @@ func TestHasher_FullQueueIsBusy(t *testing.T) {
 func TestHasher_PanicFailsOnlyItsRequest(t *testing.T) {
 	h := newHasher([]byte("key"), testCost)
 	for range h.queue.slots + 1 {
-		if err := h.run(newPasswords, func() error { panic("x") }); err == nil || errs.Of(err).Kind != errs.Internal {
+		if err := h.run(newPasswords, func() error {
+			panic("x")
+		}); err == nil || errs.Of(err).Kind != errs.Internal {
 			t.Errorf("%v", err)
 		}
 	}

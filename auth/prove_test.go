@@ -13,7 +13,9 @@ func (in *instance) stale(token string) *Session {
 	in.t.Helper()
 	s, err := in.who(token)
 	must(in.t, err)
-	in.session(s.ID, func(s *store.Session, now store.Time) { s.ProvedAt = now.Add(-10 * time.Minute) })
+	in.session(s.ID, func(s *store.Session, now store.Time) {
+		s.ProvedAt = now.Add(-10 * time.Minute)
+	})
 	s, err = in.who(token)
 	must(in.t, err)
 	return s
@@ -92,7 +94,8 @@ func TestConfirmation_StrongestFactor(t *testing.T) {
 		t.Errorf("with the former token: %v", err)
 	}
 	s = in.stale(token)
-	if _, _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode || in.recent(s) {
+	if _, _, err := in.Prove(s, home, Confirmation{Code: &code}); errs.Of(err).Code != wrongCode ||
+		in.recent(s) {
 		t.Errorf("the same code again: %v", err)
 	}
 	_, token, err = in.Prove(s, home, Confirmation{Code: &recovery[0]})

@@ -75,11 +75,13 @@ func TestHashQueue_FairSlots(t *testing.T) {
 		}
 		w.join(hashCaller{known: true, key: "admin 2"}, "other 0")
 		w.run()
-		want := []string{"known 0", "flood 0", "other 0", "office 0", "known 1", "flood 1", "known 2", "office 1", "flood 2", "flood 3", "flood 4", "flood 5"}
+		want := []string{"known 0", "flood 0", "other 0", "office 0", "known 1", "flood 1",
+			"known 2", "office 1", "flood 2", "flood 3", "flood 4", "flood 5"}
 		if !slices.Equal(w.order, want) {
 			t.Errorf("%q, want %q", w.order, want)
 		}
-		if w.q.free != 1 || w.q.unknown.n+w.q.known.n+len(w.q.unknown.waiting)+len(w.q.known.waiting) != 0 {
+		if w.q.free != 1 ||
+			w.q.unknown.n+w.q.known.n+len(w.q.unknown.waiting)+len(w.q.known.waiting) != 0 {
 			t.Errorf("something is left: %+v", w.q)
 		}
 	})
@@ -101,7 +103,8 @@ func TestHashQueue_FullMakesRoom(t *testing.T) {
 		if want := []string{"known 0", "flood 0", "office 0", "home 0", "cafe 0"}; !slices.Equal(w.order, want) {
 			t.Errorf("%q had a slot, want %q", w.order, want)
 		}
-		if want := []string{"flood 4", "flood 5", "flood 3", "flood 2", "office 1", "flood 1", "train 0"}; !slices.Equal(w.displaced, want) {
+		if want := []string{"flood 4", "flood 5", "flood 3", "flood 2", "office 1", "flood 1",
+			"train 0"}; !slices.Equal(w.displaced, want) {
 			t.Errorf("%q had none, want %q", w.displaced, want)
 		}
 	})

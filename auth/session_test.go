@@ -82,14 +82,17 @@ func TestSession_MaximumDuration(t *testing.T) {
 	})
 }
 
-// TestSession_OfAClockThatWasAhead ends once the clock is right, but not when it is set back by a little.
+// TestSession_OfAClockThatWasAhead ends once the clock is right, but not when it is set back by a
+// little.
 func TestSession_OfAClockThatWasAhead(t *testing.T) {
 	in := start(t)
 	for _, c := range []struct {
 		ahead time.Duration
 		idle  string
 		ends  bool
-	}{{time.Minute, "30", false}, {29 * time.Minute, "30", false}, {31 * time.Minute, "30", true}, {30 * 24 * time.Hour, "30", true}, {2 * time.Hour, "10080", true}, {50 * time.Minute, "10080", false}} {
+	}{{time.Minute, "30", false}, {29 * time.Minute, "30", false}, {31 * time.Minute, "30", true},
+		{30 * 24 * time.Hour, "30", true}, {2 * time.Hour, "10080", true},
+		{50 * time.Minute, "10080", false}} {
 		in.set("security.session_idle_minutes", c.idle)
 		token := in.enter("admin", password)
 		in.session(in.holds(token).ID, func(s *store.Session, now store.Time) {
@@ -112,8 +115,10 @@ func TestSessionDurations(t *testing.T) {
 		for _, c := range []struct {
 			session store.Session
 			lasts   time.Duration
-		}{{store.Session{UserID: FirstUser}, 3 * time.Hour}, {store.Session{AppUserID: 1}, 48 * time.Hour}} {
-			if _, err := Open(tx, &c.session); err != nil || c.session.ExpiresAt != tx.Now().Add(c.lasts) || c.session.LastUsed != tx.Now() {
+		}{{store.Session{UserID: FirstUser}, 3 * time.Hour},
+			{store.Session{AppUserID: 1}, 48 * time.Hour}} {
+			if _, err := Open(tx, &c.session); err != nil ||
+				c.session.ExpiresAt != tx.Now().Add(c.lasts) || c.session.LastUsed != tx.Now() {
 				t.Errorf("%+v, %v", c.session, err)
 			}
 		}
@@ -139,12 +144,17 @@ func TestRealms_Separate(t *testing.T) {
 		}
 		return nil
 	})
-	in.session(s.ID, func(s *store.Session, now store.Time) { s.LastUsed = now.Add(-24 * time.Hour) })
+	in.session(s.ID, func(s *store.Session, now store.Time) {
+		s.LastUsed = now.Add(-24 * time.Hour)
+	})
 	in.holds(token) // the idle limit of the admin realm does not apply
 	admin := in.enter("admin", password)
 	in.holds(admin)
 	in.update(func(tx *store.Tx) error {
-		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Status = false; return nil })
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error {
+			u.Status = false
+			return nil
+		})
 		return err
 	})
 	in.ended(token, "unauthenticated")
@@ -153,13 +163,17 @@ func TestRealms_Separate(t *testing.T) {
 
 func TestSession_Ends(t *testing.T) {
 	for name, end := range map[string]func(in *instance, s *Session){
-		"logout":   func(in *instance, s *Session) { must(in.t, in.Logout(s)) },
-		"disabled": func(in *instance, s *Session) { in.user(2, func(u *store.User) { u.Status = false }) },
+		"logout": func(in *instance, s *Session) { must(in.t, in.Logout(s)) },
+		"disabled": func(in *instance, s *Session) {
+			in.user(2, func(u *store.User) { u.Status = false })
+		},
 		"deleted": func(in *instance, s *Session) {
 			in.update(func(tx *store.Tx) error { return store.Users.Delete(tx, 2) })
 		},
 		"reset": func(in *instance, s *Session) {
-			in.update(func(tx *store.Tx) error { return store.SetHash(tx, store.Account{ID: 2}, "x", true, 0) })
+			in.update(func(tx *store.Tx) error {
+				return store.SetHash(tx, store.Account{ID: 2}, "x", true, 0)
+			})
 		},
 		"forced out": func(in *instance, s *Session) {
 			in.update(func(tx *store.Tx) error { return store.Sessions.Delete(tx, s.ID) })
@@ -193,7 +207,10 @@ func TestAppSession_EndsWithItsUser(t *testing.T) {
 			must(t, err)
 			in.holds(g.Token)
 			in.update(func(tx *store.Tx) error {
-				_, err := store.AppUsers.Update(tx, id, func(u *store.AppUser) error { edit(u); return nil })
+				_, err := store.AppUsers.Update(tx, id, func(u *store.AppUser) error {
+					edit(u)
+					return nil
+				})
 				return err
 			})
 			in.ended(g.Token, "unauthenticated")
@@ -215,7 +232,9 @@ func TestSession_FollowsUser(t *testing.T) {
 	in.update(func(tx *store.Tx) error { return addUser(tx, "second", password) })
 	token := in.enter("admin", password)
 	in.holds(token)
-	in.user(FirstUser, func(u *store.User) { u.Username, u.RoleIDs, u.MustChangePassword = "root", nil, true })
+	in.user(FirstUser, func(u *store.User) {
+		u.Username, u.RoleIDs, u.MustChangePassword = "root", nil, true
+	})
 	if a := in.holds(token).Actor; a.Username != "root" || len(a.RoleIDs) != 0 || !a.MustChange {
 		t.Errorf("%+v", a)
 	}
@@ -240,7 +259,9 @@ func TestLastUse_NotWrittenByRequest(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	id := in.holds(token).ID
-	in.session(id, func(s *store.Session, now store.Time) { s.LastUsed = now.Add(-10 * time.Minute) })
+	in.session(id, func(s *store.Session, now store.Time) {
+		s.LastUsed = now.Add(-10 * time.Minute)
+	})
 	before, updated := in.stored(id)
 	for range 10 {
 		in.holds(token)
@@ -251,7 +272,8 @@ func TestLastUse_NotWrittenByRequest(t *testing.T) {
 	must(t, in.tidy())
 	after, same := in.stored(id)
 	if after.Add(-9*time.Minute) < before || same != updated {
-		t.Errorf("the last use was %s and is %s; updated_at was %s and is %s", before, after, updated, same)
+		t.Errorf("the last use was %s and is %s; updated_at was %s and is %s", before, after,
+			updated, same)
 	}
 	must(t, in.tidy())
 	if again, _ := in.stored(id); again != after {
@@ -264,7 +286,9 @@ func TestLastUse_WrittenWhenRunEnds(t *testing.T) {
 	in := start(t)
 	token := in.enter("admin", password)
 	id := in.holds(token).ID
-	in.session(id, func(s *store.Session, now store.Time) { s.LastUsed = now.Add(-10 * time.Minute) })
+	in.session(id, func(s *store.Session, now store.Time) {
+		s.LastUsed = now.Add(-10 * time.Minute)
+	})
 	before, _ := in.stored(id)
 	in.holds(token)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -295,7 +319,8 @@ func TestSessionCache_IdleLeaves(t *testing.T) {
 	now := kv.TimeOf(time.Now())
 	s.lastUsed.Store(int64(now.Add(-2 * time.Hour)))
 	s.saved.Store(int64(now.Add(-2 * time.Hour)))
-	if due := in.sessions.unsaved(now); len(due) != 0 || len(in.sessions.byID) != 0 || len(in.sessions.byUser) != 0 || in.sessions.get(s.hash) != nil {
+	if due := in.sessions.unsaved(now); len(due) != 0 || len(in.sessions.byID) != 0 ||
+		len(in.sessions.byUser) != 0 || in.sessions.get(s.hash) != nil {
 		t.Errorf("due %v, in memory %v", due, in.sessions.byID)
 	}
 	in.holds(token) // loaded from the store, where its last use is recent
@@ -321,7 +346,8 @@ func TestSessionCache_StaleLoadIsNotCached(t *testing.T) {
 	in.ended(token, "unauthenticated")
 }
 
-// TestSession_EndsBeforeTheWrite checks a session again in the transaction of a write, which may begin later than the request.
+// TestSession_EndsBeforeTheWrite checks a session again in the transaction of a write, which may
+// begin later than the request.
 func TestSession_EndsBeforeTheWrite(t *testing.T) {
 	in := start(t)
 	s := in.holds(in.enter("admin", password))

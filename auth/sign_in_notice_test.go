@@ -51,7 +51,9 @@ func TestSignInNotice_NewDeviceOrNetwork(t *testing.T) {
 		if got := in.notices(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}
-		in.update(func(tx *store.Tx) error { return store.DropNotices(tx, FirstUser, tx.Now(), 0, 0) })
+		in.update(func(tx *store.Tx) error {
+			return store.DropNotices(tx, FirstUser, tx.Now(), 0, 0)
+		})
 	}
 	other := signIn("", "192.0.2.1")
 	if got := in.notices(); !slices.Equal(got, []string{"new_device 192.0.2.1"}) {
@@ -64,22 +66,34 @@ func TestSignInNotice_NewDeviceOrNetwork(t *testing.T) {
 	for i := range 30 {
 		signIn("", fmt.Sprintf("203.0.113.%d", i+1))
 	}
-	if got := in.notices(); len(got) != 10 || got[8] != "new_device 203.0.113.8" || got[9] != "new_device 203.0.113.30" {
+	if got := in.notices(); len(got) != 10 || got[8] != "new_device 203.0.113.8" ||
+		got[9] != "new_device 203.0.113.30" {
 		t.Errorf("after many: %q", got)
 	}
 }
 
-// TestSignInNotice_Programs signs in without a cookie: from a network of the user's devices this is no news.
+// TestSignInNotice_Programs signs in without a cookie: from a network of the user's devices this is
+// no news.
 func TestSignInNotice_Programs(t *testing.T) {
 	in := start(t)
 	in.device("admin", "192.0.2.1")
-	for addr, want := range map[string][]string{"192.0.2.9": nil, "198.51.100.1": {"new_device 198.51.100.1"}} {
-		_, err := in.Login(Attempt{Username: "admin", Password: password, Addr: netip.MustParseAddr(addr), Program: true})
+	for addr, want := range map[string][]string{
+		"192.0.2.9":    nil,
+		"198.51.100.1": {"new_device 198.51.100.1"},
+	} {
+		_, err := in.Login(Attempt{
+			Username: "admin",
+			Password: password,
+			Addr:     netip.MustParseAddr(addr),
+			Program:  true,
+		})
 		must(t, err)
 		if got := in.notices(); !slices.Equal(got, want) {
 			t.Errorf("from %s: %q, want %q", addr, got, want)
 		}
-		in.update(func(tx *store.Tx) error { return store.DropNotices(tx, FirstUser, tx.Now(), 0, 0) })
+		in.update(func(tx *store.Tx) error {
+			return store.DropNotices(tx, FirstUser, tx.Now(), 0, 0)
+		})
 	}
 }
 
@@ -88,7 +102,9 @@ func TestSignInNotice_Programs(t *testing.T) {
 func TestSignInNotice_AfterAllDevicesEnded(t *testing.T) {
 	in := start(t)
 	in.device("admin", "192.0.2.1")
-	in.update(func(tx *store.Tx) error { return store.EndSessions(tx, store.Account{ID: FirstUser}, 0) })
+	in.update(func(tx *store.Tx) error {
+		return store.EndSessions(tx, store.Account{ID: FirstUser}, 0)
+	})
 	in.device("admin", "192.0.2.1")
 	if got := in.notices(); !slices.Equal(got, []string{"new_device 192.0.2.1"}) {
 		t.Errorf("%q", got)
@@ -104,7 +120,8 @@ func TestSession_KnowsDevice(t *testing.T) {
 		s, err = in.Authenticate(tx, g.Token, home)
 		return err
 	})
-	if d := in.devices(); len(d) != 1 || s.DeviceID != d[0].ID || d[0].IP != "192.0.2.1" || d[0].LastUsed == 0 {
+	if d := in.devices(); len(d) != 1 || s.DeviceID != d[0].ID || d[0].IP != "192.0.2.1" ||
+		d[0].LastUsed == 0 {
 		t.Errorf("session %+v, devices %+v", s, d)
 	}
 	in.device("admin", "192.0.2.2")
@@ -134,18 +151,25 @@ func TestSession_BoundToNetwork(t *testing.T) {
 		opened, used string
 		same         bool
 	}{
-		{"192.0.2.1", "192.0.2.1", true}, {"192.0.2.1", "192.0.2.254", true}, {"192.0.2.1", "192.0.3.1", false}, {"192.0.2.1", "2001:db8::1", false},
-		{"2001:db8:1::1", "2001:db8:1:ffff::2", true}, {"2001:db8:1::1", "2001:db8:2::1", false}, {"192.0.2.1", "::ffff:192.0.2.9", true},
+		{"192.0.2.1", "192.0.2.1", true}, {"192.0.2.1", "192.0.2.254", true},
+		{"192.0.2.1", "192.0.3.1", false}, {"192.0.2.1", "2001:db8::1", false},
+		{"2001:db8:1::1", "2001:db8:1:ffff::2", true}, {"2001:db8:1::1", "2001:db8:2::1", false},
+		{"192.0.2.1", "::ffff:192.0.2.9", true},
 	} {
 		g, err := in.with("", "admin", password, c.opened)
 		must(t, err)
 		for _, bound := range []string{"0", "1"} {
 			in.set("security.session_network", bound)
 			in.view(func(tx *store.Tx) error {
-				for token, want := range map[string]bool{g.Token: c.same || bound == "0", app.Token: true} {
+				for token, want := range map[string]bool{
+					g.Token:   c.same || bound == "0",
+					app.Token: true,
+				} {
 					_, err := in.Authenticate(tx, token, netip.MustParseAddr(c.used))
-					if (err == nil) != want || err != nil && errs.Of(err).Code != "session_network" {
-						t.Errorf("opened from %s, used from %s, bound %s: %v", c.opened, c.used, bound, err)
+					if (err == nil) != want ||
+						err != nil && errs.Of(err).Code != "session_network" {
+						t.Errorf("opened from %s, used from %s, bound %s: %v", c.opened, c.used,
+							bound, err)
 					}
 				}
 				_, err := in.Authenticate(tx, g.Token, netip.MustParseAddr(c.opened))

@@ -29,7 +29,13 @@ func TestStats_LoginsByResult(t *testing.T) {
 	release := in.hasher.queue.fill()
 	in.try("admin", password, "192.0.2.1")
 	release()
-	want := map[string]uint64{"admin success": 1, "admin failed": 2, "admin throttled": 2, "admin unavailable": 1, "app failed": 1}
+	want := map[string]uint64{
+		"admin success":     1,
+		"admin failed":      2,
+		"admin throttled":   2,
+		"admin unavailable": 1,
+		"app failed":        1,
+	}
 	if diff := cmp.Diff(want, in.counted()); diff != "" {
 		t.Errorf("logins (- want, + got)\n%s", diff)
 	}
@@ -51,9 +57,23 @@ func TestStats_ThrottledAttempts(t *testing.T) {
 	}
 	for i := range triesPerAddress + 1 {
 		u := &store.AppUser{Username: "customer" + string(rune('a'+i)), Status: true}
-		in.Register(u, Attempt{App: true, Username: u.Username, Password: "short", Addr: netip.MustParseAddr("203.0.113.9")})
+		in.Register(u, Attempt{
+			App:      true,
+			Username: u.Username,
+			Password: "short",
+			Addr:     netip.MustParseAddr("203.0.113.9"),
+		})
 	}
-	want := map[string]uint64{"login": 2, "password": 2, "registration": 1, "forgot_password": 0, "link": 0, "challenge": 0, "own_change": 0, "second_factor": 0}
+	want := map[string]uint64{
+		"login":           2,
+		"password":        2,
+		"registration":    1,
+		"forgot_password": 0,
+		"link":            0,
+		"challenge":       0,
+		"own_change":      0,
+		"second_factor":   0,
+	}
 	if diff := cmp.Diff(want, in.Stats().Throttled); diff != "" {
 		t.Errorf("throttled (- want, + got)\n%s", diff)
 	}

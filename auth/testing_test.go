@@ -40,7 +40,11 @@ func (in *instance) open(cost int) {
 	in.t.Helper()
 	db, err := store.Open(in.dir, store.Options{Version: "test", Seed: seed})
 	must(in.t, err)
-	in.Auth, err = New(db, Options{Cost: cost, InitialFile: filepath.Join(in.dir, "initial-password"), PublicURL: "https://reeve.example.org"})
+	in.Auth, err = New(db, Options{
+		Cost:        cost,
+		InitialFile: filepath.Join(in.dir, "initial-password"),
+		PublicURL:   "https://reeve.example.org",
+	})
 	must(in.t, err)
 	in.counters = newCounters(func() time.Time { return in.now })
 }
@@ -117,7 +121,10 @@ func (in *instance) user(id store.ID, edit func(*store.User)) {
 func (in *instance) session(id store.ID, edit func(s *store.Session, now store.Time)) {
 	in.t.Helper()
 	in.update(func(tx *store.Tx) error {
-		_, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { edit(s, tx.Now()); return nil })
+		_, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error {
+			edit(s, tx.Now())
+			return nil
+		})
 		return err
 	})
 }
@@ -126,7 +133,11 @@ func (in *instance) session(id store.ID, edit func(s *store.Session, now store.T
 func (in *instance) set(name, value string) {
 	in.t.Helper()
 	in.update(func(tx *store.Tx) error {
-		_, err := store.SaveSetting(tx, store.SettingCache.Get(tx).ID(name), func(s *store.Setting) error { s.Values = value; return nil })
+		_, err := store.SaveSetting(tx, store.SettingCache.Get(tx).ID(name),
+			func(s *store.Setting) error {
+				s.Values = value
+				return nil
+			})
 		return err
 	})
 }
@@ -134,7 +145,12 @@ func (in *instance) set(name, value string) {
 // try signs in and returns the kind of the error and the number of comparisons.
 func (in *instance) try(username, password, addr string) (kind errs.Kind, compared int64, err error) {
 	before := in.hasher.compared.Load()
-	_, err = in.Login(Attempt{Username: username, Password: password, Addr: netip.MustParseAddr(addr), UserAgent: "test"})
+	_, err = in.Login(Attempt{
+		Username:  username,
+		Password:  password,
+		Addr:      netip.MustParseAddr(addr),
+		UserAgent: "test",
+	})
 	if err != nil {
 		kind = errs.Of(err).Kind
 	}
@@ -147,7 +163,12 @@ const fine = errs.Internal
 // enter signs in, which must succeed, and returns the token.
 func (in *instance) enter(username, password string) string {
 	in.t.Helper()
-	grant, err := in.Login(Attempt{Username: username, Password: password, Addr: home, UserAgent: "test"})
+	grant, err := in.Login(Attempt{
+		Username:  username,
+		Password:  password,
+		Addr:      home,
+		UserAgent: "test",
+	})
 	must(in.t, err)
 	return grant.Token
 }

@@ -26,7 +26,8 @@ func (in *instance) observe(a Attempt) (told []string) {
 		}
 		told = append(told, counterUse(e))
 	}
-	if _, err := in.Login(a); err != nil && errs.Of(err).Kind != errs.Unauthenticated && errs.Of(err).Kind != errs.TooMany {
+	if _, err := in.Login(a); err != nil && errs.Of(err).Kind != errs.Unauthenticated &&
+		errs.Of(err).Kind != errs.TooMany {
 		in.t.Fatal(err)
 	}
 	return told
@@ -51,13 +52,23 @@ func TestThrottleEvents_Attempts(t *testing.T) {
 		{"a success", Attempt{Username: "admin", Password: password, Addr: addr}, []string{
 			"set throttle:addr:10.0.0.1 = 3", "set throttle:name+addr:admin|10.0.0.1 = 1",
 			"miss throttle:known:admin|10.0.0.1 = 0", "set throttle:name:admin = 1",
-			"forget throttle:name+addr:admin|10.0.0.1 = 0", "set throttle:name+addr:admin|10.0.0.1 = 0", "set throttle:addr:10.0.0.1 = 2",
-			"set throttle:name:admin = 0", "forget throttle:known:admin|10.0.0.1 = 0", "set throttle:known:admin|10.0.0.1 = 1"}},
-		{"the app's realm and a network", Attempt{App: true, Username: odd, Password: "canary", Addr: netip.MustParseAddr("2001:db8::1")}, []string{
-			"set throttle:addr:2001:db8::/64 = 1", "set throttle:app:name+addr:" + unknown + "|2001:db8::/64 = 1",
-			"miss throttle:app:known:" + unknown + "|2001:db8::/64 = 0", "set throttle:app:name:" + unknown + " = 1",
+			"forget throttle:name+addr:admin|10.0.0.1 = 0",
+			"set throttle:name+addr:admin|10.0.0.1 = 0", "set throttle:addr:10.0.0.1 = 2",
+			"set throttle:name:admin = 0", "forget throttle:known:admin|10.0.0.1 = 0",
+			"set throttle:known:admin|10.0.0.1 = 1"}},
+		{"the app's realm and a network", Attempt{
+			App:      true,
+			Username: odd,
+			Password: "canary",
+			Addr:     netip.MustParseAddr("2001:db8::1"),
+		}, []string{
+			"set throttle:addr:2001:db8::/64 = 1",
+			"set throttle:app:name+addr:" + unknown + "|2001:db8::/64 = 1",
+			"miss throttle:app:known:" + unknown + "|2001:db8::/64 = 0",
+			"set throttle:app:name:" + unknown + " = 1",
 			"set throttle:app:name+addr:@" + unknown + "|2001:db8::/64 = 1",
-			"miss throttle:app:known:@" + unknown + "|2001:db8::/64 = 0", "set throttle:app:name:@" + unknown + " = 1"}},
+			"miss throttle:app:known:@" + unknown + "|2001:db8::/64 = 0",
+			"set throttle:app:name:@" + unknown + " = 1"}},
 	} {
 		if diff := cmp.Diff(tc.want, in.observe(tc.a)); diff != "" {
 			t.Errorf("%s, - want, + got:\n%s", tc.name, diff)
@@ -82,7 +93,9 @@ func TestThrottleEvents_Registration(t *testing.T) {
 	in := start(t)
 	in.set("app.registration", "1")
 	var told []string
-	a := Attempt{Password: password, Addr: home, Observe: func(e kv.CacheEvent) { told = append(told, counterUse(e)) }}
+	a := Attempt{Password: password, Addr: home, Observe: func(e kv.CacheEvent) {
+		told = append(told, counterUse(e))
+	}}
 	if _, err := in.Register(&store.AppUser{Username: "new", Status: true}, a); err != nil {
 		t.Fatal(err)
 	}
@@ -92,10 +105,14 @@ func TestThrottleEvents_Registration(t *testing.T) {
 }
 
 func TestThrottleEvents_LongNamesTruncated(t *testing.T) {
-	for _, name := range []string{strings.Repeat("x", 1000), strings.Repeat("é", 1000), "x" + strings.Repeat("日", 1000), strings.Repeat("\xff", 1000), strings.Repeat("\x00", 1000)} {
-		for _, kind := range []string{"pair app 10.0.0.1 ", "name app ", "known password:admin 10.0.0.1 "} {
+	for _, name := range []string{strings.Repeat("x", 1000), strings.Repeat("é", 1000),
+		"x" + strings.Repeat("日", 1000), strings.Repeat("\xff", 1000),
+		strings.Repeat("\x00", 1000)} {
+		for _, kind := range []string{"pair app 10.0.0.1 ", "name app ",
+			"known password:admin 10.0.0.1 "} {
 			key := displayKey(kind + name)
-			if len(key) > 64+len("throttle:password:admin:known:|10.0.0.1") || len(key) < 60 || strings.ToValidUTF8(key, "") != key {
+			if len(key) > 64+len("throttle:password:admin:known:|10.0.0.1") || len(key) < 60 ||
+				strings.ToValidUTF8(key, "") != key {
 				t.Errorf("%d bytes: %q", len(key), key)
 			}
 		}

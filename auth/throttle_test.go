@@ -29,7 +29,8 @@ func TestRateLimit_NoComparisonBeyond(t *testing.T) {
 			t.Errorf("%s: %d comparisons for 12 attempts", username, n)
 		}
 		kind, compared, err := in.try(username, password, "203.0.113.1")
-		if e := errs.Of(err); kind != errs.TooMany || compared != 0 || e.RetryAfter <= 0 || e.RetryAfter > 15*time.Minute {
+		if e := errs.Of(err); kind != errs.TooMany || compared != 0 || e.RetryAfter <= 0 ||
+			e.RetryAfter > 15*time.Minute {
 			t.Errorf("%s, the right password: %v after %d comparisons", username, err, compared)
 		}
 		if n := in.wrong(1, username, "203.0.113.2"); n != 1 {
@@ -84,7 +85,8 @@ func TestRateLimit_OthersAreNotLockedOut(t *testing.T) {
 	if n := flood("198.51.100.%d", 40); n != 5*triesPerName {
 		t.Errorf("%d comparisons from everywhere, want %d", n, 5*triesPerName)
 	}
-	if kind, compared, _ := in.try("admin", password, "203.0.113.77"); kind != errs.TooMany || compared != 0 {
+	if kind, compared, _ := in.try("admin", password, "203.0.113.77"); kind != errs.TooMany ||
+		compared != 0 {
 		t.Errorf("a strange address is let try: %v", kind)
 	}
 	if kind, _, err := in.try("admin", password, home.String()); kind != fine {
@@ -142,7 +144,8 @@ func TestRateLimit_BusyHasherNotCounted(t *testing.T) {
 	in := start(t)
 	release := in.hasher.queue.fill()
 	for range disktest.Size(8, 20, 20) { // more than wrong passwords would be allowed
-		if kind, compared, err := in.try("admin", password, "203.0.113.1"); kind != errs.Busy || compared != 0 {
+		if kind, compared, err := in.try("admin", password, "203.0.113.1"); kind != errs.Busy ||
+			compared != 0 {
 			t.Fatalf("%v after %d comparisons", err, compared)
 		}
 	}

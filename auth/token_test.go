@@ -17,7 +17,8 @@ func TestTokens(t *testing.T) {
 		token, hash := newToken(prefix)
 		parsed, found, ok := hashToken(token)
 		ok = ok && plausible(token) && found == prefix && IsKey(token) == (prefix == keyPrefix)
-		if !form.MatchString(token) || !ok || parsed != hash || hash != sha256.Sum256([]byte(token)) || seen[token] {
+		if !form.MatchString(token) || !ok || parsed != hash ||
+			hash != sha256.Sum256([]byte(token)) || seen[token] {
 			t.Fatalf("%s: %t, %s", token, ok, parsed)
 		}
 		seen[token] = true
@@ -28,7 +29,8 @@ func TestTokens(t *testing.T) {
 func TestToken_LooksLikeKey(t *testing.T) {
 	text := "k_" + strings.Repeat("A", secretText-2)
 	token := tokenPrefix + text + tokenSum(tokenPrefix, text)
-	if _, prefix, ok := hashToken(token); !ok || prefix != tokenPrefix || IsKey(token) || !plausible(token) {
+	if _, prefix, ok := hashToken(token); !ok || prefix != tokenPrefix || IsKey(token) ||
+		!plausible(token) {
 		t.Errorf("%s is taken for %s", token, prefix)
 	}
 }
@@ -47,8 +49,10 @@ func testJunk(t *testing.T, prefix string) {
 	}
 	junk := []string{
 		other + token[len(prefix):],
-		"", "rv_", token[3:], token[:len(token)-1], token + "A", " " + token, token + " ", token + "\n", strings.ToUpper(token), strings.ToLower(token),
-		"RV_" + token[3:], token + token, "rv_" + strings.Repeat("A", 49), strings.Repeat("x", 1<<16), "rv_\x00" + token[4:],
+		"", "rv_", token[3:], token[:len(token)-1], token + "A", " " + token, token + " ",
+		token + "\n", strings.ToUpper(token), strings.ToLower(token),
+		"RV_" + token[3:], token + token, "rv_" + strings.Repeat("A", 49),
+		strings.Repeat("x", 1<<16), "rv_\x00" + token[4:],
 	}
 	for i := len(prefix); i < len(token); i++ { // every letter changed in turn
 		c := byte('A')
@@ -77,7 +81,8 @@ func TestToken_JunkCostsNoLookup(t *testing.T) {
 			return err
 		})
 	}
-	for _, token := range []string{"", "junk", good[:len(good)-1], good[:20] + "!" + good[21:], key[:len(key)-1], key[:20] + "!" + key[21:], keyPrefix + good[3:], tokenPrefix + key[5:]} {
+	for _, token := range []string{"", "junk", good[:len(good)-1], good[:20] + "!" + good[21:],
+		key[:len(key)-1], key[:20] + "!" + key[21:], keyPrefix + good[3:], tokenPrefix + key[5:]} {
 		if err := lookup(token); err != errUnknown {
 			t.Errorf("%q: %v", token, err)
 		}

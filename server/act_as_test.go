@@ -27,11 +27,13 @@ func TestImpersonation(t *testing.T) {
 	in.CallAs("GET", "/admin/info", "", "boss", clerk).Brief(403, "acting_ended")
 	in.BeginActing("boss", clerk, 0).Brief(200, `"username":"clerk"`, `"writes":0`)
 
-	in.CallAs("GET", "/admin/info", "", "boss", clerk).Brief(200, `"username":"clerk"`, `"acting":{"by":"boss","writes":0`)
+	in.CallAs("GET", "/admin/info", "", "boss", clerk).Brief(200, `"username":"clerk"`,
+		`"acting":{"by":"boss","writes":0`)
 	in.CallAs("GET", "/admin/list", "", "boss", clerk).Brief(200, `"total":1`) // its own data scope
 	in.OK("GET", "/admin/info", "", "boss").Brief(200, `"username":"boss"`, `"acting":null`)
 	in.OK("GET", "/admin/list", "", "boss").Brief(200, `"total":2`)
-	in.CallAs("POST", "/system/dict", `{"name":"N","code":"n"}`, "boss", clerk).Brief(403, "acting_read_only")
+	in.CallAs("POST", "/system/dict", `{"name":"N","code":"n"}`, "boss", clerk).Brief(403,
+		"acting_read_only")
 	in.CallAs("DELETE", "/system/dict/1", "", "boss", clerk).Brief(403, "acting_read_only")
 	in.CallAs("GET", "/admin/info", "", "boss", clerk+7).Brief(403, "acting_ended")
 	in.CallAs("GET", "/admin/info", "", "clerk", clerk).Brief(403, "acting_ended")
@@ -58,7 +60,10 @@ func TestImpersonation_AllowedTargets(t *testing.T) {
 			in.Update(func(tx *store.Tx) error {
 				found, err := store.UserByName.Get(tx, u)
 				if err == nil {
-					_, err = store.Users.Update(tx, found.ID, func(u *store.User) error { change(u); return nil })
+					_, err = store.Users.Update(tx, found.ID, func(u *store.User) error {
+						change(u)
+						return nil
+					})
 				}
 				return err
 			})
@@ -67,7 +72,10 @@ func TestImpersonation_AllowedTargets(t *testing.T) {
 	role := func(id store.ID, change func(*store.Role)) func() {
 		return func() {
 			in.Update(func(tx *store.Tx) error {
-				_, err := store.Roles.Update(tx, id, func(r *store.Role) error { change(r); return nil })
+				_, err := store.Roles.Update(tx, id, func(r *store.Role) error {
+					change(r)
+					return nil
+				})
 				return err
 			})
 		}
@@ -81,13 +89,33 @@ func TestImpersonation_AllowedTargets(t *testing.T) {
 		code       int
 		text       string
 	}{
-		{"disabled", user("clerk", func(u *store.User) { u.Status = false }), user("clerk", func(u *store.User) { u.Status = true }), 409, "is disabled"},
-		{"in another department", user("clerk", func(u *store.User) { u.DeptID = 2 }), user("clerk", func(u *store.User) { u.DeptID = 1 }), 404, "not found"},
-		{"an owner", user("clerk", func(u *store.User) { u.RoleIDs = []store.ID{1} }), user("clerk", func(u *store.User) { u.RoleIDs = []store.ID{clerkRole} }), 403, "the owner role"},
-		{"with another permission", role(clerkRole, func(r *store.Role) { r.RuleIDs = append(r.RuleIDs, more) }), role(clerkRole, func(r *store.Role) { r.RuleIDs = r.RuleIDs[:len(r.RuleIDs)-1] }), 403, "system.monitor.request"},
-		{"who may grant more", role(clerkRole, func(r *store.Role) { r.GrantRoleIDs = []store.ID{1} }), role(clerkRole, func(r *store.Role) { r.GrantRoleIDs = nil }), 403, "the owner role"},
-		{"with a wider data scope", role(clerkRole, func(r *store.Role) { r.DataScope = store.ScopeAll }), role(clerkRole, func(r *store.Role) { r.DataScope = store.ScopeSelf }), 403, "a data scope"},
-		{"without the permission", role(bossRole, func(r *store.Role) { had, r.RuleIDs = r.RuleIDs, r.RuleIDs[:4] }), role(bossRole, func(r *store.Role) { r.RuleIDs = had }), 403, "admin.list.act_as"},
+		{"disabled", user("clerk", func(u *store.User) {
+			u.Status = false
+		}), user("clerk", func(u *store.User) { u.Status = true }), 409, "is disabled"},
+		{"in another department", user("clerk", func(u *store.User) {
+			u.DeptID = 2
+		}), user("clerk", func(u *store.User) { u.DeptID = 1 }), 404, "not found"},
+		{"an owner", user("clerk", func(u *store.User) {
+			u.RoleIDs = []store.ID{1}
+		}), user("clerk", func(u *store.User) {
+			u.RoleIDs = []store.ID{clerkRole}
+		}), 403, "the owner role"},
+		{"with another permission", role(clerkRole, func(r *store.Role) {
+			r.RuleIDs = append(r.RuleIDs, more)
+		}), role(clerkRole, func(r *store.Role) {
+			r.RuleIDs = r.RuleIDs[:len(r.RuleIDs)-1]
+		}), 403, "system.monitor.request"},
+		{"who may grant more", role(clerkRole, func(r *store.Role) {
+			r.GrantRoleIDs = []store.ID{1}
+		}), role(clerkRole, func(r *store.Role) { r.GrantRoleIDs = nil }), 403, "the owner role"},
+		{"with a wider data scope", role(clerkRole, func(r *store.Role) {
+			r.DataScope = store.ScopeAll
+		}), role(clerkRole, func(r *store.Role) {
+			r.DataScope = store.ScopeSelf
+		}), 403, "a data scope"},
+		{"without the permission", role(bossRole, func(r *store.Role) {
+			had, r.RuleIDs = r.RuleIDs, r.RuleIDs[:4]
+		}), role(bossRole, func(r *store.Role) { r.RuleIDs = had }), 403, "admin.list.act_as"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := in.In(t)
@@ -108,7 +136,10 @@ func TestImpersonation_AllowedTargets(t *testing.T) {
 	in.Update(func(tx *store.Tx) error {
 		ids, err := store.SessionByUser.IDs(tx, boss)
 		servertest.Must(t, err)
-		_, err = store.Sessions.UpdateQuietly(tx, ids[0], func(s *store.Session) error { s.ActUntil = tx.Now() - 1; return nil })
+		_, err = store.Sessions.UpdateQuietly(tx, ids[0], func(s *store.Session) error {
+			s.ActUntil = tx.Now() - 1
+			return nil
+		})
 		return err
 	})
 	in.CallAs("GET", "/system/dict", "", "boss", clerk).Brief(403, "acting_ended")
@@ -123,16 +154,21 @@ func TestImpersonation_HidesCustomFields(t *testing.T) {
 	t.Parallel()
 	in, clerk := servertest.Actors(t)
 	for key, access := range map[string]string{
-		"own": `"self_access":"write","backend_access":"none"`, "internal": `"self_access":"none","backend_access":"write"`, "both": `"self_access":"read","backend_access":"write"`,
+		"own":      `"self_access":"write","backend_access":"none"`,
+		"internal": `"self_access":"none","backend_access":"write"`,
+		"both":     `"self_access":"read","backend_access":"write"`,
 	} {
-		in.Create("/system/field", `{"realm":"admin","key":"`+key+`","title":"`+key+`","type":"input",`+access+`}`)
+		in.Create("/system/field",
+			`{"realm":"admin","key":"`+key+`","title":"`+key+`","type":"input",`+access+`}`)
 	}
 	in.OK("PUT", "/admin/info", `{"fields":{"own":"canary"}}`, "clerk")
-	in.OK("PUT", fmt.Sprint("/admin/list/", clerk), `{"fields":{"internal":"desk 4","both":"seen"}}`, "owner")
+	in.OK("PUT", fmt.Sprint("/admin/list/", clerk),
+		`{"fields":{"internal":"desk 4","both":"seen"}}`, "owner")
 	in.OK("GET", "/admin/info", "", "clerk").Brief(200, `"fields":{"both":"seen","own":"canary"}`)
 	in.BeginActing("boss", clerk, 1).Brief(200)
 	in.CallAs("GET", "/admin/info", "", "boss", clerk).Brief(200, `"fields":{"both":"seen"}`)
-	if a := in.CallAs("GET", fmt.Sprint("/system/audit?collection=user&record=", clerk), "", "boss", clerk); strings.Contains(a.Body, "canary") {
+	if a := in.CallAs("GET", fmt.Sprint("/system/audit?collection=user&record=", clerk), "",
+		"boss", clerk); strings.Contains(a.Body, "canary") {
 		t.Errorf("the change log shows %s", a.Body)
 	}
 }
@@ -145,7 +181,8 @@ func TestImpersonation_SecondEndsFirst(t *testing.T) {
 	in.BeginActing("boss", clerk, 0).Brief(200)
 	in.BeginActing("boss", other, 0).Brief(200)
 	in.CallAs("GET", "/admin/info", "", "boss", clerk).Brief(403, "acting_ended")
-	in.OK("GET", "/system/audit?action=act_as", "", "owner").Brief(200, `"ended":`+clerk.String(), `"until":"20`)
+	in.OK("GET", "/system/audit?action=act_as", "", "owner").Brief(200, `"ended":`+clerk.String(),
+		`"until":"20`)
 }
 
 // TestImpersonation_OwnAccountIsRefused checks that no one uses the account routes of another user,
@@ -158,14 +195,18 @@ func TestImpersonation_OwnAccountIsRefused(t *testing.T) {
 	before := in.Dump()
 	ran := 0
 	for _, rt := range server.Routes() {
-		account := rt.Keys == web.ByNoKey || rt.Confirmed || strings.HasPrefix(rt.Path, "/admin/account/") || strings.HasPrefix(rt.Path, "/admin/key") ||
-			rt.Path == "/admin/reauth" || rt.Path == "/admin/password" || rt.Path == "/admin/session"
+		account := rt.Keys == web.ByNoKey || rt.Confirmed ||
+			strings.HasPrefix(rt.Path, "/admin/account/") ||
+			strings.HasPrefix(rt.Path, "/admin/key") ||
+			rt.Path == "/admin/reauth" || rt.Path == "/admin/password" ||
+			rt.Path == "/admin/session"
 		if !account || rt.Access == web.AppOnly || rt.Access == web.Public {
 			continue
 		}
 		ran++
 		url, body := goodRequest(&rt)
-		if a := in.CallAs(rt.Method, url, body, "owner", other); a.Code != 403 || a.Envelope().ErrorCode != "acting" {
+		if a := in.CallAs(rt.Method, url, body, "owner", other); a.Code != 403 ||
+			a.Envelope().ErrorCode != "acting" {
 			t.Errorf("%s: %d %s", rt.Name(), a.Code, a.Body)
 		}
 	}
@@ -173,8 +214,10 @@ func TestImpersonation_OwnAccountIsRefused(t *testing.T) {
 		t.Errorf("only %d routes are refused", ran)
 	}
 	for _, c := range []struct{ method, url, body string }{ // what requires a proof only for some changes
-		{"PUT", "/system/setting", `{"values":{"security.login_tries":6}}`}, {"PUT", "/admin/list/2", `{"role_ids":[1]}`},
-		{"PUT", "/admin/list/2", `{"email":"x@example.org"}`}, {"POST", "/admin/list", `{"username":"second","password":"long enough it is"}`},
+		{"PUT", "/system/setting", `{"values":{"security.login_tries":6}}`},
+		{"PUT", "/admin/list/2", `{"role_ids":[1]}`},
+		{"PUT", "/admin/list/2", `{"email":"x@example.org"}`},
+		{"POST", "/admin/list", `{"username":"second","password":"long enough it is"}`},
 		{"POST", "/admin/list/3/invite", `{"send":0}`},
 	} {
 		in.CallAs(c.method, c.url, c.body, "owner", other).Brief(403, `"acting"`)
@@ -202,7 +245,8 @@ func TestImpersonation_IsReported(t *testing.T) {
 		}
 	}
 	in.OK("GET", "/system/audit?collection=dict&actor=user:"+clerk.String(), "", "owner").Brief(200, `"actor":{"kind":"user","id":`+boss.String()+`,"name":"boss"}`, `"as":{"kind":"user","id":`+clerk.String()+`,"name":"clerk"}`)
-	in.OK("GET", "/system/audit?action=act_as", "", "owner").Brief(200, `"reason":"ticket 7"`, `"writes":true`, `"as":{"kind":"user"`)
+	in.OK("GET", "/system/audit?action=act_as", "", "owner").Brief(200, `"reason":"ticket 7"`,
+		`"writes":true`, `"as":{"kind":"user"`)
 	var page changes.ActivityPage
 	in.OK("GET", "/admin/account/activity?pageSize=100", "", "clerk").Data(&page)
 	var told []string
@@ -215,7 +259,8 @@ func TestImpersonation_IsReported(t *testing.T) {
 	in.OK("GET", "/admin/account/activity", "", "boss").Brief(200, `"as":"clerk"`, `"as":""`)
 	var out struct{ Notices []account.Notice }
 	in.OK("GET", "/admin/info", "", "clerk").Data(&out)
-	if len(out.Notices) != 1 || out.Notices[0].Kind != store.ActedAs || out.Notices[0].By != "boss" || out.Notices[0].Reason != "ticket 7" {
+	if len(out.Notices) != 1 || out.Notices[0].Kind != store.ActedAs ||
+		out.Notices[0].By != "boss" || out.Notices[0].Reason != "ticket 7" {
 		t.Errorf("notices %+v", out.Notices)
 	}
 	in.Flush()
@@ -300,7 +345,12 @@ func TestImpersonation_NoticesKeepOthers(t *testing.T) {
 	t.Parallel()
 	in, clerk := servertest.Actors(t)
 	in.Update(func(tx *store.Tx) error {
-		return store.TellSignIn(tx, clerk, store.Notice{Kind: store.NewDevice, IP: "192.0.2.1", SessionID: 99, DeviceID: 99}, "en")
+		return store.TellSignIn(tx, clerk, store.Notice{
+			Kind:      store.NewDevice,
+			IP:        "192.0.2.1",
+			SessionID: 99,
+			DeviceID:  99,
+		}, "en")
 	})
 	for range 25 {
 		in.BeginActing("boss", clerk, 0).Brief(200)

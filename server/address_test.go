@@ -24,17 +24,23 @@ func TestClientAddress_OfLogin(t *testing.T) {
 		want       string
 	}{
 		{"straight", "203.0.113.5:4000", nil, nil, "203.0.113.5"},
-		{"a header that nobody trusts", "203.0.113.5:4000", []string{"1.1.1.1"}, nil, "203.0.113.5"},
-		{"a header from a stranger", "203.0.113.5:4000", []string{"1.1.1.1"}, proxies, "203.0.113.5"},
-		{"a header from a proxy", "10.1.2.3:4000", []string{"1.1.1.1, 198.51.100.7", "10.0.0.9"}, proxies, "198.51.100.7"},
+		{"a header that nobody trusts", "203.0.113.5:4000", []string{"1.1.1.1"}, nil,
+			"203.0.113.5"},
+		{"a header from a stranger", "203.0.113.5:4000", []string{"1.1.1.1"}, proxies,
+			"203.0.113.5"},
+		{"a header from a proxy", "10.1.2.3:4000", []string{"1.1.1.1, 198.51.100.7", "10.0.0.9"},
+			proxies, "198.51.100.7"},
 		{"IPv6", "[2001:db8::1]:4000", nil, nil, "2001:db8::1"},
 		{"IPv6 with a zone", "[fe80::1%eth0]:4000", nil, nil, "fe80::1"},
 		{"IPv4 in IPv6", "[::ffff:203.0.113.5]:4000", nil, nil, "203.0.113.5"},
 		{"an IPv6 proxy", "[::1]:4000", []string{"203.0.113.5"}, proxies, "203.0.113.5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := servertest.Start(t, func(su *servertest.Setup) { su.Config.TrustedProxies = c.trusted })
-			r := in.Request("POST", "/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`"}`, "nobody")
+			in := servertest.Start(t, func(su *servertest.Setup) {
+				su.Config.TrustedProxies = c.trusted
+			})
+			r := in.Request("POST", "/admin/login",
+				`{"username":"admin","password":"`+servertest.OwnerPassword+`"}`, "nobody")
 			r.RemoteAddr = c.peer
 			for _, line := range c.forwarded {
 				r.Header.Add("X-Forwarded-For", line)
@@ -49,7 +55,8 @@ func TestPlainHTTP_BeyondLoopbackIsDetected(t *testing.T) {
 	t.Parallel()
 	for listen, plain := range map[string]bool{
 		"127.0.0.1:8080": false, "127.9.9.9:1": false, "[::1]:8080": false, "localhost:8080": false,
-		"0.0.0.0:8080": true, ":8080": true, "[::]:8080": true, "192.0.2.1:80": true, "example.org:80": true,
+		"0.0.0.0:8080": true, ":8080": true, "[::]:8080": true, "192.0.2.1:80": true,
+		"example.org:80": true,
 	} {
 		if got := (&web.Config{Listen: listen}).PlainBeyondLoopback(); got != plain {
 			t.Errorf("%s: %t", listen, got)
@@ -111,10 +118,13 @@ func TestServer_OverNetwork(t *testing.T) {
 	ask("GET", "/health", nil, 200)
 	ask("GET", "/system/setting?pageSize=1000", nil, 200)
 	ask("PUT", "/admin/info", strings.NewReader(`{"nickname":"x"}`), 200)
-	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader(`{"nickname":"in chunks"}`)}, 200)
+	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader(`{"nickname":"in chunks"}`)},
+		200)
 	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader("  ")}, 200)
-	ask("PUT", "/admin/info", struct{ io.Reader }{strings.NewReader(`{"nickname":"` + strings.Repeat("x", 1<<20) + `"}`)}, 413)
-	ask("PUT", "/admin/info", strings.NewReader(`{"nickname":"`+strings.Repeat("x", 1<<20)+`"}`), 413)
+	ask("PUT", "/admin/info",
+		struct{ io.Reader }{strings.NewReader(`{"nickname":"` + strings.Repeat("x", 1<<20) + `"}`)}, 413)
+	ask("PUT", "/admin/info", strings.NewReader(`{"nickname":"`+strings.Repeat("x", 1<<20)+`"}`),
+		413)
 	ask("HEAD", "/admin/info", nil, 200)
 	ask("HEAD", "/admin/login", nil, 405)
 	ask("GET", "/nowhere", nil, 404)
@@ -129,7 +139,9 @@ func TestListenAddress_Unusable(t *testing.T) {
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Listen = "127.0.0.1:0" })
 	base, stop := run(in)
 	defer stop()
-	taken := servertest.Start(t, func(su *servertest.Setup) { su.Config.Listen = strings.TrimPrefix(base, "http://") })
+	taken := servertest.Start(t, func(su *servertest.Setup) {
+		su.Config.Listen = strings.TrimPrefix(base, "http://")
+	})
 	err := taken.Server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") })
 	if err == nil || !strings.Contains(err.Error(), taken.Server.Config.Listen) {
 		t.Errorf("%v", err)
@@ -137,7 +149,9 @@ func TestListenAddress_Unusable(t *testing.T) {
 	bad := servertest.Start(t, func(su *servertest.Setup) {
 		su.Config.Listen, su.Config.TLSCert, su.Config.TLSKey = "127.0.0.1:0", "none.pem", "none.key"
 	})
-	if err := bad.Server.Run(t.Context(), func(net.Addr) { t.Error("it is ready") }); err == nil || !strings.Contains(err.Error(), "tls_cert") {
+	if err := bad.Server.Run(t.Context(), func(net.Addr) {
+		t.Error("it is ready")
+	}); err == nil || !strings.Contains(err.Error(), "tls_cert") {
 		t.Errorf("%v", err)
 	}
 }

@@ -21,9 +21,15 @@ import (
 const asvsRequirements = 253
 
 // testPackages are the directories of the tests that the table names.
-var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../auth", "breached": "../auth/breached", "store": "../store",
-	"account": "account", "changes": "changes", "choices": "choices", "files": "files", "forward": "forward", "jobs": "jobs", "mails": "mails", "ops": "ops", "pages": "pages", "people": "people", "person": "person", "rights": "rights", "settings": "settings", "web": "web", "webhooks": "webhooks",
-	"redact": "redact", "redis": "redis", "webhook": "webhook", "picture": "picture", "disk": "../store/disk", "journal": "../store/journal", "kv": "../store/kv", "audit": "../store/audit"}
+var testPackages = map[string]string{"server": ".", "e2e": "e2e", "auth": "../auth",
+	"breached": "../auth/breached", "store": "../store",
+	"account": "account", "changes": "changes", "choices": "choices", "files": "files",
+	"forward": "forward", "jobs": "jobs", "mails": "mails", "ops": "ops", "pages": "pages",
+	"people": "people", "person": "person", "rights": "rights", "settings": "settings",
+	"web": "web", "webhooks": "webhooks",
+	"redact": "redact", "redis": "redis", "webhook": "webhook", "picture": "picture",
+	"disk": "../store/disk", "journal": "../store/journal", "kv": "../store/kv",
+	"audit": "../store/audit"}
 
 // TestASVS_EveryRequirementHasTests checks that every requirement or chapter is a row
 // of the table, and that each is shown by existing tests, does not apply, or is listed
@@ -40,7 +46,8 @@ func TestASVS_EveryRequirementHasTests(t *testing.T) {
 	for _, row := range rows[1:] {
 		name, words, shown := row[0], row[2], row[3]
 		n, err := strconv.Atoi(row[1])
-		if err != nil || n < 1 || !id.MatchString(name) || seen[name] || words == "" || n > 1 && !strings.HasPrefix(shown, "not applicable: ") {
+		if err != nil || n < 1 || !id.MatchString(name) || seen[name] || words == "" ||
+			n > 1 && !strings.HasPrefix(shown, "not applicable: ") {
 			t.Errorf("a bad row: %q", row)
 		}
 		seen[name], total = true, total+n
@@ -115,7 +122,8 @@ func testsIn(t *testing.T, dir string) (names []string) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		servertest.Must(t, err)
 		for _, decl := range file.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil &&
+				strings.HasPrefix(fn.Name.Name, "Test") {
 				names = append(names, fn.Name.Name)
 			}
 		}
@@ -143,12 +151,15 @@ func unmetInManual(t *testing.T) (ids []string) {
 	return ids
 }
 
-// TestCryptography_KnownLibrariesOnly: only the standard library, bcrypt, age and, for
-// imported password hashes, argon2 and scrypt are used, no broken algorithms and no predictable random numbers. SHA-1
-// is only what the published list of leaked passwords is sorted by.
+// TestCryptography_KnownLibrariesOnly: only the standard library, bcrypt, age and, for imported
+// password hashes, argon2 and scrypt are used, no broken algorithms and no predictable random
+// numbers. SHA-1 is only what the published list of leaked passwords is sorted by.
 func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 	t.Parallel()
-	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic", "crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512", "crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/argon2", "golang.org/x/crypto/bcrypt", "golang.org/x/crypto/scrypt"}
+	known := []string{"crypto/aes", "crypto/cipher", "crypto/ecdsa", "crypto/elliptic",
+		"crypto/hkdf", "crypto/hmac", "crypto/rand", "crypto/sha256", "crypto/sha512",
+		"crypto/subtle", "crypto/tls", "crypto/x509", "golang.org/x/crypto/argon2",
+		"golang.org/x/crypto/bcrypt", "golang.org/x/crypto/scrypt"}
 	found := map[string]bool{}
 	servertest.Must(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -184,32 +195,36 @@ func TestCryptography_KnownLibrariesOnly(t *testing.T) {
 func TestPasswordFields_MaskedAndPasteable(t *testing.T) {
 	t.Parallel()
 	fields := 0
-	servertest.Must(t, filepath.WalkDir("../embed/console/src", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".tsx") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		servertest.Must(t, err)
-		within := false // the tag of a masked field
-		for line := range strings.Lines(string(text)) {
-			if strings.Contains(line, "function Secret({ label") && !strings.Contains(string(text), "[shown, setShown] = useState(false)\n") {
-				t.Errorf("%s: Secret shows what is typed from the beginning", path)
+	servertest.Must(t,
+		filepath.WalkDir("../embed/console/src", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".tsx") {
+				return err
 			}
-			masked := within || strings.Contains(line, "<Secret") || strings.Contains(line, "<Password") || strings.Contains(line, `type="password"`)
-			within = masked && !strings.Contains(line, "/>")
-			managed := strings.Contains(line, `autoComplete="current-password"`) || strings.Contains(line, `autoComplete="new-password"`)
-			if managed {
-				fields++
+			text, err := os.ReadFile(path)
+			servertest.Must(t, err)
+			within := false // the tag of a masked field
+			for line := range strings.Lines(string(text)) {
+				if strings.Contains(line, "function Secret({ label") &&
+					!strings.Contains(string(text), "[shown, setShown] = useState(false)\n") {
+					t.Errorf("%s: Secret shows what is typed from the beginning", path)
+				}
+				masked := within || strings.Contains(line, "<Secret") ||
+					strings.Contains(line, "<Password") || strings.Contains(line, `type="password"`)
+				within = masked && !strings.Contains(line, "/>")
+				managed := strings.Contains(line, `autoComplete="current-password"`) ||
+					strings.Contains(line, `autoComplete="new-password"`)
+				if managed {
+					fields++
+				}
+				if managed && !masked {
+					t.Errorf("%s: a password that is shown: %s", path, line)
+				}
+				if masked && strings.Contains(line, "onPaste") {
+					t.Errorf("%s: pasting is taken: %s", path, line)
+				}
 			}
-			if managed && !masked {
-				t.Errorf("%s: a password that is shown: %s", path, line)
-			}
-			if masked && strings.Contains(line, "onPaste") {
-				t.Errorf("%s: pasting is taken: %s", path, line)
-			}
-		}
-		return nil
-	}))
+			return nil
+		}))
 	if fields < 6 {
 		t.Errorf("%d password fields were found", fields)
 	}

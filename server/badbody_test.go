@@ -24,41 +24,70 @@ func TestMalformedBodies(t *testing.T) {
 	const url = "/admin/info"
 	malformed := `"errorCode":"malformed"`
 	servertest.RunCases(t, in, []servertest.Case{
-		{"cut short", "PUT", url, `{"nickname":"x"`, "owner", 400, []string{malformed, "not valid JSON", "line 1"}, nil},
-		{"a stray comma on the third line", "PUT", url, "{\n\"nickname\":\n\"x\",}", "owner", 400, []string{malformed, "line 3"}, nil},
+		{"cut short", "PUT", url, `{"nickname":"x"`, "owner", 400,
+			[]string{malformed, "not valid JSON", "line 1"}, nil},
+		{"a stray comma on the third line", "PUT", url, "{\n\"nickname\":\n\"x\",}", "owner", 400,
+			[]string{malformed, "line 3"}, nil},
 		{"single quotes", "PUT", url, `{'nickname':'x'}`, "owner", 400, []string{malformed}, nil},
 		{"a comment", "PUT", url, `{"nickname":"x"} // hi`, "owner", 400, []string{malformed}, nil},
 		{"NaN", "PUT", url, `{"sex":NaN}`, "owner", 400, []string{malformed}, nil},
-		{"a number with a leading zero", "PUT", url, `{"sex":01}`, "owner", 400, []string{malformed}, nil},
-		{"a byte order mark", "PUT", url, "\ufeff" + `{"nickname":"x"}`, "owner", 400, []string{malformed}, nil},
-		{"a raw line break in a text", "PUT", url, "{\"nickname\":\"a\nb\"}", "owner", 400, []string{malformed}, nil},
-		{"a second value", "PUT", url, `{"nickname":"x"}{"nickname":"y"}`, "owner", 400, []string{malformed}, nil},
-		{"a bracket too many", "PUT", url, `{"nickname":"x"}}`, "owner", 400, []string{malformed}, nil},
-		{"bytes that are not UTF-8", "PUT", url, "{\"nickname\":\"\xff\xfe\"}", "owner", 400, []string{malformed, "UTF-8"}, nil},
-		{"an overlong slash", "PUT", url, "{\"nickname\":\"\xc0\xaf\"}", "owner", 400, []string{malformed, "UTF-8"}, nil},
-		{"half a surrogate pair", "PUT", url, `{"nickname":"\ud800"}`, "owner", 400, []string{malformed}, nil},
+		{"a number with a leading zero", "PUT", url, `{"sex":01}`, "owner", 400,
+			[]string{malformed}, nil},
+		{"a byte order mark", "PUT", url, "\ufeff" + `{"nickname":"x"}`, "owner", 400,
+			[]string{malformed}, nil},
+		{"a raw line break in a text", "PUT", url, "{\"nickname\":\"a\nb\"}", "owner", 400,
+			[]string{malformed}, nil},
+		{"a second value", "PUT", url, `{"nickname":"x"}{"nickname":"y"}`, "owner", 400,
+			[]string{malformed}, nil},
+		{"a bracket too many", "PUT", url, `{"nickname":"x"}}`, "owner", 400, []string{malformed},
+			nil},
+		{"bytes that are not UTF-8", "PUT", url, "{\"nickname\":\"\xff\xfe\"}", "owner", 400,
+			[]string{malformed, "UTF-8"}, nil},
+		{"an overlong slash", "PUT", url, "{\"nickname\":\"\xc0\xaf\"}", "owner", 400,
+			[]string{malformed, "UTF-8"}, nil},
+		{"half a surrogate pair", "PUT", url, `{"nickname":"\ud800"}`, "owner", 400,
+			[]string{malformed}, nil},
 		{"a null", "PUT", url, `null`, "owner", 400, []string{malformed, "object"}, nil},
-		{"an array", "PUT", url, `[{"nickname":"x"}]`, "owner", 400, []string{malformed, "object"}, nil},
+		{"an array", "PUT", url, `[{"nickname":"x"}]`, "owner", 400, []string{malformed, "object"},
+			nil},
 		{"a text", "PUT", url, `"nickname"`, "owner", 400, []string{malformed, "object"}, nil},
-		{"a key twice", "PUT", url, `{"nickname":"x","sex":1,"nickname":"y"}`, "owner", 400, []string{malformed, `"errors":{"nickname":"is given twice"}`}, nil},
-		{"a key twice, once escaped", "PUT", url, `{"nickname":"x","nick\u006eame":"y"}`, "owner", 400, []string{malformed, `"nickname":"is given twice"`}, nil},
-		{"a nested key twice", "POST", "/system/setting", `{"key":"k","title":"T","type":"radio","group_id":1,"options":[{"label":"a","value":"b","label":"c"}]}`, "owner", 400, []string{malformed, `"options[0].label":"is given twice"`}, nil},
-		{"a nested key that is not one", "POST", "/system/setting", `{"key":"k","title":"T","type":"radio","group_id":1,"options":[{"label":"a","value":"b","colour":"c"}]}`, "owner", 400, []string{malformed, `"options[0].colour"`}, nil},
-		{"a key in another case", "PUT", url, `{"NickName":"x"}`, "owner", 400, []string{malformed, `"NickName":"unknown field; did you mean nickname?"`}, nil},
-		{"several keys that are not there, all named", "PUT", url, `{"a":1,"b":2,"c":3}`, "owner", 400, []string{malformed, `"a":`, `"b":`, `"c":`}, nil},
-		{"65 levels", "PUT", "/system/setting", valuesNested(65), "owner", 400, []string{malformed, "64 levels"}, nil},
-		{"ten thousand levels", "PUT", url, servertest.Nested(10_000), "owner", 400, []string{malformed}, nil},
-		{"a hundred thousand levels", "PUT", url, servertest.Nested(100_000), "owner", 400, []string{malformed}, nil},
-		{"64 levels, which is a matter of the field", "PUT", "/system/setting", valuesNested(64), "owner", 422, []string{`"values.site.title":`}, nil},
-		{"no body where something is required", "POST", "/admin/rule", "", "owner", 422, []string{`"key":`, `"name":`, `"type":`}, nil},
-		{"an empty object where something is required", "POST", "/admin/rule", "{}", "owner", 422, []string{`"key":`, `"name":`, `"type":`}, nil},
-		{"no body where nothing is required", "PUT", url, "", "owner", 200, []string{`"username":"admin"`}, nil},
-		{"white space where nothing is required", "PUT", url, " \n\t ", "owner", 200, []string{`"username":"admin"`}, nil},
+		{"a key twice", "PUT", url, `{"nickname":"x","sex":1,"nickname":"y"}`, "owner", 400,
+			[]string{malformed, `"errors":{"nickname":"is given twice"}`}, nil},
+		{"a key twice, once escaped", "PUT", url, `{"nickname":"x","nick\u006eame":"y"}`, "owner",
+			400, []string{malformed, `"nickname":"is given twice"`}, nil},
+		{"a nested key twice", "POST", "/system/setting",
+			`{"key":"k","title":"T","type":"radio","group_id":1,"options":[{"label":"a","value":"b","label":"c"}]}`, "owner", 400, []string{malformed, `"options[0].label":"is given twice"`}, nil},
+		{"a nested key that is not one", "POST", "/system/setting",
+			`{"key":"k","title":"T","type":"radio","group_id":1,"options":[{"label":"a","value":"b","colour":"c"}]}`, "owner", 400, []string{malformed, `"options[0].colour"`}, nil},
+		{"a key in another case", "PUT", url, `{"NickName":"x"}`, "owner", 400,
+			[]string{malformed, `"NickName":"unknown field; did you mean nickname?"`}, nil},
+		{"several keys that are not there, all named", "PUT", url, `{"a":1,"b":2,"c":3}`, "owner",
+			400, []string{malformed, `"a":`, `"b":`, `"c":`}, nil},
+		{"65 levels", "PUT", "/system/setting", valuesNested(65), "owner", 400,
+			[]string{malformed, "64 levels"}, nil},
+		{"ten thousand levels", "PUT", url, servertest.Nested(10_000), "owner", 400,
+			[]string{malformed}, nil},
+		{"a hundred thousand levels", "PUT", url, servertest.Nested(100_000), "owner", 400,
+			[]string{malformed}, nil},
+		{"64 levels, which is a matter of the field", "PUT", "/system/setting", valuesNested(64),
+			"owner", 422, []string{`"values.site.title":`}, nil},
+		{"no body where something is required", "POST", "/admin/rule", "", "owner", 422,
+			[]string{`"key":`, `"name":`, `"type":`}, nil},
+		{"an empty object where something is required", "POST", "/admin/rule", "{}", "owner", 422,
+			[]string{`"key":`, `"name":`, `"type":`}, nil},
+		{"no body where nothing is required", "PUT", url, "", "owner", 200,
+			[]string{`"username":"admin"`}, nil},
+		{"white space where nothing is required", "PUT", url, " \n\t ", "owner", 200,
+			[]string{`"username":"admin"`}, nil},
 		{"an empty object where nothing is required", "PUT", url, "{}", "owner", 200, nil, nil},
-		{"an empty object where there are no fields", "POST", "/system/setting/refresh", "{}", "owner", 200, nil, nil},
-		{"a GET with a body", "GET", "/system/setting/1", `{}`, "owner", 400, []string{malformed}, nil},
-		{"a list with a body", "GET", "/system/setting", `{"page":1}`, "owner", 400, []string{malformed}, nil},
-		{"the description with a body", "GET", "/openapi.json", `{}`, "nobody", 400, []string{malformed}, nil},
+		{"an empty object where there are no fields", "POST", "/system/setting/refresh", "{}",
+			"owner", 200, nil, nil},
+		{"a GET with a body", "GET", "/system/setting/1", `{}`, "owner", 400, []string{malformed},
+			nil},
+		{"a list with a body", "GET", "/system/setting", `{"page":1}`, "owner", 400,
+			[]string{malformed}, nil},
+		{"the description with a body", "GET", "/openapi.json", `{}`, "nobody", 400,
+			[]string{malformed}, nil},
 	})
 }
 
@@ -76,10 +105,14 @@ func TestTooLargeBodies(t *testing.T) {
 			t.Errorf("%s: the connection stays open with the body half read", name)
 		}
 	}
-	for name, spaces := range map[string]int{"the last byte that fits": 1<<20 - 2, "the first that does not": 1<<20 - 1} {
+	for name, spaces := range map[string]int{
+		"the last byte that fits": 1<<20 - 2,
+		"the first that does not": 1<<20 - 1,
+	} {
 		r := in.Request("PUT", "/admin/info", "{}"+strings.Repeat(" ", spaces), "owner")
 		r.ContentLength = -1
-		if a, fits := in.Send(r), spaces == 1<<20-2; (a.Code == 200) != fits || !fits && a.Code != 413 {
+		if a, fits := in.Send(r), spaces == 1<<20-2; (a.Code == 200) != fits ||
+			!fits && a.Code != 413 {
 			t.Errorf("%s: %d", name, a.Code)
 		}
 	}
@@ -120,7 +153,8 @@ func TestAbortedBody(t *testing.T) {
 	in := servertest.Start(t)
 	before := in.Dump()
 	r := in.Request("PUT", "/admin/info", "{}", "owner")
-	r.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"nickname":"x"}`), servertest.BrokenReader{}))
+	r.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"nickname":"x"}`),
+		servertest.BrokenReader{}))
 	r.ContentLength = 1000
 	in.Send(r).Brief(400, `"errorCode":"malformed"`)
 	in.Unchanged(before)
@@ -130,9 +164,12 @@ func TestMediaTypes(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for media, status := range map[string]int{
-		"application/json": 200, "application/json; charset=utf-8": 200, "APPLICATION/JSON": 200, " application/json ": 200,
-		"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415, "multipart/form-data; boundary=x": 415,
-		"application/json-patch+json": 415, "application/xml": 415, "json": 415, "application/json; charset": 415,
+		"application/json": 200, "application/json; charset=utf-8": 200, "APPLICATION/JSON": 200,
+		" application/json ": 200,
+		"":                   415, "text/plain": 415, "application/x-www-form-urlencoded": 415,
+		"multipart/form-data; boundary=x": 415,
+		"application/json-patch+json":     415, "application/xml": 415, "json": 415,
+		"application/json; charset": 415,
 	} {
 		r := in.Request("PUT", "/admin/info", `{"nickname":"`+media+`"}`, "owner")
 		r.Header.Set("Content-Type", media)
@@ -161,8 +198,9 @@ func TestCacheControl_NotCachedByProxies(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for url, want := range map[string]string{
-		"/admin/info": "no-store", "/system/setting": "no-store", "/nowhere": "no-store", "/system/setting/77": "no-store",
-		"/system/backup": "no-store", "/system/setting-value": "private, no-cache",
+		"/admin/info": "no-store", "/system/setting": "no-store", "/nowhere": "no-store",
+		"/system/setting/77": "no-store",
+		"/system/backup":     "no-store", "/system/setting-value": "private, no-cache",
 	} {
 		h := in.Call(http.MethodGet, url, "", "owner").Header
 		if h.Get("Cache-Control") != want || h.Get("X-Content-Type-Options") != "nosniff" {
@@ -239,22 +277,30 @@ func notThere(rt *web.Route, name, body string) (cases []servertest.Case) {
 		return path
 	}
 	if name == "collection" {
-		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("none"), body, holder(rt), 400, []string{`"code":"one_of"`}, nil}}
+		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("none"), body, holder(rt),
+			400, []string{`"code":"one_of"`}, nil}}
 	}
 	if name == "key" || strings.HasPrefix(rt.Path, "/system/monitor/request/") { // any text is a valid key
-		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("999999"), body, holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}
+		return []servertest.Case{{rt.Name() + " " + name, rt.Method, url("999999"), body,
+			holder(rt), 404, []string{`"errorCode":"not_found"`}, nil}}
 	}
 	for _, id := range []string{"999999", "9223372036854775807"} {
 		missing := id
 		if rt.Input != nil && rt.Input.Has("query", "ids") {
 			missing = "999999"
 		}
-		cases = append(cases, servertest.Case{rt.Name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 404,
-			[]string{`"errorCode":"not_found"`, missing}, nil})
+		cases = append(cases,
+			servertest.Case{rt.Name() + " " + name + " " + id, rt.Method, url(id), body,
+				holder(rt), 404,
+				[]string{`"errorCode":"not_found"`, missing}, nil})
 	}
-	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615", "9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
-		cases = append(cases, servertest.Case{rt.Name() + " " + name + " " + id, rt.Method, url(id), body, holder(rt), 400,
-			[]string{`"errorCode":"malformed"`, `"errors":{"` + name + `":"must be a positive integer"}`}, nil})
+	for _, id := range []string{"0", "-1", "18446744073709551616", "18446744073709551615",
+		"9223372036854775808", "abc", "1.5", "+1", "1e3", "0x1", "%201", "1%00", "٣", "1,2"} {
+		cases = append(cases,
+			servertest.Case{rt.Name() + " " + name + " " + id, rt.Method, url(id), body,
+				holder(rt), 400,
+				[]string{`"errorCode":"malformed"`,
+					`"errors":{"` + name + `":"must be a positive integer"}`}, nil})
 	}
 	return cases
 }

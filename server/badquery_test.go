@@ -14,11 +14,13 @@ func TestMalformedQueries(t *testing.T) {
 	in := servertest.Start(t)
 	var cases []servertest.Case
 	add := func(name, query, field string) {
-		cases = append(cases, servertest.Case{name, "GET", "/system/setting?" + query, "", "owner", 400,
-			[]string{`"errorCode":"malformed"`, `"showType":1`, `"` + field + `":`}, nil})
+		cases = append(cases,
+			servertest.Case{name, "GET", "/system/setting?" + query, "", "owner", 400,
+				[]string{`"errorCode":"malformed"`, `"showType":1`, `"` + field + `":`}, nil})
 	}
 	q := func(name, value string) string { return name + "=" + url.QueryEscape(value) }
-	for _, n := range []string{"0", "-1", "abc", "1.5", "1e3", "0x10", " 1", "1 2", "٣", "--1", "-0"} {
+	for _, n := range []string{"0", "-1", "abc", "1.5", "1e3", "0x10", " 1", "1 2", "٣", "--1",
+		"-0"} {
 		add("page "+n, q("page", n), "page")
 		add("pageSize "+n, q("pageSize", n), "pageSize")
 		add("current "+n, q("current", n), "current")
@@ -51,7 +53,8 @@ func TestMalformedQueries(t *testing.T) {
 	add("a filter with a fraction", q("filter", `{"group_id":[1.5]}`), "filter")
 	add("a filter with a key twice", q("filter", `{"type":[],"type":["input"]}`), "filter")
 	add("a range with one end", "created_at[]=2025-05-08", "created_at[]")
-	add("a range with three ends", "created_at[]=2025-05-08&created_at[]=2025-05-09&created_at[]=2025-05-10", "created_at[]")
+	add("a range with three ends",
+		"created_at[]=2025-05-08&created_at[]=2025-05-09&created_at[]=2025-05-10", "created_at[]")
 	add("a range without brackets", "created_at=2025-05-08", "created_at")
 	add("a range of nonsense", "created_at[]=yesterday&created_at[]=today", "created_at[]")
 	add("a day that is none", "created_at[]=2025-02-30&created_at[]=2025-03-01", "created_at[]")
@@ -59,14 +62,16 @@ func TestMalformedQueries(t *testing.T) {
 	add("a parameter of another list", "public=1", "public")
 	add("a field that only sorts", "title=Title", "title")
 	servertest.RunCases(t, in, cases)
-	in.Call("GET", "/system/setting?"+q("sorter", "x")+"&page=0&pageSize=x&a=1&"+q("filter", "y")+"&group_id=z", "", "owner").
+	in.Call("GET",
+		"/system/setting?"+q("sorter", "x")+"&page=0&pageSize=x&a=1&"+q("filter", "y")+"&group_id=z", "", "owner").
 		Names(400, "sorter", "page", "pageSize", "a", "filter", "group_id")
 }
 
 func TestQuery_NotUTF8(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.Call("GET", "/system/setting?keywordSearch=%ff%fe", "", "owner").Brief(400, `"errorCode":"malformed"`)
+	in.Call("GET", "/system/setting?keywordSearch=%ff%fe", "", "owner").Brief(400,
+		`"errorCode":"malformed"`)
 	in.Call("GET", "/system/setting?filter=%7B%22type%22%3A%5B%22%ff%22%5D%7D", "", "owner").Brief(400, `"errorCode":"malformed"`)
 	in.Call("GET", "/system/setting?%ff=1", "", "owner").Brief(400, `"errorCode":"malformed"`)
 }
@@ -100,7 +105,9 @@ func TestPagination_PagesCoverList(t *testing.T) {
 	in := servertest.Start(t)
 	group := in.Create("/system/setting-group", `{"key":"many","title":"Many"}`)
 	for i := range 25 {
-		in.Create("/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":%d,"sort":%d}`, i, group, i%3))
+		in.Create("/system/setting",
+			fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":%d,"sort":%d}`, i,
+				group, i%3))
 	}
 	all := len(store.Builtins) + 25
 	for _, size := range []int{1, 7, 25, all, 1000} {
@@ -110,7 +117,8 @@ func TestPagination_PagesCoverList(t *testing.T) {
 				Data  []struct{ ID uint64 }
 				Total int
 			}
-			in.OK("GET", fmt.Sprintf("/system/setting?page=%d&pageSize=%d", number, size), "", "owner").Data(&p)
+			in.OK("GET", fmt.Sprintf("/system/setting?page=%d&pageSize=%d", number, size), "",
+				"owner").Data(&p)
 			if p.Total != all || len(p.Data) > size {
 				t.Fatalf("page %d of %d: %d records, total %d", number, size, len(p.Data), p.Total)
 			}

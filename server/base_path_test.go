@@ -57,11 +57,14 @@ func TestBasePath_EveryRoute(t *testing.T) {
 			if rt.Method != "GET" && as != "nobody" || strings.HasPrefix(path, "/system/backup") {
 				continue
 			}
-			below, plain := at(in, in.Request(rt.Method, servertest.TestBase+path, "", as)), at(in, in.Request(rt.Method, path, "", as))
+			below, plain := at(in, in.Request(rt.Method, servertest.TestBase+path, "", as)), at(in,
+				in.Request(rt.Method, path, "", as))
 			if below.Code != plain.Code || strings.Contains(below.Body.String(), "unknown path") {
-				t.Errorf("%s %s as %s: %d %s; without the base path %d", rt.Method, path, as, below.Code, below.Body, plain.Code)
+				t.Errorf("%s %s as %s: %d %s; without the base path %d", rt.Method, path, as,
+					below.Code, below.Body, plain.Code)
 			}
-			if to := below.Header().Get("Location"); to != "" && !strings.Contains(to, servertest.TestBase+"/") {
+			if to := below.Header().Get("Location"); to != "" &&
+				!strings.Contains(to, servertest.TestBase+"/") {
 				t.Errorf("%s %s leads to %s", rt.Method, path, to)
 			}
 			var body any
@@ -87,14 +90,20 @@ func TestBasePath_EveryRoute(t *testing.T) {
 func TestBasePath_URLs(t *testing.T) {
 	t.Parallel()
 	in := servertest.BelowBase(t)
-	picture := string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)))
-	shown, hidden := in.Keeps("owner", servertest.FieldPart("public", "1"), servertest.FilePart("a.png", picture))[0], in.Keeps("owner", servertest.FilePart("b.png", picture))[0]
+	picture := string(picturetest.PNG(t,
+		picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue,
+			picturetest.White)))
+	shown, hidden := in.Keeps("owner", servertest.FieldPart("public", "1"),
+		servertest.FilePart("a.png", picture))[0], in.Keeps("owner",
+		servertest.FilePart("b.png", picture))[0]
 	var link files.LinkOut
 	in.OK("POST", "/file/list/"+hidden.ID.String()+"/link", `{}`, "owner").Data(&link)
 	for _, c := range []struct{ url, as string }{
-		{shown.URL, "nobody"}, {hidden.URL, "owner"}, {link.URL, "nobody"}, {in.Avatar("owner", picture).AvatarURL, "nobody"},
+		{shown.URL, "nobody"}, {hidden.URL, "owner"}, {link.URL, "nobody"},
+		{in.Avatar("owner", picture).AvatarURL, "nobody"},
 	} {
-		if w := at(in, in.Request("GET", c.url, "", c.as)); !strings.HasPrefix(c.url, servertest.TestBase+"/") || w.Code != 200 {
+		if w := at(in, in.Request("GET", c.url, "", c.as)); !strings.HasPrefix(c.url,
+			servertest.TestBase+"/") || w.Code != 200 {
 			t.Errorf("%s: %d", c.url, w.Code)
 		}
 	}
@@ -112,26 +121,32 @@ func TestBasePath_URLs(t *testing.T) {
 func TestBasePath_Entrances(t *testing.T) {
 	t.Parallel()
 	in := servertest.BelowBase(t)
-	for _, path := range []string{servertest.TestBase, servertest.TestBase + "/", servertest.TestBase + "/console", "/", "/console"} {
+	for _, path := range []string{servertest.TestBase, servertest.TestBase + "/",
+		servertest.TestBase + "/console", "/", "/console"} {
 		w := at(in, httptest.NewRequest("GET", path+"?a=b", nil))
-		if to := w.Header().Get("Location"); w.Code != 302 || to != servertest.TestBase+"/console/?a=b" {
+		if to := w.Header().Get("Location"); w.Code != 302 ||
+			to != servertest.TestBase+"/console/?a=b" {
 			t.Errorf("%s: %d to %s", path, w.Code, to)
 		}
 	}
-	for _, path := range []string{servertest.TestBase + "x/health", servertest.TestBase + "//health", servertest.TestBase + servertest.TestBase + "/health"} {
+	for _, path := range []string{servertest.TestBase + "x/health",
+		servertest.TestBase + "//health", servertest.TestBase + servertest.TestBase + "/health"} {
 		if w := at(in, httptest.NewRequest("GET", path, nil)); w.Code != 404 {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
 	w := at(in, httptest.NewRequest("GET", servertest.TestBase+"/console/admin/list", nil))
 	page := w.Body.String()
-	if !strings.Contains(page, `<html data-base="/admin-tool" lang=`) || strings.Contains(page, `"/console/`) {
+	if !strings.Contains(page, `<html data-base="/admin-tool" lang=`) ||
+		strings.Contains(page, `"/console/`) {
 		t.Errorf("the page is %s", page)
 	}
-	for _, found := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+	for _, found := range regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(page,
+		-1) {
 		r := httptest.NewRequest("GET", found[1], nil)
 		r.Header.Set("Accept-Encoding", "zstd")
-		if w := at(in, r); !strings.HasPrefix(found[1], servertest.TestBase+"/console/assets/") || w.Code != 200 {
+		if w := at(in, r); !strings.HasPrefix(found[1], servertest.TestBase+"/console/assets/") ||
+			w.Code != 200 {
 			t.Errorf("%s: %d", found[1], w.Code)
 		}
 	}
@@ -163,7 +178,9 @@ func TestBasePath_Cookies(t *testing.T) {
 				t.Errorf("%s: %s", path, c)
 			}
 		}
-		if !slices.ContainsFunc(cookies, func(c *http.Cookie) bool { return strings.HasPrefix(c.Name, "__Secure-reeve_") }) {
+		if !slices.ContainsFunc(cookies, func(c *http.Cookie) bool {
+			return strings.HasPrefix(c.Name, "__Secure-reeve_")
+		}) {
 			t.Errorf("%s: %v", path, cookies)
 		}
 	}
@@ -173,15 +190,18 @@ func TestBasePath_Cookies(t *testing.T) {
 	w := at(in, ended)
 	c := servertest.CookieNamed(w.Result().Cookies(), in.Server.SessionCookie(false, true))
 	if w.Code != 401 || c == nil || c.MaxAge >= 0 || c.Path != servertest.TestBase || !c.Secure {
-		t.Errorf("the cookie of a session that has ended: %d with %v", w.Code, w.Header()["Set-Cookie"])
+		t.Errorf("the cookie of a session that has ended: %d with %v", w.Code,
+			w.Header()["Set-Cookie"])
 	}
 }
 
-// TestBasePath_PublicURL: a request for the host of the public URL comes over HTTPS, also if no proxy is trusted.
+// TestBasePath_PublicURL: a request for the host of the public URL comes over HTTPS, also if no
+// proxy is trusted.
 func TestBasePath_PublicURL(t *testing.T) {
 	t.Parallel()
 	in := servertest.BelowBase(t)
-	r := in.Request("POST", servertest.TestBase+"/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`, "nobody")
+	r := in.Request("POST", servertest.TestBase+"/admin/login",
+		`{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`, "nobody")
 	r.Host = "reeve.example.org"
 	w := at(in, r)
 	if c := servertest.CookieNamed(w.Result().Cookies(), in.Server.SessionCookie(false, true)); w.Code != 200 || c == nil || c.Path != servertest.TestBase {
@@ -196,7 +216,8 @@ func TestBasePath_Pages(t *testing.T) {
 	in := servertest.BelowBase(t)
 	in.Hosted(`"app.registration":1`)
 	in.Tokens["ann"] = servertest.InCookie + in.AppSignIn(in.AppUser("ann").ID)
-	for _, path := range []string{pages.AccountPath, pages.ProfilePath, pages.PasswordPath, pages.SessionsPath, pages.DeletionPath} {
+	for _, path := range []string{pages.AccountPath, pages.ProfilePath, pages.PasswordPath,
+		pages.SessionsPath, pages.DeletionPath} {
 		page := at(in, in.Request("GET", servertest.TestBase+path, "", "ann")).Body.String()
 		if !strings.Contains(page, "</html>") {
 			t.Errorf("%s: %s", path, page)
@@ -209,18 +230,27 @@ func TestBasePath_Pages(t *testing.T) {
 	}
 	var made struct{ Invitation *people.OneTimeLink }
 	in.OK("POST", "/admin/list", `{"username":"bob","invite":"link"}`, "owner").Data(&made)
-	if made.Invitation == nil || !strings.HasPrefix(made.Invitation.URL, "https://reeve.example.org"+servertest.TestBase+mails.LinkPath) {
+	if made.Invitation == nil ||
+		!strings.HasPrefix(made.Invitation.URL,
+			"https://reeve.example.org"+servertest.TestBase+mails.LinkPath) {
 		t.Errorf("an invitation is %+v", made.Invitation)
 	}
 	r := httptest.NewRequest("GET", "/auth/verify", nil)
-	for name, value := range map[string]string{"Accept": "text/html", "X-Forwarded-Proto": "https", "X-Forwarded-Host": strings.TrimPrefix(servertest.AppOrigin, "https://"), "X-Forwarded-Uri": "/"} {
+	for name, value := range map[string]string{
+		"Accept":            "text/html",
+		"X-Forwarded-Proto": "https",
+		"X-Forwarded-Host":  strings.TrimPrefix(servertest.AppOrigin, "https://"),
+		"X-Forwarded-Uri":   "/",
+	} {
 		r.Header.Set(name, value)
 	}
-	if to := at(in, r).Header().Get("Location"); !strings.HasPrefix(to, "https://reeve.example.org"+servertest.TestBase+"/console/open?") {
+	if to := at(in, r).Header().Get("Location"); !strings.HasPrefix(to,
+		"https://reeve.example.org"+servertest.TestBase+"/console/open?") {
 		t.Errorf("forward authentication leads to %s", to)
 	}
 	var doc struct{ Servers []struct{ URL string } }
-	servertest.Must(t, json.Unmarshal(at(in, httptest.NewRequest("GET", servertest.TestBase+"/openapi.json", nil)).Body.Bytes(), &doc))
+	servertest.Must(t,
+		json.Unmarshal(at(in, httptest.NewRequest("GET", servertest.TestBase+"/openapi.json", nil)).Body.Bytes(), &doc))
 	if len(doc.Servers) != 1 || doc.Servers[0].URL != servertest.TestBase {
 		t.Errorf("the servers of the document are %v", doc.Servers)
 	}

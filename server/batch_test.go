@@ -28,7 +28,8 @@ func severalOf(rt *web.Route) *web.Route {
 }
 
 func deletesOne(rt *web.Route) bool {
-	return rt.Method == "DELETE" && strings.HasPrefix(rt.Path[strings.LastIndex(rt.Path, "/")+1:], ":")
+	return rt.Method == "DELETE" &&
+		strings.HasPrefix(rt.Path[strings.LastIndex(rt.Path, "/")+1:], ":")
 }
 
 func TestBulkDelete_ExistsForEveryDelete(t *testing.T) {
@@ -40,7 +41,8 @@ func TestBulkDelete_ExistsForEveryDelete(t *testing.T) {
 			in.T.Fatalf("%s has no counterpart for several", rt.Name())
 		}
 		url, as := servertest.URLOf(several), holder(rt)
-		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x", "?ids=" + manyIDs(kv.MaxRecordsPerWrite+1)} {
+		for _, query := range []string{"", "?ids=", "?ids=0", "?ids=1,x",
+			"?ids=" + manyIDs(kv.MaxRecordsPerWrite+1)} {
 			in.Call("DELETE", url+query, "", as).Names(400, "ids")
 		}
 		in.Call("DELETE", url+"?ids=999999", "", as).Brief(404)
@@ -67,37 +69,51 @@ var deletable = sync.OnceValue(func() map[string]func(*servertest.Instance) []st
 		"/admin/account/device": func(in *servertest.Instance) []store.ID {
 			return []store.ID{plantDevice(in, "a"), plantDevice(in, "b")}
 		},
-		"/admin/list": func(in *servertest.Instance) []store.ID { return []store.ID{in.Member("a", 0), in.Member("b", 0)} },
-		"/user/list":  func(in *servertest.Instance) []store.ID { return []store.ID{in.AppUser("a").ID, in.AppUser("b").ID} },
+		"/admin/list": func(in *servertest.Instance) []store.ID {
+			return []store.ID{in.Member("a", 0), in.Member("b", 0)}
+		},
+		"/user/list": func(in *servertest.Instance) []store.ID {
+			return []store.ID{in.AppUser("a").ID, in.AppUser("b").ID}
+		},
 		"/admin/role": func(in *servertest.Instance) []store.ID {
 			a := in.Role("A", nil)
-			return []store.ID{a, in.Role("B", func(r *store.Role) { r.GrantRoleIDs = []store.ID{a} })}
+			return []store.ID{a, in.Role("B", func(r *store.Role) {
+				r.GrantRoleIDs = []store.ID{a}
+			})}
 		},
 		"/admin/dept": func(in *servertest.Instance) []store.ID {
 			top := in.Dept("Top", 0)
 			return []store.ID{top, in.Dept("Below", in.Dept("Middle", top))}
 		},
 		"/user/role": func(in *servertest.Instance) []store.ID {
-			return []store.ID{in.Made("/user/role", `{"name":"A"}`), in.Made("/user/role", `{"name":"B"}`)}
+			return []store.ID{in.Made("/user/role", `{"name":"A"}`),
+				in.Made("/user/role", `{"name":"B"}`)}
 		},
 		"/user/rule": func(in *servertest.Instance) []store.ID {
 			top := in.Made("/user/rule", `{"key":"app.top","name":"Top"}`)
-			return []store.ID{top, in.Made("/user/rule", fmt.Sprintf(`{"key":"app.top.page","name":"Page","parent_id":%d}`, top))}
+			return []store.ID{top,
+				in.Made("/user/rule",
+					fmt.Sprintf(`{"key":"app.top.page","name":"Page","parent_id":%d}`, top))}
 		},
 		"/admin/rule": func(in *servertest.Instance) []store.ID {
 			top := in.Made("/admin/rule", `{"type":0,"key":"top","name":"Top"}`)
-			return []store.ID{top, in.Made("/admin/rule", fmt.Sprintf(`{"type":1,"key":"top.page","name":"Page","parent_id":%d}`, top))}
+			return []store.ID{top,
+				in.Made("/admin/rule",
+					fmt.Sprintf(`{"type":1,"key":"top.page","name":"Page","parent_id":%d}`, top))}
 		},
 		"/system/setting": func(in *servertest.Instance) []store.ID {
 			const body = `{"key":%q,"title":"T","type":"input","group_id":2}`
-			return []store.ID{in.Made("/system/setting", fmt.Sprintf(body, "a")), in.Made("/system/setting", fmt.Sprintf(body, "b"))}
+			return []store.ID{in.Made("/system/setting", fmt.Sprintf(body, "a")),
+				in.Made("/system/setting", fmt.Sprintf(body, "b"))}
 		},
 		"/system/setting-group": func(in *servertest.Instance) []store.ID {
-			return []store.ID{in.Made("/system/setting-group", `{"key":"a","title":"A"}`), in.Made("/system/setting-group", `{"key":"b","title":"B"}`)}
+			return []store.ID{in.Made("/system/setting-group", `{"key":"a","title":"A"}`),
+				in.Made("/system/setting-group", `{"key":"b","title":"B"}`)}
 		},
 		"/system/dict/:id/item": func(in *servertest.Instance) []store.ID {
 			in.Create("/system/dict", `{"code":"d","name":"D"}`)
-			return []store.ID{in.Made("/system/dict/1/item", `{"label":"A","value":"a"}`), in.Made("/system/dict/1/item", `{"label":"B","value":"b"}`)}
+			return []store.ID{in.Made("/system/dict/1/item", `{"label":"A","value":"a"}`),
+				in.Made("/system/dict/1/item", `{"label":"B","value":"b"}`)}
 		},
 		"/file/list": func(in *servertest.Instance) []store.ID {
 			return []store.ID{in.Keep("owner", "a.txt", "a").ID, in.Keep("owner", "b.txt", "b").ID}
@@ -107,7 +123,8 @@ var deletable = sync.OnceValue(func() map[string]func(*servertest.Instance) []st
 			in.OK("DELETE", fmt.Sprintf("/file/list?ids=%d,%d", ids[0], ids[1]), "", "owner")
 			return ids
 		},
-		"/admin/invite": invitedTwo(false), "/user/invite": invitedTwo(true), "/system/mail": queuedTwo,
+		"/admin/invite": invitedTwo(false), "/user/invite": invitedTwo(true),
+		"/system/mail": queuedTwo,
 		"/admin/session": func(in *servertest.Instance) []store.ID {
 			in.SignIn(1)
 			in.SignIn(1)
@@ -129,7 +146,8 @@ var deletable = sync.OnceValue(func() map[string]func(*servertest.Instance) []st
 			return in.SessionsOf(user)
 		},
 		"/system/monitor/trace": func(in *servertest.Instance) []store.ID {
-			return []store.ID{in.Made("/system/monitor/trace", `{"user_id":1}`), in.Made("/system/monitor/trace", `{"ip":"192.0.2.9"}`)}
+			return []store.ID{in.Made("/system/monitor/trace", `{"user_id":1}`),
+				in.Made("/system/monitor/trace", `{"ip":"192.0.2.9"}`)}
 		},
 	})
 })
@@ -162,7 +180,8 @@ func TestBulkDelete_AllOrNothing(t *testing.T) {
 			if now := entries(in, path); now != listed {
 				t.Errorf("%d are listed, %d before", now, listed)
 			}
-			in.OK("DELETE", url+named+","+ids[0].String(), "", userOfURL(path)).Brief(200, `"data":{}`)
+			in.OK("DELETE", url+named+","+ids[0].String(), "", userOfURL(path)).Brief(200,
+				`"data":{}`)
 			if now := entries(in, path); now != listed-len(ids) {
 				t.Errorf("%d are listed, %d before", now, listed)
 			}
@@ -193,27 +212,45 @@ func TestBulkDelete_ChecksEach(t *testing.T) {
 	in.Create("/system/dict/1/item", `{"label":"A","value":"a"}`)
 	in.Create("/system/dict/2/item", `{"label":"B","value":"b"}`)
 	sales := in.Dept("Sales", 0)
-	narrow := in.Role("Narrow", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.session.delete", "admin.dept.delete", "admin.role.delete", "admin.list.delete")
+	narrow := in.Role("Narrow", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "system.session.delete", "admin.dept.delete", "admin.role.delete", "admin.list.delete")
 	mine := in.Made("/admin/role", `{"name":"Mine"}`)
 	wide := in.Role("Wide", nil, "system.backup")
-	clerk, other := in.Member("clerk", sales, narrow), in.Member("other", in.Dept("Other", 0), narrow)
+	clerk, other := in.Member("clerk", sales, narrow), in.Member("other", in.Dept("Other", 0),
+		narrow)
 	colleague := in.Member("colleague", sales, narrow)
 	theirs, shared := in.SessionsOf(other)[0], in.SessionsOf(colleague)[0]
 	free := in.Dept("Free", 0)
 	spare := in.Made("/admin/rule", `{"type":1,"key":"spare","name":"Spare"}`)
 	own := in.Made("/system/setting", `{"key":"own","title":"T","type":"input","group_id":2}`)
 	servertest.RunCases(t, in, []servertest.Case{
-		{"an item of another dictionary", "DELETE", "/system/dict/1/item?ids=1,2", "", "owner", 404, []string{"dictionary item 2"}, nil},
-		{"a dictionary with items", "DELETE", "/system/dict?ids=2", "", "owner", 409, []string{"in_use"}, nil},
-		{"a session out of the data scope", "DELETE", fmt.Sprintf("/system/session?ids=%d,%d", shared, theirs), "", "clerk", 404, nil, nil},
-		{"a session of somebody else", "DELETE", fmt.Sprintf("/admin/session?ids=%d,%d", in.SessionsOf(clerk)[0], shared), "", "clerk", 404, nil, nil},
-		{"a department out of the data scope", "DELETE", fmt.Sprintf("/admin/dept?ids=%d", free), "", "clerk", 404, nil, nil},
-		{"a role beyond the caller's rights", "DELETE", fmt.Sprintf("/admin/role?ids=%d,%d", mine, wide), "", "clerk", 403, []string{"beyond_ceiling"}, nil},
-		{"the owner role", "DELETE", fmt.Sprintf("/admin/role?ids=%d,1", mine), "", "owner", 409, nil, nil},
-		{"a role that is held", "DELETE", fmt.Sprintf("/admin/role?ids=%d,%d", mine, narrow), "", "owner", 409, []string{"in_use"}, nil},
-		{"a permission of the program", "DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", spare, in.Permission("admin.rule.query")), "", "owner", 409, []string{"in_use"}, nil},
-		{"a setting of the program", "DELETE", fmt.Sprintf("/system/setting?ids=%d,%d", own, in.Setting("site.title")), "", "owner", 409, nil, nil},
-		{"a setting group with settings", "DELETE", "/system/setting-group?ids=2", "", "owner", 409, nil, nil},
+		{"an item of another dictionary", "DELETE", "/system/dict/1/item?ids=1,2", "", "owner",
+			404, []string{"dictionary item 2"}, nil},
+		{"a dictionary with items", "DELETE", "/system/dict?ids=2", "", "owner", 409,
+			[]string{"in_use"}, nil},
+		{"a session out of the data scope", "DELETE",
+			fmt.Sprintf("/system/session?ids=%d,%d", shared, theirs), "", "clerk", 404, nil, nil},
+		{"a session of somebody else", "DELETE",
+			fmt.Sprintf("/admin/session?ids=%d,%d", in.SessionsOf(clerk)[0], shared), "", "clerk",
+			404, nil, nil},
+		{"a department out of the data scope", "DELETE", fmt.Sprintf("/admin/dept?ids=%d", free),
+			"", "clerk", 404, nil, nil},
+		{"a role beyond the caller's rights", "DELETE",
+			fmt.Sprintf("/admin/role?ids=%d,%d", mine, wide), "", "clerk", 403,
+			[]string{"beyond_ceiling"}, nil},
+		{"the owner role", "DELETE", fmt.Sprintf("/admin/role?ids=%d,1", mine), "", "owner", 409,
+			nil, nil},
+		{"a role that is held", "DELETE", fmt.Sprintf("/admin/role?ids=%d,%d", mine, narrow), "",
+			"owner", 409, []string{"in_use"}, nil},
+		{"a permission of the program", "DELETE",
+			fmt.Sprintf("/admin/rule?ids=%d,%d", spare, in.Permission("admin.rule.query")), "",
+			"owner", 409, []string{"in_use"}, nil},
+		{"a setting of the program", "DELETE",
+			fmt.Sprintf("/system/setting?ids=%d,%d", own, in.Setting("site.title")), "", "owner",
+			409, nil, nil},
+		{"a setting group with settings", "DELETE", "/system/setting-group?ids=2", "", "owner",
+			409, nil, nil},
 	})
 }
 
@@ -234,7 +271,11 @@ func TestBulkDelete_CountsDependentRecords(t *testing.T) {
 	granted := in.Made("/admin/rule", `{"type":1,"key":"granted","name":"Granted"}`)
 	in.Update(func(tx *store.Tx) error {
 		for i := range kv.MaxRecordsPerWrite {
-			if err := store.Roles.Create(tx, &store.Role{Name: fmt.Sprint(i), DataScope: store.ScopeSelf, RuleIDs: []store.ID{granted}}); err != nil {
+			if err := store.Roles.Create(tx, &store.Role{
+				Name:      fmt.Sprint(i),
+				DataScope: store.ScopeSelf,
+				RuleIDs:   []store.ID{granted},
+			}); err != nil {
 				return err
 			}
 		}

@@ -35,7 +35,8 @@ func BenchmarkSettingList(b *testing.B) { benchmark(b, "/system/setting", "syste
 // few and among many existing ones: both should cost about one commit.
 func BenchmarkCreate(b *testing.B) {
 	for _, there := range []int{100, 10_000} {
-		for what, url := range map[string]string{"dept": "/admin/dept", "permission": "/admin/rule"} {
+		for what, url := range map[string]string{"dept": "/admin/dept",
+			"permission": "/admin/rule"} {
 			for _, who := range []string{"owner", "clerk"} {
 				b.Run(fmt.Sprintf("%s by %s beside %d", what, who, there), func(b *testing.B) {
 					in := servertest.Start(b)
@@ -44,7 +45,8 @@ func BenchmarkCreate(b *testing.B) {
 					handler, w, n := in.Server.Handler(), &servertest.Discard{Head: http.Header{}}, 0
 					for b.Loop() {
 						n++
-						body := fmt.Sprintf(`{"name":"One more","parent_id":1%s}`, map[string]string{"permission": fmt.Sprintf(`,"type":1,"key":"more.p%d"`, n)}[what])
+						body := fmt.Sprintf(`{"name":"One more","parent_id":1%s}`,
+							map[string]string{"permission": fmt.Sprintf(`,"type":1,"key":"more.p%d"`, n)}[what])
 						clear(w.Head)
 						handler.ServeHTTP(w, in.Request("POST", url, body, who))
 					}
@@ -66,7 +68,13 @@ func crowd(tx *store.Tx, n int) error {
 		if err := store.Depts.Create(tx, d); err != nil {
 			return err
 		}
-		p := &store.Permission{Key: fmt.Sprint("many.p", i), Name: fmt.Sprint("Permission ", i), Type: store.PagePermission, ParentID: rule, Status: true}
+		p := &store.Permission{
+			Key:      fmt.Sprint("many.p", i),
+			Name:     fmt.Sprint("Permission ", i),
+			Type:     store.PagePermission,
+			ParentID: rule,
+			Status:   true,
+		}
 		if err := store.Permissions.Create(tx, p); err != nil {
 			return err
 		}
@@ -104,13 +112,16 @@ func BenchmarkSave(b *testing.B) {
 // BenchmarkFlag compares the evaluation of a flag by an API key with a small GET by the same key.
 func BenchmarkFlag(b *testing.B) {
 	in := servertest.Start(b)
-	in.Flag(in.FlagGroup("open", true), "checkout", servertest.OnFor(`"attributes":{"country":["CH"]}`))
+	in.Flag(in.FlagGroup("open", true), "checkout",
+		servertest.OnFor(`"attributes":{"country":["CH"]}`))
 	role := in.Role("All", nil, "admin.dept.query")
-	in.NewKey("key", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
+	in.NewKey("key", "/admin/key",
+		fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
 	handler, w := in.Server.Handler(), &servertest.Discard{Head: http.Header{}}
 	for name, request := range map[string]func() *http.Request{
 		"evaluate": func() *http.Request {
-			return in.Request("POST", servertest.OneFlag+"open.checkout", `{"context":{"targetingKey":"user:1","country":"CH"}}`, "key")
+			return in.Request("POST", servertest.OneFlag+"open.checkout",
+				`{"context":{"targetingKey":"user:1","country":"CH"}}`, "key")
 		},
 		"get": func() *http.Request { return in.Request("GET", "/admin/dept", "", "key") },
 	} {
@@ -131,7 +142,8 @@ func BenchmarkCheck(b *testing.B) {
 	in := servertest.Start(b)
 	in.Clerk("clerk", "admin.dept.query")
 	role := in.Role("All", nil, "admin.dept.query", "auth.check")
-	in.NewKey("key", "/admin/key", fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
+	in.NewKey("key", "/admin/key",
+		fmt.Sprintf(`{"name":"shop","role_ids":[%d],"rate_limit":100000000}`, role), "owner")
 	body := fmt.Sprintf(`{"token":%q,"permissions":["admin.dept.query"]}`, in.Tokens["clerk"])
 	handler, w := in.Server.Handler(), &servertest.Discard{Head: http.Header{}}
 	for name, request := range map[string]func() *http.Request{

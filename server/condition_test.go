@@ -26,8 +26,8 @@ var bodiless = map[string]string{
 
 func changesSomething(rt *web.Route) bool { return rt.Method != http.MethodGet && !rt.ReadOnly }
 
-// TestCondition_EveryRoute checks that no route carries out a change whose condition does not hold: it
-// compares the record with what the client has read, or refuses to work with a condition.
+// TestCondition_EveryRoute checks that no route carries out a change whose condition does not hold:
+// it compares the record with what the client has read, or refuses to work with a condition.
 func TestCondition_EveryRoute(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
@@ -72,7 +72,8 @@ func TestCondition_EveryRoute(t *testing.T) {
 func refusesStale(in *servertest.Instance, rt *web.Route, url, body, as string) {
 	in.T.Helper()
 	before := in.Dump()
-	ifMatch(in, "If-Match", `"x"`, rt.Method, url, body, as).Brief(409, `"errorCode":"stale"`, `"If-Match":`)
+	ifMatch(in, "If-Match", `"x"`, rt.Method, url, body, as).Brief(409, `"errorCode":"stale"`,
+		`"If-Match":`)
 	ifMatch(in, "If-Match", "", rt.Method, url, body, as).Brief(400, `"If-Match":`)
 	ifMatch(in, "If-None-Match", "*", rt.Method, url, body, as).Brief(400, `"If-None-Match":`)
 	for _, name := range rt.Input.State {
@@ -82,7 +83,8 @@ func refusesStale(in *servertest.Instance, rt *web.Route, url, body, as string) 
 			if strings.Contains(url, "?") {
 				mark = "&"
 			}
-			in.Call(rt.Method, url+mark+name+"="+value, body, as).Brief(409, `"errorCode":"stale"`, `"`+name+`":`)
+			in.Call(rt.Method, url+mark+name+"="+value, body, as).Brief(409, `"errorCode":"stale"`,
+				`"`+name+`":`)
 			in.Call(rt.Method, url+mark+name+"=x", body, as).Names(400, name)
 		}
 		stated := servertest.With(in.T, "{}", name, `"`+value+`"`)
@@ -95,7 +97,8 @@ func refusesStale(in *servertest.Instance, rt *web.Route, url, body, as string) 
 }
 
 // ifMatch sends a request with a condition.
-func ifMatch(in *servertest.Instance, header, value, method, url, body, as string) *servertest.Reply {
+func ifMatch(in *servertest.Instance,
+	header, value, method, url, body, as string) *servertest.Reply {
 	in.T.Helper()
 	r := in.Request(method, url, body, as)
 	r.Header.Set(header, value)
@@ -106,7 +109,8 @@ func TestCondition_DeletionOfWhatWasRead(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for _, state := range []string{"If-Match", "version", "updated_at"} {
-		in.Create("/system/dict", `{"code":"`+strings.ToLower(strings.ReplaceAll(state, "-", "_"))+`","name":"N"}`)
+		in.Create("/system/dict",
+			`{"code":"`+strings.ToLower(strings.ReplaceAll(state, "-", "_"))+`","name":"N"}`)
 	}
 	tag := in.OK("GET", "/system/dict/1", "", "owner").Header.Get("Etag")
 	ifMatch(in, "If-Match", tag, "DELETE", "/system/dict/1", "", "owner").Brief(200)
@@ -123,7 +127,8 @@ func TestCondition_UnseenRecord(t *testing.T) {
 	in := servertest.Start(t)
 	in.Clerk("clerk")
 	id, _ := in.Key(1, servertest.PersonalKey)
-	for _, url := range []string{fmt.Sprint("/admin/account/key/", id), fmt.Sprint("/admin/session/", in.SessionsOf(1)[0]), "/admin/account/key/999"} {
+	for _, url := range []string{fmt.Sprint("/admin/account/key/", id),
+		fmt.Sprint("/admin/session/", in.SessionsOf(1)[0]), "/admin/account/key/999"} {
 		ifMatch(in, "If-Match", `"x"`, "DELETE", url, "", "clerk").Brief(404)
 	}
 }
@@ -131,7 +136,9 @@ func TestCondition_UnseenRecord(t *testing.T) {
 func TestCondition_SeveralSettings(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	values := func() string { return in.OK("GET", "/system/setting-value", "", "owner").Header.Get("Etag") }
+	values := func() string {
+		return in.OK("GET", "/system/setting-value", "", "owner").Header.Get("Etag")
+	}
 	save := func(tag, body string) *servertest.Reply {
 		return ifMatch(in, "If-Match", tag, "PUT", "/system/setting", body, "owner")
 	}
@@ -150,11 +157,15 @@ func TestCondition_SeveralSettings(t *testing.T) {
 	in.OK("GET", title, "", "owner").Data(&s)
 	at := s.UpdatedAt.String()
 	in.OK("PUT", "/system/setting", `{"values":{"site.title":"e"},"updated_at":"`+at+`"}`, "owner")
-	in.Call("PUT", "/system/setting", `{"values":{"site.title":"f"},"updated_at":"`+at+`"}`, "owner").Brief(409, `"errorCode":"stale"`)
-	in.Call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"site.title":"f","site.contact":"g"},"updated_at":%q}`, at), "owner").Names(400, "updated_at")
+	in.Call("PUT", "/system/setting", `{"values":{"site.title":"f"},"updated_at":"`+at+`"}`,
+		"owner").Brief(409, `"errorCode":"stale"`)
+	in.Call("PUT", "/system/setting",
+		fmt.Sprintf(`{"values":{"site.title":"f","site.contact":"g"},"updated_at":%q}`, at),
+		"owner").Names(400, "updated_at")
 
 	in.Create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
-	in.Create("/system/setting", `{"key":"k","title":"T","type":"secret","values":"x","group_id":7}`)
+	in.Create("/system/setting",
+		`{"key":"k","title":"T","type":"secret","values":"x","group_id":7}`)
 	hidden := values()
 	in.OK("PUT", "/system/setting", `{"values":{"mine.k":"y"}}`, "owner")
 	save(hidden, `{"values":{"site.title":"z"}}`).Brief(409, `"errorCode":"stale"`)

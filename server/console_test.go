@@ -30,14 +30,17 @@ func TestConsolePage_NewNonce(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
 	nonces := map[string]bool{}
-	for _, url := range []string{"/console/", "/console/admin/list?page=2", "/console/no/such/page"} {
+	for _, url := range []string{"/console/", "/console/admin/list?page=2",
+		"/console/no/such/page"} {
 		w := ask(in, "GET", url, "zstd") // the page is compressed with gzip only
 		policy := w.Header().Get("Content-Security-Policy")
 		nonce := regexp.MustCompile(`'nonce-([A-Z2-7]{26})'`).FindStringSubmatch(policy)
-		if w.Code != 200 || nonce == nil || !strings.Contains(w.Body.String(), nonce[1]) || strings.Contains(w.Body.String(), "__NONCE__") {
+		if w.Code != 200 || nonce == nil || !strings.Contains(w.Body.String(), nonce[1]) ||
+			strings.Contains(w.Body.String(), "__NONCE__") {
 			t.Fatalf("%s: %d %q %s", url, w.Code, policy, w.Body)
 		}
-		if nonces[nonce[1]] || w.Header().Get("Cache-Control") != "no-cache" || strings.Contains(policy, "unsafe") {
+		if nonces[nonce[1]] || w.Header().Get("Cache-Control") != "no-cache" ||
+			strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: %q %q", url, w.Header(), policy)
 		}
 		nonces[nonce[1]] = true
@@ -47,17 +50,28 @@ func TestConsolePage_NewNonce(t *testing.T) {
 func TestConsoleAssets(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
-	asset := regexp.MustCompile(`src="(/console/assets/[^"]+\.js)"`).FindStringSubmatch(ask(in, "GET", "/console/", "").Body.String())[1]
-	for accepted, want := range map[string]string{"gzip, deflate, br, zstd": "zstd", "gzip, deflate": "gzip", "zstd;q=0, gzip": "gzip", "identity": "", "br": ""} {
+	asset := regexp.MustCompile(`src="(/console/assets/[^"]+\.js)"`).FindStringSubmatch(ask(in,
+		"GET", "/console/", "").Body.String())[1]
+	for accepted, want := range map[string]string{
+		"gzip, deflate, br, zstd": "zstd",
+		"gzip, deflate":           "gzip",
+		"zstd;q=0, gzip":          "gzip",
+		"identity":                "",
+		"br":                      "",
+	} {
 		w := ask(in, "GET", asset, accepted)
 		h := w.Header()
-		if w.Code != 200 || h.Get("Content-Encoding") != want || !strings.Contains(h.Get("Cache-Control"), "immutable") ||
-			!strings.HasPrefix(h.Get("Content-Type"), "text/javascript") || h.Get("Vary") != "Accept-Encoding" || w.Body.Len() == 0 {
+		if w.Code != 200 || h.Get("Content-Encoding") != want ||
+			!strings.Contains(h.Get("Cache-Control"), "immutable") ||
+			!strings.HasPrefix(h.Get("Content-Type"), "text/javascript") ||
+			h.Get("Vary") != "Accept-Encoding" || w.Body.Len() == 0 {
 			t.Errorf("%q: %d %v", accepted, w.Code, h)
 		}
 	}
-	for _, url := range []string{"/console/assets/none.js", "/console/assets/../index.html", "/console/assets/../source", "/console/assets/"} {
-		if w := ask(in, "GET", url, "zstd"); w.Code != 404 || !strings.Contains(w.Body.String(), `"errorCode":"not_found"`) {
+	for _, url := range []string{"/console/assets/none.js", "/console/assets/../index.html",
+		"/console/assets/../source", "/console/assets/"} {
+		if w := ask(in, "GET", url, "zstd"); w.Code != 404 ||
+			!strings.Contains(w.Body.String(), `"errorCode":"not_found"`) {
 			t.Errorf("%s: %d %s", url, w.Code, w.Body)
 		}
 	}
@@ -66,7 +80,11 @@ func TestConsoleAssets(t *testing.T) {
 func TestRoot_RedirectsToConsole(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
-	for url, to := range map[string]string{"/": "/console/", "/console": "/console/", "/console?span=7d&x=%2F": "/console/?span=7d&x=%2F"} {
+	for url, to := range map[string]string{
+		"/":                      "/console/",
+		"/console":               "/console/",
+		"/console?span=7d&x=%2F": "/console/?span=7d&x=%2F",
+	} {
 		if w := ask(in, "GET", url, ""); w.Code != 302 || w.Header().Get("Location") != to {
 			t.Errorf("%s: %d %v", url, w.Code, w.Header())
 		}
@@ -78,16 +96,17 @@ func TestRoot_RedirectsToConsole(t *testing.T) {
 func TestConsoleAssets_Size(t *testing.T) {
 	t.Parallel()
 	var bytes int64
-	servertest.Must(t, fs.WalkDir(embed.Console, ".", func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	servertest.Must(t,
+		fs.WalkDir(embed.Console, ".", func(_ string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			info, err := entry.Info()
+			if err == nil {
+				bytes += info.Size()
+			}
 			return err
-		}
-		info, err := entry.Info()
-		if err == nil {
-			bytes += info.Size()
-		}
-		return err
-	}))
+		}))
 	t.Logf("%d bytes", bytes)
 	if bytes < 500_000 || bytes > 3<<20 {
 		t.Errorf("the console has %d bytes", bytes)

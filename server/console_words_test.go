@@ -78,7 +78,8 @@ func consoleWords(t *testing.T, language string) map[string]map[string]string {
 	areas := map[string]map[string]string{}
 	for _, path := range paths {
 		area := strings.TrimSuffix(filepath.Base(path), ".ts")
-		if slices.Contains([]string{"index", "language", "library"}, area) || givenTexts[area] != nil {
+		if slices.Contains([]string{"index", "language", "library"}, area) ||
+			givenTexts[area] != nil {
 			continue
 		}
 		source, err := os.ReadFile(path)
@@ -118,7 +119,8 @@ func TestConsoleWords_Parser(t *testing.T) {
 		t.Errorf("%v, %v", words, err)
 	}
 	for name, source := range map[string]string{
-		"a key twice": "export const page = {\n  'a': 'x',\n  'a': 'y',\n}", "a call": "export const page = {\n  'a': f(),\n}", "nothing": "",
+		"a key twice": "export const page = {\n  'a': 'x',\n  'a': 'y',\n}",
+		"a call":      "export const page = {\n  'a': f(),\n}", "nothing": "",
 	} {
 		if words, err := wordsOf(source); err == nil {
 			t.Errorf("%s: %v", name, words)
@@ -138,7 +140,8 @@ func TestConsoleWords_LanguagesMatch(t *testing.T) {
 			t.Errorf("%s: keys\n%v\n%v", area, a, b)
 		}
 		for key, text := range en[area] {
-			a, b := placeholder.FindAllString(text, -1), placeholder.FindAllString(zh[area][key], -1)
+			a, b := placeholder.FindAllString(text, -1), placeholder.FindAllString(zh[area][key],
+				-1)
 			slices.Sort(a)
 			slices.Sort(b)
 			if !slices.Equal(slices.Compact(a), slices.Compact(b)) {
@@ -164,7 +167,8 @@ func TestConsoleWords_ErrorCodes(t *testing.T) {
 	codes := append(errorCodes(t), ofTheConsole...)
 	for _, code := range ofTheConsole {
 		if _, ok := known["error."+code]; !ok {
-			t.Errorf("add %q to embed/console/src/i18n/en/errors.ts and zh/errors.ts", "error."+code)
+			t.Errorf("add %q to embed/console/src/i18n/en/errors.ts and zh/errors.ts",
+				"error."+code)
 		}
 	}
 	for key := range known {
@@ -232,7 +236,9 @@ func goSources(t *testing.T) (paths []string) {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "servertest" || name == "node_modules" || name == "console" || path != ".." && strings.HasPrefix(name, ".")) {
+		if name := d.Name(); d.IsDir() &&
+			(name == "testdata" || name == "servertest" || name == "node_modules" ||
+				name == "console" || path != ".." && strings.HasPrefix(name, ".")) {
 			return fs.SkipDir
 		}
 		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
@@ -256,13 +262,16 @@ func menuWords(t *testing.T) (keys []string) {
 	return keys
 }
 
-// TestConsoleWords_EveryPartOfHealth names each part that the server reports, and says what it does.
+// TestConsoleWords_EveryPartOfHealth names each part that the server reports, and says what it
+// does.
 func TestConsoleWords_EveryPartOfHealth(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	words := all(t, consoleWords(t, "en"))
 	var health struct{ Parts []struct{ Name string } }
-	servertest.Must(t, json.Unmarshal([]byte(in.OK("GET", "/system/health", "", "owner").Body), &struct{ Data any }{&health}))
+	servertest.Must(t,
+		json.Unmarshal([]byte(in.OK("GET", "/system/health", "", "owner").Body),
+			&struct{ Data any }{&health}))
 	if len(health.Parts) == 0 {
 		t.Fatal("no parts")
 	}
@@ -298,7 +307,8 @@ func TestSeed_PagesExistInConsole(t *testing.T) {
 	var places []server.MenuPlace
 	seedFile(t, "permissions.json", &places)
 	for _, place := range places {
-		if place.Type == store.PagePermission && !strings.Contains(string(pages), "'"+place.Path+"':") {
+		if place.Type == store.PagePermission &&
+			!strings.Contains(string(pages), "'"+place.Path+"':") {
 			t.Errorf("add the page %s to embed/console/src/app/pages.ts", place.Path)
 		}
 		if !strings.Contains(string(icons), place.Icon+",") {
@@ -309,7 +319,10 @@ func TestSeed_PagesExistInConsole(t *testing.T) {
 
 // givenTexts are, by the file that has their Chinese words, the texts of records that
 // the program makes. In English they are what is stored.
-var givenTexts = map[string]func(*testing.T) map[string]bool{"actions": operationTexts, "builtins": builtinTexts}
+var givenTexts = map[string]func(*testing.T) map[string]bool{
+	"actions":  operationTexts,
+	"builtins": builtinTexts,
+}
 
 // actionNames are those of the permissions that routes make.
 func actionNames(t *testing.T) map[string]bool {
@@ -331,13 +344,14 @@ func actionNames(t *testing.T) map[string]bool {
 	return texts
 }
 
-// operationTexts are the names of actions, and the titles of the other routes with which users write or act. Their own
-// activity lists them.
+// operationTexts are the names of actions, and the titles of the other routes with which users
+// write or act. Their own activity lists them.
 func operationTexts(t *testing.T) map[string]bool {
 	t.Helper()
 	texts := actionNames(t)
 	for _, rt := range server.Routes() {
-		ofApps := rt.Access == web.AppOnly || strings.HasPrefix(rt.Path, "/api/") || strings.HasPrefix(rt.Path, "/app/")
+		ofApps := rt.Access == web.AppOnly || strings.HasPrefix(rt.Path, "/api/") ||
+			strings.HasPrefix(rt.Path, "/app/")
 		if (rt.Method != "GET" || rt.LoggedAs != "") && !rt.ReadOnly && !ofApps {
 			texts[rt.Title] = true
 		}
@@ -377,9 +391,12 @@ func seedFile(t *testing.T, name string, into any) {
 // formerTexts named permissions, settings and operations in older versions, and still do in their
 // installations and change logs.
 var formerTexts = []string{
-	"Take a file out of the trash", "Delete a file for ever", "Define a setting", "Save the values of settings",
-	"List sign-ins and decisions about permissions", "List operations of the store", "List what happened to the caches",
-	"List what happened at Redis servers, and in the memory that stands for one", "Read counts and times of requests",
+	"Take a file out of the trash", "Delete a file for ever", "Define a setting",
+	"Save the values of settings",
+	"List sign-ins and decisions about permissions", "List operations of the store",
+	"List what happened to the caches",
+	"List what happened at Redis servers, and in the memory that stands for one",
+	"Read counts and times of requests",
 	"List who is signed in", "Force a session out", "List everyone's sign-ins",
 	"Holds every permission, present and future",
 	"What everybody may know of this installation",
@@ -447,7 +464,8 @@ func TestConsoleWords_GivenTextsInChinese(t *testing.T) {
 			if strings.HasSuffix(key, ":") {
 				continue // the beginning of names of permissions, which end with the title of a setting group
 			}
-			if text, ok := strings.CutPrefix(key, "given."); !ok || !wanted[text] && !slices.Contains(formerTexts, text) {
+			if text, ok := strings.CutPrefix(key, "given."); !ok ||
+				!wanted[text] && !slices.Contains(formerTexts, text) {
 				t.Errorf("zh/%s.ts has words for %q, which is not seeded", area, text)
 			}
 		}
@@ -458,7 +476,8 @@ var made = regexp.MustCompile("`([\\w.]+\\.)\\$\\{[^}]*\\}([\\w.]*)(\\$\\{)?") /
 
 // anywhere are words that stay there for whichever page needs them.
 var anywhere = []string{
-	"all", "create", "delete", "deleted", "describe", "disabled", "edit", "enabled", "more", "no", "sort", "updated_at", "yes",
+	"all", "create", "delete", "deleted", "describe", "disabled", "edit", "enabled", "more", "no",
+	"sort", "updated_at", "yes",
 }
 
 // TestConsoleWords_NoneUnused: a text is used where its key stands in the sources, or
@@ -495,8 +514,11 @@ func TestConsoleWords_NoneUnused(t *testing.T) {
 	}
 	menus := menuWords(t)
 	for key := range all(t, consoleWords(t, "en")) {
-		asItIs := strings.Contains(used, "'"+key+"'") || strings.Contains(used, `"`+key+`"`) || slices.Contains(menus, key) || slices.Contains(anywhere, key)
-		if !asItIs && !slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(key) }) {
+		asItIs := strings.Contains(used, "'"+key+"'") || strings.Contains(used, `"`+key+`"`) ||
+			slices.Contains(menus, key) || slices.Contains(anywhere, key)
+		if !asItIs && !slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool {
+			return p.MatchString(key)
+		}) {
 			t.Errorf("nobody uses %s", key)
 		}
 	}
@@ -534,20 +556,23 @@ func TestConsoleWords_LoadedWhereUsed(t *testing.T) {
 			}
 		}
 		may := append(elsewhere[area], "pages/"+area+"/", "i18n/")
-		servertest.Must(t, filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
-			name, _ := filepath.Rel(consoleSource, path)
-			name = filepath.ToSlash(name)
-			if err != nil || entry.IsDir() || slices.ContainsFunc(may, func(place string) bool { return strings.HasPrefix(name, place) }) {
-				return err
-			}
-			source, err := os.ReadFile(path)
-			for key := range words {
-				if strings.Contains(string(source), "'"+key+"'") {
-					t.Errorf("%s uses %s, which comes with other pages", name, key)
+		servertest.Must(t,
+			filepath.WalkDir(consoleSource, func(path string, entry fs.DirEntry, err error) error {
+				name, _ := filepath.Rel(consoleSource, path)
+				name = filepath.ToSlash(name)
+				if err != nil || entry.IsDir() || slices.ContainsFunc(may, func(place string) bool {
+					return strings.HasPrefix(name, place)
+				}) {
+					return err
 				}
-			}
-			return err
-		}))
+				source, err := os.ReadFile(path)
+				for key := range words {
+					if strings.Contains(string(source), "'"+key+"'") {
+						t.Errorf("%s uses %s, which comes with other pages", name, key)
+					}
+				}
+				return err
+			}))
 	}
 	if late == 0 {
 		t.Error("every area comes with the frame")

@@ -19,7 +19,8 @@ func TestImport_EveryCharset(t *testing.T) {
 	in := servertest.Start(t)
 	for i, c := range people.Charsets {
 		nickname, file := "", []byte(nil)
-		for _, name := range []string{"王小明", "山田花子", "김철수", "Иван", "Łukasz", "José", "Γιώργος", "ישראל", "محمد", "สมชาย", "Āķis", "Ġorġ", "Ŵyn"} {
+		for _, name := range []string{"王小明", "山田花子", "김철수", "Иван", "Łukasz", "José", "Γιώργος",
+			"ישראל", "محمد", "สมชาย", "Āķis", "Ġorġ", "Ŵyn"} {
 			text := fmt.Sprintf("username,nickname\nnew%d,%s\n", i, name)
 			from := c.From
 			if from == nil {
@@ -35,11 +36,15 @@ func TestImport_EveryCharset(t *testing.T) {
 			continue
 		}
 		for _, name := range append(c.Other, c.Name) {
-			a := sendForm(in, "/admin/list-import?dry_run=1&charset="+strings.ToUpper(name), servertest.FilePart("a.csv", string(file)))
+			a := sendForm(in, "/admin/list-import?dry_run=1&charset="+strings.ToUpper(name),
+				servertest.FilePart("a.csv", string(file)))
 			a.Brief(200, `"failed":0`, `"charset":"`+c.Name+`"`)
 		}
-		sendForm(in, "/admin/list-import?charset="+c.Name, servertest.FilePart("a.csv", string(file))).Brief(200, `"created":1`, `"charset":"`+c.Name+`"`)
-		in.Lists(fmt.Sprintf("/admin/list?keywordSearch=new%d&pageSize=1&sorter=%s", i, url.QueryEscape(`{"id":"descend"}`)), "nickname", "owner", nickname)
+		sendForm(in, "/admin/list-import?charset="+c.Name,
+			servertest.FilePart("a.csv", string(file))).Brief(200, `"created":1`,
+			`"charset":"`+c.Name+`"`)
+		in.Lists(fmt.Sprintf("/admin/list?keywordSearch=new%d&pageSize=1&sorter=%s", i,
+			url.QueryEscape(`{"id":"descend"}`)), "nickname", "owner", nickname)
 	}
 }
 
@@ -52,24 +57,35 @@ func TestImport_Spreadsheets(t *testing.T) {
 		line    string // of ann
 		refused string // part of the error; "" if it is imported
 	}{
-		"an empty column at the end":       {"username,nickname,\nann,A,\nbert,B,\n", `"line":2,`, ""},
-		"several, and none in the row":     {"username;nickname;;\nann;A\nbert;B;;\n", `"line":2,`, ""},
-		"an empty column in the middle":    {"username,,nickname\nann,,A\nbert,,B\n", `"line":2,`, ""},
-		"rows of separators":               {"username,nickname\n,\nann,A\n , \nbert,B\n,\n,,,\n", `"line":3,`, ""},
-		"sep=":                             {"sep=;\r\nusername;nickname\r\nann;A\r\nbert;B\r\n", `"line":3,`, ""},
-		"sep= with another separator":      {"\ufeff\"sep=|\"\r\nusername|nickname\r\nann|A,x\r\nbert|B\r\n", `"line":3,`, ""},
-		"lone carriage returns":            {"username,nickname\rann,A\rbert,\"B\"\r", `"line":2,`, ""},
-		"a value in a column without name": {"username,nickname,\nann,A,\nbert,B,x\n", "", "line 3: cell 3 is in a column without a name"},
-		"a value beyond the columns":       {"username,nickname\nann,A,x\n", "", "line 2: cell 3 is in a column without a name"},
-		"a row that is too short":          {"username,nickname\nann\n", "", "line 2: wrong number of cells"},
+		"an empty column at the end": {"username,nickname,\nann,A,\nbert,B,\n", `"line":2,`,
+			""},
+		"several, and none in the row": {"username;nickname;;\nann;A\nbert;B;;\n", `"line":2,`,
+			""},
+		"an empty column in the middle": {"username,,nickname\nann,,A\nbert,,B\n", `"line":2,`,
+			""},
+		"rows of separators": {"username,nickname\n,\nann,A\n , \nbert,B\n,\n,,,\n",
+			`"line":3,`, ""},
+		"sep=": {"sep=;\r\nusername;nickname\r\nann;A\r\nbert;B\r\n",
+			`"line":3,`, ""},
+		"sep= with another separator": {"\ufeff\"sep=|\"\r\nusername|nickname\r\nann|A,x\r\nbert|B\r\n", `"line":3,`, ""},
+		"lone carriage returns": {"username,nickname\rann,A\rbert,\"B\"\r", `"line":2,`,
+			""},
+		"a value in a column without name": {"username,nickname,\nann,A,\nbert,B,x\n", "",
+			"line 3: cell 3 is in a column without a name"},
+		"a value beyond the columns": {"username,nickname\nann,A,x\n", "",
+			"line 2: cell 3 is in a column without a name"},
+		"a row that is too short": {"username,nickname\nann\n", "",
+			"line 2: wrong number of cells"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := sendForm(in.In(t), "/admin/list-import?dry_run=1", servertest.FilePart("a.csv", c.file))
+			a := sendForm(in.In(t), "/admin/list-import?dry_run=1",
+				servertest.FilePart("a.csv", c.file))
 			if c.refused != "" {
 				a.Brief(422, c.refused)
 				return
 			}
-			a.Brief(200, `{`+c.line+`"username":"ann","ok":true}`, `"username":"bert","ok":true`, `"failed":0`, `"charset":"utf-8"`)
+			a.Brief(200, `{`+c.line+`"username":"ann","ok":true}`, `"username":"bert","ok":true`,
+				`"failed":0`, `"charset":"utf-8"`)
 			if n := strings.Count(a.Body, `"line":`); n != 2 {
 				t.Errorf("%d rows: %s", n, a.Body)
 			}
@@ -91,8 +107,11 @@ func TestCells_SafeForEverySeparator(t *testing.T) {
 		if plain := people.PlainCell(safe); plain != string(cell) {
 			t.Fatalf("%q became %q and then %q", cell, safe, plain)
 		}
-		for _, part := range strings.FieldsFunc(safe, func(r rune) bool { return strings.ContainsRune(",;\t\r\n", r) }) {
-			if part = strings.TrimLeft(part, ` "`); part != "" && strings.ContainsRune("=+-@", rune(part[0])) {
+		for _, part := range strings.FieldsFunc(safe, func(r rune) bool {
+			return strings.ContainsRune(",;\t\r\n", r)
+		}) {
+			if part = strings.TrimLeft(part, ` "`); part != "" &&
+				strings.ContainsRune("=+-@", rune(part[0])) {
 				t.Fatalf("%q became %q, of which a spreadsheet computes %q", cell, safe, part)
 			}
 		}
@@ -111,18 +130,29 @@ func TestExport_Separator(t *testing.T) {
 	in.Create("/system/field", `{"realm":"app","key":"score","type":"number","title":"Score"}`)
 	in.Create("/system/field", `{"realm":"app","key":"note","type":"input","title":"Note"}`)
 	const nickname, note = `a;=cmd|' /C calc'!A0;b`, `-1,"=2"`
-	body := fmt.Sprintf(`{"username":"mallory","nickname":%q,"fields":{"score":-5,"note":%q}}`, nickname, note)
+	body := fmt.Sprintf(`{"username":"mallory","nickname":%q,"fields":{"score":-5,"note":%q}}`,
+		nickname, note)
 	in.Create("/user/list", body)
-	for name, comma := range map[string]string{"": ",", "comma": ",", "semicolon": ";", "%3B": ";", "tab": "\t"} {
+	for name, comma := range map[string]string{
+		"":          ",",
+		"comma":     ",",
+		"semicolon": ";",
+		"%3B":       ";",
+		"tab":       "\t",
+	} {
 		file := in.OK("GET", "/user/list-export?separator="+name, "", "owner").Body
-		header := strings.Join([]string{"username", "nickname", "email", "mobile", "roles", "status", "fields.score", "fields.note"}, comma)
-		if !strings.HasPrefix(file, people.ByteOrderMark+header+"\n") || !strings.Contains(file, comma+"-5"+comma) {
+		header := strings.Join([]string{"username", "nickname", "email", "mobile", "roles",
+			"status", "fields.score", "fields.note"}, comma)
+		if !strings.HasPrefix(file, people.ByteOrderMark+header+"\n") ||
+			!strings.Contains(file, comma+"-5"+comma) {
 			t.Errorf("%s: %q", name, file)
 		}
 		in.OK("DELETE", "/user/list?ids="+in.Column("/user/list", "id", "owner")[0], "", "owner")
-		sendForm(in, "/user/list-import", servertest.FilePart("a.csv", file)).Brief(200, `"created":1`)
+		sendForm(in, "/user/list-import", servertest.FilePart("a.csv", file)).Brief(200,
+			`"created":1`)
 		in.Lists("/user/list", "nickname", "owner", nickname)
-		in.OK("GET", "/user/list", "", "owner").Brief(200, `"score":-5`, fmt.Sprintf(`"note":%q`, note))
+		in.OK("GET", "/user/list", "", "owner").Brief(200, `"score":-5`,
+			fmt.Sprintf(`"note":%q`, note))
 	}
 	in.Call("GET", "/user/list-export?separator=x", "", "owner").Names(400, "separator")
 	in.Call("GET", "/user/list?separator=comma", "", "owner").Names(400, "separator")

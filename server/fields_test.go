@@ -24,96 +24,149 @@ import (
 // field.
 var goodBodies = sync.OnceValue(func() map[string]goodBody {
 	return withSimpleBodies(map[string]goodBody{
-		"POST /admin/login":               {"/admin/login", `{"username":"admin","password":"` + servertest.OwnerPassword + `","device_token":"x","cookie":0}`},
-		"POST /admin/login/totp":          {"/admin/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
-		"PUT /admin/account/totp":         {"/admin/account/totp", `{"otp":"x"}`},
-		"POST /admin/reauth":              {"/admin/reauth", `{"password":"` + servertest.OwnerPassword + `","otp":"","passkey":{}}`},
-		"POST /admin/login/passkey":       {"/admin/login/passkey", `{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
-		"POST /admin/account/passkey":     {"/admin/account/passkey", `{"credential":{"made":"create"},"name":"Mine"}`},
-		"POST /api/login/totp":            {"/api/login/totp", `{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
-		"POST /api/user/totp":             {"/api/user/totp", `{"password":"` + servertest.OwnerPassword + `"}`},
-		"PUT /api/user/totp":              {"/api/user/totp", `{"otp":"x"}`},
-		"DELETE /api/user/totp":           {"/api/user/totp", `{"otp":"x"}`},
-		"POST /api/user/recovery":         {"/api/user/recovery", `{"otp":"x"}`},
-		"PUT /admin/account/passkey/:id":  {"/admin/account/passkey/1", `{"name":"Mine"}`},
-		"PUT /admin/account/device/:id":   {"/admin/account/device/1", `{"name":"Laptop"}`},
-		"PUT /admin/account/notice":       {"/admin/account/notice", `{"until":"2026-01-01T00:00:00Z"}`},
-		"PUT /admin/info":                 {"/admin/info", `{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
-		"PUT /admin/password":             {"/admin/password", `{"old_password":"` + servertest.OwnerPassword + `","new_password":"another password"}`},
-		"POST /admin/rule":                {"/admin/rule", `{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
-		"PUT /admin/rule/:id":             {"/admin/rule/4", `{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
-		"PUT /admin/rule/:id/show":        {"/admin/rule/2/show", `{"show":0}`},
-		"PUT /admin/rule/:id/status":      {"/admin/rule/2/status", `{"status":0}`},
-		"POST /system/setting":            {"/system/setting", `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-		"PUT /system/setting/:id":         {servertest.OwnSetting(1), `{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
-		"PUT /system/setting":             {"/system/setting", `{"values":{"site.title":"x"}}`},
-		"POST /system/webhook":            {"/system/webhook", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
-		"PUT /system/webhook/:id":         {"/system/webhook/1", `{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"owner_id":1}`},
-		"POST /system/webhook/:id/secret": {"/system/webhook/1/secret", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
+		"POST /admin/login": {"/admin/login",
+			`{"username":"admin","password":"` + servertest.OwnerPassword + `","device_token":"x","cookie":0}`},
+		"POST /admin/login/totp": {"/admin/login/totp",
+			`{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
+		"PUT /admin/account/totp": {"/admin/account/totp", `{"otp":"x"}`},
+		"POST /admin/reauth": {"/admin/reauth",
+			`{"password":"` + servertest.OwnerPassword + `","otp":"","passkey":{}}`},
+		"POST /admin/login/passkey": {"/admin/login/passkey",
+			`{"credential":{"made":"get"},"login_token":"","device_token":"x","cookie":0}`},
+		"POST /admin/account/passkey": {"/admin/account/passkey",
+			`{"credential":{"made":"create"},"name":"Mine"}`},
+		"POST /api/login/totp": {"/api/login/totp",
+			`{"login_token":"x","otp":"x","device_token":"x","cookie":0}`},
+		"POST /api/user/totp": {"/api/user/totp",
+			`{"password":"` + servertest.OwnerPassword + `"}`},
+		"PUT /api/user/totp":             {"/api/user/totp", `{"otp":"x"}`},
+		"DELETE /api/user/totp":          {"/api/user/totp", `{"otp":"x"}`},
+		"POST /api/user/recovery":        {"/api/user/recovery", `{"otp":"x"}`},
+		"PUT /admin/account/passkey/:id": {"/admin/account/passkey/1", `{"name":"Mine"}`},
+		"PUT /admin/account/device/:id":  {"/admin/account/device/1", `{"name":"Laptop"}`},
+		"PUT /admin/account/notice": {"/admin/account/notice",
+			`{"until":"2026-01-01T00:00:00Z"}`},
+		"PUT /admin/info": {"/admin/info",
+			`{"fields":{},"nickname":"N","email":"n@example.org","mobile":"123456","sex":1}`},
+		"PUT /admin/password": {"/admin/password",
+			`{"old_password":"` + servertest.OwnerPassword + `","new_password":"another password"}`},
+		"POST /admin/rule": {"/admin/rule",
+			`{"parent_id":0,"type":1,"key":"good","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
+		"PUT /admin/rule/:id": {"/admin/rule/4",
+			`{"parent_id":3,"type":1,"key":"admin.rule","name":"Good","path":"/good","icon":"i","local":"l","url":"","open":"","sort":1,"show":1,"status":1}`},
+		"PUT /admin/rule/:id/show":   {"/admin/rule/2/show", `{"show":0}`},
+		"PUT /admin/rule/:id/status": {"/admin/rule/2/status", `{"status":0}`},
+		"POST /system/setting": {"/system/setting",
+			`{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+		"PUT /system/setting/:id": {servertest.OwnSetting(1),
+			`{"key":"good","title":"T","describe":"d","values":"a","type":"select","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"group_id":2,"sort":1}`},
+		"PUT /system/setting": {"/system/setting", `{"values":{"site.title":"x"}}`},
+		"POST /system/webhook": {"/system/webhook",
+			`{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
+		"PUT /system/webhook/:id": {"/system/webhook/1",
+			`{"url":"https://example.org/2","description":"d","types":["role.*"],"status":0,"owner_id":1}`},
+		"POST /system/webhook/:id/secret": {"/system/webhook/1/secret",
+			`{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`},
 		"POST /system/webhook/:id/resume": {"/system/webhook/1/resume", `{"latest":1}`},
 		"POST /system/webhook/:id/replay": {"/system/webhook/1/replay", `{"from":1,"until":2}`},
-		"POST /system/setting-group":      {"/system/setting-group", `{"key":"good","title":"T","remark":"r","public":1}`},
-		"PUT /system/setting-group/:id":   {"/system/setting-group/7", `{"key":"good","title":"T","remark":"r","public":1}`},
-		"POST /admin/list":                {"/admin/list", `{"fields":{},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is","invite":""}`},
-		"PUT /admin/list/:id":             {"/admin/list/2", `{"fields":{"good1":"a"},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
-		"POST /admin/list/:id/act-as":     {"/admin/list/2/act-as", `{"reason":"ticket 7","writes":1}`},
-		"PUT /admin/list/:id/password":    {"/admin/list/2/password", `{"password":"long enough it is"}`},
-		"POST /admin/list/:id/erase":      {"/admin/list/2/erase", `{"username":"clerk"}`},
-		"PUT /admin/list/:id/status":      {"/admin/list/2/status", `{"status":0}`},
-		"PUT /admin/list":                 {"/admin/list?ids=2", `{"status":0,"dept_id":1,"role_ids":[2]}`},
-		"POST /admin/role":                {"/admin/role", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2],"require_factor":0}`},
-		"PUT /admin/role/:id":             {"/admin/role/2", `{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2],"require_factor":0}`},
-		"PUT /user/list/:id/role":         {"/user/list/1/role", `{"role_ids":[1]}`},
-		"POST /user/role":                 {"/user/role", `{"name":"Good","description":"d","sort":1,"status":1,"default":1}`},
-		"PUT /user/role/:id":              {"/user/role/1", `{"name":"Good","description":"d","sort":1,"status":1,"default":0}`},
-		"PUT /user/role/:id/rule":         {"/user/role/1/rule", `{"rule_ids":[1]}`},
-		"POST /user/rule":                 {"/user/rule", `{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
-		"PUT /user/rule/:id":              {"/user/rule/2", `{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
-		"PUT /user/rule/:id/status":       {"/user/rule/1/status", `{"status":0}`},
-		"PUT /admin/role/:id/rule":        {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
-		"POST /admin/dept":                {"/admin/dept", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
-		"PUT /admin/dept/:id":             {"/admin/dept/2", `{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
-		"POST /user/list":                 {"/user/list", `{"fields":{},"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"password":"long enough it is","invite":""}`},
-		"PUT /user/list/:id":              {"/user/list/1", `{"fields":{},"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"pending":0}`},
-		"PUT /user/list/:id/password":     {"/user/list/1/password", `{"password":"long enough it is"}`},
-		"POST /user/list/:id/erase":       {"/user/list/1/erase", `{"username":"customer"}`},
-		"PUT /user/list/:id/status":       {"/user/list/1/status", `{"status":0}`},
-		"POST /api/register":              {"/api/register", `{"fields":{},"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0,"altcha":"x"}`},
-		"POST /api/login":                 {"/api/login", `{"username":"customer","password":"` + servertest.OwnerPassword + `","device_token":"x","cookie":0}`},
-		"PUT /api/user":                   {"/api/user", `{"fields":{},"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + servertest.OwnerPassword + `"}`},
-		"DELETE /api/user":                {"/api/user", `{"password":"` + servertest.OwnerPassword + `"}`},
-		"PUT /api/user/password":          {"/api/user/password", `{"old_password":"` + servertest.OwnerPassword + `","new_password":"another password"}`},
+		"POST /system/setting-group": {"/system/setting-group",
+			`{"key":"good","title":"T","remark":"r","public":1}`},
+		"PUT /system/setting-group/:id": {"/system/setting-group/7",
+			`{"key":"good","title":"T","remark":"r","public":1}`},
+		"POST /admin/list": {"/admin/list",
+			`{"fields":{},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1,"password":"long enough it is","invite":""}`},
+		"PUT /admin/list/:id": {"/admin/list/2",
+			`{"fields":{"good1":"a"},"username":"good","nickname":"N","sex":1,"email":"g@example.org","mobile":"123456","dept_id":1,"role_ids":[2],"status":1}`},
+		"POST /admin/list/:id/act-as": {"/admin/list/2/act-as",
+			`{"reason":"ticket 7","writes":1}`},
+		"PUT /admin/list/:id/password": {"/admin/list/2/password",
+			`{"password":"long enough it is"}`},
+		"POST /admin/list/:id/erase": {"/admin/list/2/erase", `{"username":"clerk"}`},
+		"PUT /admin/list/:id/status": {"/admin/list/2/status", `{"status":0}`},
+		"PUT /admin/list": {"/admin/list?ids=2",
+			`{"status":0,"dept_id":1,"role_ids":[2]}`},
+		"POST /admin/role": {"/admin/role",
+			`{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2],"require_factor":0}`},
+		"PUT /admin/role/:id": {"/admin/role/2",
+			`{"name":"Good","description":"d","sort":1,"status":1,"data_scope":"custom","dept_ids":[1],"grant_role_ids":[2],"require_factor":0}`},
+		"PUT /user/list/:id/role": {"/user/list/1/role", `{"role_ids":[1]}`},
+		"POST /user/role": {"/user/role",
+			`{"name":"Good","description":"d","sort":1,"status":1,"default":1}`},
+		"PUT /user/role/:id": {"/user/role/1",
+			`{"name":"Good","description":"d","sort":1,"status":1,"default":0}`},
+		"PUT /user/role/:id/rule": {"/user/role/1/rule", `{"rule_ids":[1]}`},
+		"POST /user/rule": {"/user/rule",
+			`{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
+		"PUT /user/rule/:id": {"/user/rule/2",
+			`{"parent_id":1,"key":"app.good","name":"Good","sort":1,"status":1}`},
+		"PUT /user/rule/:id/status": {"/user/rule/1/status", `{"status":0}`},
+		"PUT /admin/role/:id/rule":  {"/admin/role/2/rule", `{"rule_ids":[1,2]}`},
+		"POST /admin/dept": {"/admin/dept",
+			`{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
+		"PUT /admin/dept/:id": {"/admin/dept/2",
+			`{"parent_id":1,"name":"Good","leader":"L","phone":"123456","email":"d@example.org","sort":1,"status":1}`},
+		"POST /user/list": {"/user/list",
+			`{"fields":{},"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"password":"long enough it is","invite":""}`},
+		"PUT /user/list/:id": {"/user/list/1",
+			`{"fields":{},"username":"good","nickname":"N","email":"g@example.org","mobile":"123456","role_ids":[1],"status":1,"pending":0}`},
+		"PUT /user/list/:id/password": {"/user/list/1/password",
+			`{"password":"long enough it is"}`},
+		"POST /user/list/:id/erase": {"/user/list/1/erase", `{"username":"customer"}`},
+		"PUT /user/list/:id/status": {"/user/list/1/status", `{"status":0}`},
+		"POST /api/register": {"/api/register",
+			`{"fields":{},"username":"good","password":"long enough it is","nickname":"N","email":"g@example.org","mobile":"123456","cookie":0,"altcha":"x"}`},
+		"POST /api/login": {"/api/login",
+			`{"username":"customer","password":"` + servertest.OwnerPassword + `","device_token":"x","cookie":0}`},
+		"PUT /api/user": {"/api/user",
+			`{"fields":{},"nickname":"N","email":"g@example.org","mobile":"123456","password":"` + servertest.OwnerPassword + `"}`},
+		"DELETE /api/user": {"/api/user",
+			`{"password":"` + servertest.OwnerPassword + `"}`},
+		"PUT /api/user/password": {"/api/user/password",
+			`{"old_password":"` + servertest.OwnerPassword + `","new_password":"another password"}`},
 
-		"POST /admin/password/forgot":     {"/admin/password/forgot", `{"username":"clerk"}`},
-		"POST /admin/password/link":       {"/admin/password/link", `{"token":"` + goodLinks.password.Token + `","password":"long enough it is"}`},
-		"POST /admin/verify":              {"/admin/verify", `{"token":"` + goodLinks.email.Token + `"}`},
-		"POST /admin/email":               {"/admin/email", `{"email":"new@example.org"}`},
-		"POST /api/password/forgot":       {"/api/password/forgot", `{"username":"customer"}`},
-		"POST /api/password/link":         {"/api/password/link", `{"token":"` + goodLinks.appPassword.Token + `","password":"long enough it is"}`},
-		"POST /api/verify":                {"/api/verify", `{"token":"` + goodLinks.appEmail.Token + `"}`},
-		"POST /api/user/email":            {"/api/user/email", `{"email":"new@example.org","password":"` + servertest.OwnerPassword + `"}`},
+		"POST /admin/password/forgot": {"/admin/password/forgot", `{"username":"clerk"}`},
+		"POST /admin/password/link": {"/admin/password/link",
+			`{"token":"` + goodLinks.password.Token + `","password":"long enough it is"}`},
+		"POST /admin/verify": {"/admin/verify",
+			`{"token":"` + goodLinks.email.Token + `"}`},
+		"POST /admin/email":         {"/admin/email", `{"email":"new@example.org"}`},
+		"POST /api/password/forgot": {"/api/password/forgot", `{"username":"customer"}`},
+		"POST /api/password/link": {"/api/password/link",
+			`{"token":"` + goodLinks.appPassword.Token + `","password":"long enough it is"}`},
+		"POST /api/verify": {"/api/verify",
+			`{"token":"` + goodLinks.appEmail.Token + `"}`},
+		"POST /api/user/email": {"/api/user/email",
+			`{"email":"new@example.org","password":"` + servertest.OwnerPassword + `"}`},
 		"POST /admin/invite":              {"/admin/invite?ids=3", `{"send":0,"copy":1}`},
 		"POST /admin/list/:id/invite":     {"/admin/list/3/invite", `{"send":0}`},
 		"POST /admin/list/:id/reset-link": {"/admin/list/2/reset-link", `{"send":0}`},
 		"POST /user/invite":               {"/user/invite?ids=2", `{"send":0,"copy":1}`},
 		"POST /user/list/:id/invite":      {"/user/list/2/invite", `{"send":0}`},
 		"POST /user/list/:id/reset-link":  {"/user/list/1/reset-link", `{"send":0}`},
-		"POST /system/mail-test":          {"/system/mail-test", `{"email":"somebody@example.org"}`},
+		"POST /system/mail-test": {"/system/mail-test",
+			`{"email":"somebody@example.org"}`},
 
-		"POST /system/monitor/trace": {"/system/monitor/trace", `{"user_id":1,"ip":"192.0.2.1","route":"/admin/list","minutes":1}`},
+		"POST /system/monitor/trace": {"/system/monitor/trace",
+			`{"user_id":1,"ip":"192.0.2.1","route":"/admin/list","minutes":1}`},
 
 		"PUT /file/list/:id":       {"/file/list/1", `{"name":"good.txt","group_id":1,"public":1}`},
 		"PUT /file/list":           {"/file/list?ids=1", `{"group_id":1,"public":1}`},
 		"POST /file/list/:id/link": {"/file/list/1/link", `{"seconds":60}`},
 
-		"POST /auth/forward":                 {"/auth/forward", `{"origin":"` + servertest.AppOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
-		"POST /system/setting/flag-preview":  {"/system/setting/flag-preview", `{"key":"shop.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true},\"default\":\"on\"}","user_id":1,"at":"2026-01-01T00:00:00Z"}`},
-		"POST /auth/check":                   {"/auth/check", `{"token":"","user_id":2,"app_user_id":0,"permissions":["admin.list.query"],"explain":1}`},
-		"POST /admin/key/:id/rotate":         {"/admin/key/1/rotate", `{"overlap_hours":1}`},
-		"POST /admin/account/key/:id/rotate": {"/admin/account/key/2/rotate", `{"overlap_hours":1}`},
+		"POST /auth/forward": {"/auth/forward",
+			`{"origin":"` + servertest.AppOrigin + `","to":"/","state":"` + strings.Repeat("0", 64) + `"}`},
+		"POST /system/setting/flag-preview": {"/system/setting/flag-preview",
+			`{"key":"shop.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true},\"default\":\"on\"}","user_id":1,"at":"2026-01-01T00:00:00Z"}`},
+		"POST /auth/check": {"/auth/check",
+			`{"token":"","user_id":2,"app_user_id":0,"permissions":["admin.list.query"],"explain":1}`},
+		"POST /admin/key/:id/rotate": {"/admin/key/1/rotate", `{"overlap_hours":1}`},
+		"POST /admin/account/key/:id/rotate": {"/admin/account/key/2/rotate",
+			`{"overlap_hours":1}`},
 
-		"POST /system/dict/:id/item":         {"/system/dict/1/item", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
-		"PUT /system/dict/:id/item/:item_id": {"/system/dict/1/item/1", `{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
+		"POST /system/dict/:id/item": {"/system/dict/1/item",
+			`{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
+		"PUT /system/dict/:id/item/:item_id": {"/system/dict/1/item/1",
+			`{"label":"L","value":"good","sort":1,"switch":1,"status":"error"}`},
 	})
 })
 
@@ -146,8 +199,14 @@ func prepareBodies(in *servertest.Instance) {
 	in.Guest("guest", "")
 	in.AppGuest("guest", "")
 	in.Update(func(tx *store.Tx) error { // so that they have an address to verify
-		_, err := store.Users.UpdateQuietly(tx, 1, func(u *store.User) error { u.Email = "owner@example.org"; return nil })
-		_, err2 := store.AppUsers.UpdateQuietly(tx, 1, func(u *store.AppUser) error { u.Email = "customer@example.org"; return nil })
+		_, err := store.Users.UpdateQuietly(tx, 1, func(u *store.User) error {
+			u.Email = "owner@example.org"
+			return nil
+		})
+		_, err2 := store.AppUsers.UpdateQuietly(tx, 1, func(u *store.AppUser) error {
+			u.Email = "customer@example.org"
+			return nil
+		})
 		return errors.Join(err, err2)
 	})
 	plantDevice(in, "good")
@@ -159,17 +218,20 @@ func prepareBodies(in *servertest.Instance) {
 	createSimple(in)
 	in.Create("/system/dict/1/item", `{"label":"Mine","value":"mine"}`)
 	in.Upload("/file/list", "a text", "owner")
-	in.OK("PUT", "/system/setting", `{"values":{"app.registration":true,"app.second_factor":true}}`, "owner")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"app.registration":true,"app.second_factor":true}}`, "owner")
 }
 
-// withCode replaces the code in a good body by one that is accepted now, and the token of the sign-in that it is for.
+// withCode replaces the code in a good body by one that is accepted now, and the token of the
+// sign-in that it is for.
 func withCode(in *servertest.Instance, rt *web.Route, body string) string {
 	in.T.Helper()
 	if rt.Name() == "PUT /admin/account/passkey/:id" {
 		newCredential(in, false)
 	}
 	if strings.Contains(body, `"made":`) {
-		return servertest.With(in.T, body, "credential", newCredential(in, strings.Contains(body, "create")))
+		return servertest.With(in.T, body, "credential",
+			newCredential(in, strings.Contains(body, "create")))
 	}
 	if rt.Name() == "POST /admin/reauth" && !strings.Contains(body, `"otp":""`) { // with null, too, the password is enough
 		return body
@@ -183,7 +245,8 @@ func withCode(in *servertest.Instance, rt *web.Route, body string) string {
 	case rt.Name() == "PUT /admin/account/totp":
 		code = in.BeginFactor("owner").Code()
 	case rt.Name() == "PUT /api/user/totp":
-		code = in.AppOf(in.OK("POST", "/api/user/totp", `{"password":"`+servertest.OwnerPassword+`"}`, "customer")).Code()
+		code = in.AppOf(in.OK("POST", "/api/user/totp",
+			`{"password":"`+servertest.OwnerPassword+`"}`, "customer")).Code()
 	case app:
 		made, _ := in.SetUpAppFactor("customer")
 		code = made.Code()
@@ -235,7 +298,8 @@ func TestBody_ValidFields(t *testing.T) {
 }
 
 // eachField runs a test for every field of every body.
-func eachField(t *testing.T, test func(in *servertest.Instance, rt *web.Route, f *web.Field, body string, url string)) {
+func eachField(t *testing.T,
+	test func(in *servertest.Instance, rt *web.Route, f *web.Field, body string, url string)) {
 	t.Helper()
 	in := withGoodBodies(t)
 	before := in.Dump()
@@ -243,7 +307,9 @@ func eachField(t *testing.T, test func(in *servertest.Instance, rt *web.Route, f
 		good := goodBodies()[rt.Name()]
 		for _, f := range rt.Input.Fields {
 			if f.From == "json" {
-				t.Run(rt.Name()+" "+f.Name, func(t *testing.T) { test(in.In(t), &rt, f, good.body, good.url) })
+				t.Run(rt.Name()+" "+f.Name, func(t *testing.T) {
+					test(in.In(t), &rt, f, good.body, good.url)
+				})
 			}
 		}
 	}
@@ -264,7 +330,8 @@ func TestField_Null(t *testing.T) {
 		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		schema := bodySchema(doc, op)["properties"].(openapi.Object)[f.Name].(openapi.Object)
 		types, several := schema["type"].([]any)
-		return several && slices.Contains(types, any("null")) || schema["type"] == nil && schema["$ref"] == nil
+		return several && slices.Contains(types, any("null")) ||
+			schema["type"] == nil && schema["$ref"] == nil
 	}
 	eachField(t, func(in *servertest.Instance, rt *web.Route, f *web.Field, body, url string) {
 		body = servertest.With(in.T, body, f.Name, "null")
@@ -275,7 +342,8 @@ func TestField_Null(t *testing.T) {
 		var data map[string]any
 		other := withGoodBodies(in.T)
 		other.OK(rt.Method, url, withCode(other, rt, body), holder(rt)).Data(&data)
-		if got, sent := data[f.Name]; sent && f.Name != "device_token" && got != "" && got != 0.0 && !reflect.DeepEqual(got, []any{}) {
+		if got, sent := data[f.Name]; sent && f.Name != "device_token" && got != "" && got != 0.0 &&
+			!reflect.DeepEqual(got, []any{}) {
 			in.T.Errorf("%v, want it to be empty", got)
 		}
 	})
@@ -340,7 +408,8 @@ func TestField_NumericStrings(t *testing.T) {
 		t.Run(rt.Name(), func(t *testing.T) {
 			var data map[string]any
 			in := withGoodBodies(t)
-			in.OK(rt.Method, good.url, withCode(in, &rt, string(servertest.EncodeJSON(t, object))), holder(&rt)).Data(&data)
+			in.OK(rt.Method, good.url, withCode(in, &rt, string(servertest.EncodeJSON(t, object))),
+				holder(&rt)).Data(&data)
 			for name, value := range want {
 				if got, sent := data[name]; sent && !reflect.DeepEqual(got, value) {
 					t.Errorf("%s is %v, want %v", name, got, value)
@@ -352,7 +421,15 @@ func TestField_NumericStrings(t *testing.T) {
 
 func TestField_WrongType(t *testing.T) {
 	t.Parallel()
-	all := map[string]string{"text": `"x"`, "number": `7`, "fraction": `0.5`, "big": `1e400`, "true": `true`, "array": `[]`, "object": `{}`}
+	all := map[string]string{
+		"text":     `"x"`,
+		"number":   `7`,
+		"fraction": `0.5`,
+		"big":      `1e400`,
+		"true":     `true`,
+		"array":    `[]`,
+		"object":   `{}`,
+	}
 	fits := func(f *web.Field) []string {
 		switch {
 		case f.Typ == reflect.TypeFor[store.Flag]():
@@ -363,7 +440,8 @@ func TestField_WrongType(t *testing.T) {
 			return []string{"a time, which none of them is"}
 		}
 		return map[reflect.Kind][]string{
-			reflect.String: {"text"}, reflect.Int64: {"number"}, reflect.Slice: {"array"}, reflect.Map: {"object"},
+			reflect.String: {"text"}, reflect.Int64: {"number"}, reflect.Slice: {"array"},
+			reflect.Map: {"object"},
 		}[f.Typ.Kind()]
 	}
 	eachField(t, func(in *servertest.Instance, rt *web.Route, f *web.Field, body, url string) {
@@ -390,9 +468,11 @@ func TestField_Bounds(t *testing.T) {
 		case f.Typ.Kind() == reflect.String && f.Enum == nil:
 			values = []string{`"` + strings.Repeat("x", min(100_000, int(rt.MaxBody)-len(body))) + `"`, `"` + strings.Repeat("x", *f.Max+1) + `"`}
 		case f.Typ == reflect.TypeFor[store.Time]():
-			values = []string{`"9999999999999-01-01T00:00:00Z"`, `"never"`, `"2030-02-30T00:00:00Z"`}
+			values = []string{`"9999999999999-01-01T00:00:00Z"`, `"never"`,
+				`"2030-02-30T00:00:00Z"`}
 		case f.Typ.Kind() == reflect.Int64:
-			values = []string{"9223372036854775808", "-9223372036854775809", fmt.Sprint(*f.Max + 1), fmt.Sprint(*f.Min - 1)}
+			values = []string{"9223372036854775808", "-9223372036854775809",
+				fmt.Sprint(*f.Max + 1), fmt.Sprint(*f.Min - 1)}
 		case f.Typ.Kind() == reflect.Slice:
 			values = []string{"[" + strings.Repeat("{},", *f.Max) + "{}]"}
 		case f.Typ == reflect.TypeFor[store.ID]():
@@ -410,15 +490,19 @@ func TestField_Bounds(t *testing.T) {
 func TestName_RejectsDeceptiveCharacters(t *testing.T) {
 	t.Parallel()
 	deceiving := map[string]string{
-		"NUL": "a\x00b", "bell": "a\ab", "escape": "a\x1bb", "delete": "a\x7fb", "next line": "a\u0085b", "line separator": "a\u2028b",
-		"right to left override": "a\u202eb", "left to right mark": "a\u200eb", "Arabic mark": "a\u061cb", "isolate": "a\u2066b",
+		"NUL": "a\x00b", "bell": "a\ab", "escape": "a\x1bb", "delete": "a\x7fb",
+		"next line": "a\u0085b", "line separator": "a\u2028b",
+		"right to left override": "a\u202eb", "left to right mark": "a\u200eb",
+		"Arabic mark": "a\u061cb", "isolate": "a\u2066b",
 	}
 	eachField(t, func(in *servertest.Instance, rt *web.Route, f *web.Field, body, url string) {
 		if f.Typ.Kind() != reflect.String || f.Raw {
 			return
 		}
 		for name, text := range deceiving {
-			a := in.Call(rt.Method, url, servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))), holder(rt))
+			a := in.Call(rt.Method, url,
+				servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))),
+				holder(rt))
 			if a.Code != 422 || a.Envelope().Errors[f.Name] == "" {
 				in.T.Errorf("%s: %d %s", name, a.Code, a.Body)
 			}
@@ -427,7 +511,9 @@ func TestName_RejectsDeceptiveCharacters(t *testing.T) {
 			return // line breaks are allowed there
 		}
 		for _, text := range []string{"a\nb", "a\rb", "a\tb"} {
-			a := in.Call(rt.Method, url, servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))), holder(rt))
+			a := in.Call(rt.Method, url,
+				servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))),
+				holder(rt))
 			if a.Code != 422 || a.Envelope().Errors[f.Name] == "" {
 				in.T.Errorf("%q: %d %s", text, a.Code, a.Body)
 			}
@@ -448,8 +534,11 @@ func TestName_RejectsInvisibleCharacters(t *testing.T) {
 		mu.Lock()
 		checked[f.Name] = true
 		mu.Unlock()
-		for _, text := range []string{"a\u200bb@x.example", "a\u00adb", "a\u3164b", "a\u034fb", "a\u200db"} {
-			a := in.Call(rt.Method, url, servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))), holder(rt))
+		for _, text := range []string{"a\u200bb@x.example", "a\u00adb", "a\u3164b", "a\u034fb",
+			"a\u200db"} {
+			a := in.Call(rt.Method, url,
+				servertest.With(t, body, f.Name, string(servertest.EncodeJSON(t, text))),
+				holder(rt))
 			if a.Code != 422 || a.Envelope().Errors[f.Name] == "" {
 				in.T.Errorf("%q: %d %s", text, a.Code, a.Body)
 			}

@@ -67,7 +67,10 @@ func byKind(t *testing.T, body string) string {
 	}
 	servertest.Must(t, json.Unmarshal([]byte(body), &a))
 	slices.SortStableFunc(a.Data.Events, func(a, b json.RawMessage) int {
-		kind := func(event json.RawMessage) string { k, _, _ := strings.Cut(string(event), ","); return k }
+		kind := func(event json.RawMessage) string {
+			k, _, _ := strings.Cut(string(event), ",")
+			return k
+		}
 		return strings.Compare(kind(a), kind(b))
 	})
 	sorted, err := json.Marshal(a)
@@ -79,42 +82,57 @@ func byKind(t *testing.T, body string) string {
 // new database.
 var goldenAnswers = []struct{ file, method, url, body string }{
 	{"health", "GET", "/health", ""},
-	{"login", "POST", "/admin/login", `{"username":"admin","password":"` + servertest.OwnerPassword + `"}`},
+	{"login", "POST", "/admin/login",
+		`{"username":"admin","password":"` + servertest.OwnerPassword + `"}`},
 	{"info", "GET", "/admin/info", ""},
-	{"user", "PUT", "/admin/info", `{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1}`},
-	{"permission", "POST", "/admin/rule", `{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
+	{"user", "PUT", "/admin/info",
+		`{"nickname":"Boss","email":"boss@example.org","mobile":"+49 30 1234","sex":1}`},
+	{"permission", "POST", "/admin/rule",
+		`{"type":1,"key":"shop","name":"Shop","path":"/shop","icon":"ShopOutlined","local":"menu.shop","sort":5}`},
 	{"permission_tree", "GET", "/admin/rule", ""},
 	{"choices", "GET", "/admin/choice?of=permission", ""},
 	{"parent_tree", "GET", "/admin/rule/parent", ""},
-	{"api_key", "POST", "/admin/account/key", `{"name":"laptop","expires_at":"` + kv.TimeOf(time.Now().Add(time.Hour)).String() + `"}`},
+	{"api_key", "POST", "/admin/account/key",
+		`{"name":"laptop","expires_at":"` + kv.TimeOf(time.Now().Add(time.Hour)).String() + `"}`},
 	{"api_key_one", "GET", "/admin/account/key/1", ""},
-	{"check", "POST", "/auth/check", `{"user_id":1,"permissions":["system.info","shop.refund"],"explain":1}`},
-	{"forward", "POST", "/auth/forward", `{"origin":"` + servertest.AppOrigin + `","to":"/orders","state":"` + strings.Repeat("0", 64) + `"}`},
+	{"check", "POST", "/auth/check",
+		`{"user_id":1,"permissions":["system.info","shop.refund"],"explain":1}`},
+	{"forward", "POST", "/auth/forward",
+		`{"origin":"` + servertest.AppOrigin + `","to":"/orders","state":"` + strings.Repeat("0",
+			64) + `"}`},
 	{"introspection", "POST", "/auth/introspect", "token=unknown"},
-	{"setting_group", "POST", "/system/setting-group", `{"key":"look","title":"Look","remark":"one\ntwo","public":true}`},
+	{"setting_group", "POST", "/system/setting-group",
+		`{"key":"look","title":"Look","remark":"one\ntwo","public":true}`},
 	{"setting_group_list", "GET", "/system/setting-group", ""},
-	{"setting", "POST", "/system/setting", `{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":7,"sort":1}`},
+	{"setting", "POST", "/system/setting",
+		`{"key":"mode","title":"Mode","describe":"d","type":"select","values":"a","options":[{"label":"A","value":"a"}],"props":[{"name":"width","value":"80"}],"group_id":7,"sort":1}`},
 	{"setting_list", "GET", "/system/setting?pageSize=2", ""},
 	{"setting_values", "GET", "/system/setting-value", ""},
 	{"setting_builtin", "GET", "/system/setting-builtin", ""},
 	{"refresh", "POST", "/system/setting/refresh", ""},
 	{"nothing", "PUT", "/system/setting", `{"values":{"site.title":"Mine"}}`},
-	{"custom_field", "POST", "/system/field", `{"realm":"admin","key":"team","type":"select","title":"Team","options":[{"label":"A","value":"a"}],"filterable":1}`},
+	{"custom_field", "POST", "/system/field",
+		`{"realm":"admin","key":"team","type":"select","title":"Team","options":[{"label":"A","value":"a"}],"filterable":1}`},
 	{"custom_field_list", "GET", "/system/field", ""},
 	{"custom_field_again", "POST", "/system/field/1/apply", ""},
 	{"custom_field_forms", "GET", "/system/field-form", ""},
 	{"app_field_form", "GET", "/api/field", ""},
-	{"dict", "POST", "/system/dict", `{"code":"order_state","name":"State of an order","type":"badge","describe":"one\ntwo"}`},
+	{"dict", "POST", "/system/dict",
+		`{"code":"order_state","name":"State of an order","type":"badge","describe":"one\ntwo"}`},
 	{"dict_list", "GET", "/system/dict", ""},
-	{"dict_item", "POST", "/system/dict/1/item", `{"label":"Paid","value":"paid","sort":2,"status":"success"}`},
+	{"dict_item", "POST", "/system/dict/1/item",
+		`{"label":"Paid","value":"paid","sort":2,"status":"success"}`},
 	{"dict_item_list", "GET", "/system/dict/1/item", ""},
 	{"open_dicts", "GET", "/admin/dict", ""},
 	{"configuration", "GET", "/config?groups=look,site&dicts=*", ""},
-	{"dept", "POST", "/admin/dept", `{"name":"Sales","leader":"Ann","phone":"+49 30 1","email":"sales@example.org","sort":1}`},
+	{"dept", "POST", "/admin/dept",
+		`{"name":"Sales","leader":"Ann","phone":"+49 30 1","email":"sales@example.org","sort":1}`},
 	{"dept_tree", "GET", "/admin/dept", ""},
-	{"role", "POST", "/admin/role", `{"name":"Editor","description":"one\ntwo","data_scope":"custom","dept_ids":[1]}`},
+	{"role", "POST", "/admin/role",
+		`{"name":"Editor","description":"one\ntwo","data_scope":"custom","dept_ids":[1]}`},
 	{"role_list", "GET", "/admin/role", ""},
-	{"new_user", "POST", "/admin/list", `{"username":"ann","dept_id":1,"role_ids":[2],"password":"long enough it is"}`},
+	{"new_user", "POST", "/admin/list",
+		`{"username":"ann","dept_id":1,"role_ids":[2],"password":"long enough it is"}`},
 	{"reset", "PUT", "/admin/list/2/password", `{"password":"long enough it is"}`},
 	{"user_list", "GET", "/admin/list", ""},
 	{"users_changed", "PUT", "/admin/list?ids=2", `{"dept_id":0}`},
@@ -122,17 +140,21 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"users_unchanged", "PUT", "/admin/list?ids=2&dry_run=1", `{"dept_id":0}`},
 	{"effective", "GET", "/admin/permission/effective?user_id=2", ""},
 	{"explain", "GET", "/admin/permission/explain?user_id=2&key=admin.rule.query", ""},
-	{"new_app_user", "POST", "/user/list", `{"username":"customer","nickname":"C","password":"long enough it is"}`},
-	{"app_permission", "POST", "/user/rule", `{"key":"app.order.refund","name":"Refund an order","sort":3}`},
+	{"new_app_user", "POST", "/user/list",
+		`{"username":"customer","nickname":"C","password":"long enough it is"}`},
+	{"app_permission", "POST", "/user/rule",
+		`{"key":"app.order.refund","name":"Refund an order","sort":3}`},
 	{"app_permission_tree", "GET", "/user/rule", ""},
-	{"app_role", "POST", "/user/role", `{"name":"Gold","description":"one\ntwo","sort":2,"default":1}`},
+	{"app_role", "POST", "/user/role",
+		`{"name":"Gold","description":"one\ntwo","sort":2,"default":1}`},
 	{"app_role_list", "GET", "/user/role", ""},
 	{"app_user", "GET", "/user/list/1", ""},
 	{"app_user_list", "GET", "/user/list", ""},
 	{"home", "GET", "/api/home", ""},
 	{"session_list", "GET", "/admin/session", ""},
 	{"login_log_list", "GET", "/admin/loginlog", ""},
-	{"import", "POST", "/admin/list-import?dry_run=1", "username,email,roles\nbob,bob@example.org,editor\nx,y,none\n"},
+	{"import", "POST", "/admin/list-import?dry_run=1",
+		"username,email,roles\nbob,bob@example.org,editor\nx,y,none\n"},
 	{"file_group", "POST", "/file/group", `{"name":"Papers","describe":"one\ntwo","sort":1}`},
 	{"file_group_list", "GET", "/file/group", ""},
 	{"file_upload", "POST", "/file/list", "just a text\n"},
@@ -142,7 +164,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"file_trashing", "DELETE", "/file/list/1", ""},
 	{"file_trash", "GET", "/file/trash", ""},
 	{"avatar", "POST", "/admin/avatar", onePixel},
-	{"monitor_request", "GET", "/system/monitor/request?pageSize=1&route=/system/setting/refresh", ""},
+	{"monitor_request", "GET", "/system/monitor/request?pageSize=1&route=/system/setting/refresh",
+		""},
 	{"monitor_story", "GET", "/system/monitor/request/{refresh}", ""},
 	{"monitor_auth", "GET", "/system/monitor/auth?pageSize=1&type=login", ""},
 	{"monitor_query", "GET", "/system/monitor/query?pageSize=1&statement=PUT+file_group", ""},
@@ -162,7 +185,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"audit_entry", "GET", "/system/audit/{newest}", ""},
 	{"audit_history", "GET", "/system/history/dict/1", ""},
 	{"audit_undo", "POST", "/system/audit/{newest}/undo", ""},
-	{"webhook_creation", "POST", "/system/webhook", `{"url":"http://127.0.0.1:1/hook","description":"A receiver that does not answer","types":["user.*"]}`},
+	{"webhook_creation", "POST", "/system/webhook",
+		`{"url":"http://127.0.0.1:1/hook","description":"A receiver that does not answer","types":["user.*"]}`},
 	{"webhook_test", "POST", "/system/webhook/1/test", ""},
 	{"webhook_deliveries", "GET", "/system/webhook/1/delivery", ""},
 	{"webhook", "GET", "/system/webhook/1", ""},
@@ -173,17 +197,22 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"clients", "GET", "/sdk", ""},
 	{"own_app_user", "GET", "/api/user", ""},
 	{"failure", "POST", "/admin/rule", `{"type":7,"key":"Shop","name":""}`},
-	{"setting_flag", "POST", "/system/setting", `{"key":"checkout","title":"Checkout","type":"flag","group_id":7,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
-	{"flag_preview", "POST", "/system/setting/flag-preview", `{"key":"look.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\"}","user_id":1}`},
+	{"setting_flag", "POST", "/system/setting",
+		`{"key":"checkout","title":"Checkout","type":"flag","group_id":7,"values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\",\"rules\":[{\"users\":[1],\"variant\":\"on\"}]}"}`},
+	{"flag_preview", "POST", "/system/setting/flag-preview",
+		`{"key":"look.checkout","values":"{\"enabled\":true,\"variants\":{\"on\":true,\"off\":false},\"default\":\"off\"}","user_id":1}`},
 	{"flags", "POST", "/ofrep/v1/evaluate/flags", `{"context":{"targetingKey":"ignored"}}`},
 	{"flag", "POST", "/ofrep/v1/evaluate/flags/look.checkout", `{}`},
 	{"mail_settings", "PUT", "/system/setting", servertest.MailSettings},
-	{"registration_settings", "PUT", "/system/setting", `{"values":{"app.registration":1,"app.registration_domains":"example.org"}}`},
-	{"registration", "POST", "/api/register", `{"username":"newcomer","password":"long enough it is","email":"newcomer@example.org"}`},
+	{"registration_settings", "PUT", "/system/setting",
+		`{"values":{"app.registration":1,"app.registration_domains":"example.org"}}`},
+	{"registration", "POST", "/api/register",
+		`{"username":"newcomer","password":"long enough it is","email":"newcomer@example.org"}`},
 	{"challenge_settings", "PUT", "/system/setting", `{"values":{"app.registration_challenge":1}}`},
 	{"challenge", "GET", "/api/challenge", ""},
 	{"app_user_pending", "GET", "/user/list/2", ""},
-	{"new_invited_user", "POST", "/admin/list", `{"username":"guest","email":"guest@example.org","invite":"link"}`},
+	{"new_invited_user", "POST", "/admin/list",
+		`{"username":"guest","email":"guest@example.org","invite":"link"}`},
 	{"invited_users", "POST", "/admin/invite?ids=4,1", `{"send":1,"copy":1}`},
 	{"invitation_list", "GET", "/admin/invite", ""},
 	{"one_time_link", "POST", "/admin/list/4/invite", `{"send":1}`},
@@ -192,7 +221,8 @@ var goldenAnswers = []struct{ file, method, url, body string }{
 	{"mail_test", "POST", "/system/mail-test", `{"email":"boss@example.org"}`},
 	{"mail_templates", "GET", "/system/mail-template", ""},
 	{"mail_queued", "POST", "/admin/email", `{}`},
-	{"link_used", "POST", "/api/password/link", `{"token":"` + goldenLink.Token + `","password":"a good password"}`},
+	{"link_used", "POST", "/api/password/link",
+		`{"token":"` + goldenLink.Token + `","password":"a good password"}`},
 	{"passkey_sign_in", "GET", "/admin/login/passkey", ""},
 	{"passkey_options", "GET", "/admin/account/passkey-options", ""},
 	{"passkey_added", "POST", "/admin/account/passkey", `{"name":"Laptop","credential":{passkey}}`},
@@ -224,7 +254,9 @@ func TestGoldenAnswers(t *testing.T) {
 	files := fstest.MapFS{"topic.md": {Data: []byte("# A topic\n\nSome [text](other.md).\n")}}
 	local, err := webhook.ParseAllow([]string{"127.0.0.1"})
 	servertest.Must(t, err)
-	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Manual, su.Config.WebhookAllow = files, local })
+	in := servertest.Start(t, func(su *servertest.Setup) {
+		su.Config.Manual, su.Config.WebhookAllow = files, local
+	})
 	seen := map[reflect.Type]bool{}
 	refresh := "" // the request_id of that response
 	var app *servertest.Authenticator
@@ -283,7 +315,8 @@ func TestGoldenAnswers(t *testing.T) {
 		golden(t, "answers/"+g.file, shapeOf(t, servertest.Steady(body)))
 		path, _ := servertest.FindOperation(g.method, strings.Split(g.url, "?")[0])
 		for _, rt := range server.Routes() {
-			if rt.Method == g.method && openapi.DocumentPath(rt.Path) == path && a.Code == http.StatusOK {
+			if rt.Method == g.method && openapi.DocumentPath(rt.Path) == path &&
+				a.Code == http.StatusOK {
 				seen[rt.Output] = true
 			}
 		}
@@ -294,10 +327,12 @@ func TestGoldenAnswers(t *testing.T) {
 			switch {
 			case seen[rt.Output] || rt.Path != r.path:
 			case rt.Method == "POST":
-				golden(t, name, shapeOf(t, servertest.Steady(in.OK("POST", r.path, r.nth(3), "owner").Body)))
+				golden(t, name,
+					shapeOf(t, servertest.Steady(in.OK("POST", r.path, r.nth(3), "owner").Body)))
 				seen[rt.Output] = true
 			case rt.Method == "GET":
-				golden(t, name+"_list", shapeOf(t, servertest.Steady(in.OK("GET", r.path, "", "owner").Body)))
+				golden(t, name+"_list",
+					shapeOf(t, servertest.Steady(in.OK("GET", r.path, "", "owner").Body)))
 				seen[rt.Output] = true
 			}
 		}

@@ -18,14 +18,16 @@ import (
 // nonce is the part of a policy that differs in each response.
 var nonce = regexp.MustCompile("nonce-[A-Z0-9]+")
 
-// TestHEAD_EveryGET compares the response to HEAD with that to GET, over a connection: the same status and
-// headers, and no body.
+// TestHEAD_EveryGET compares the response to HEAD with that to GET, over a connection: the same
+// status and headers, and no body.
 func TestHEAD_EveryGET(t *testing.T) {
 	t.Parallel()
 	in := withGoodBodies(t)
 	in.Tokens["metrics"] = servertest.MetricsSecret
 	base := in.Live()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	ask := func(t *testing.T, method, url, as string) (int, http.Header, string) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
@@ -90,7 +92,8 @@ func TestHEAD_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	before := in.OK("GET", "/system/audit", "", "owner").Body
-	for _, url := range []string{"/system/backup", "/admin/list-export", "/system/event", "/system/audit-export"} {
+	for _, url := range []string{"/system/backup", "/admin/list-export", "/system/event",
+		"/system/audit-export"} {
 		in.Call("HEAD", url, "", "owner").Brief(200)
 	}
 	for _, text := range []string{"backup", "export"} {

@@ -84,21 +84,26 @@ func TestSecurityHeaders_Console(t *testing.T) {
 	t.Parallel()
 	in := withConsole(t)
 	for url, policy := range map[string]string{
-		"/": "default-src 'none'; frame-ancestors 'none'", "/console?x=1": "default-src 'none'; frame-ancestors 'none'",
-		"/console/": "script-src 'self'", "/console/assets/none.js": "default-src 'none'; frame-ancestors 'none'",
+		"/":                       "default-src 'none'; frame-ancestors 'none'",
+		"/console?x=1":            "default-src 'none'; frame-ancestors 'none'",
+		"/console/":               "script-src 'self'",
+		"/console/assets/none.js": "default-src 'none'; frame-ancestors 'none'",
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
 			w := ask(in, method, url, "zstd")
 			h := w.Header()
-			if got := h.Get("Content-Security-Policy"); !strings.Contains(got, policy) || !strings.Contains(got, "frame-ancestors 'none'") {
+			if got := h.Get("Content-Security-Policy"); !strings.Contains(got, policy) ||
+				!strings.Contains(got, "frame-ancestors 'none'") {
 				t.Errorf("%s %s: %d with the policy %q", method, url, w.Code, got)
 			}
 			referrer := "no-referrer"
 			if url == "/console/" {
 				referrer = "same-origin"
 			}
-			if h.Get("Referrer-Policy") != referrer || h.Get("Cross-Origin-Opener-Policy") != "same-origin" ||
-				h.Get("Cross-Origin-Resource-Policy") != "same-origin" || h.Get("X-Content-Type-Options") != "nosniff" {
+			if h.Get("Referrer-Policy") != referrer ||
+				h.Get("Cross-Origin-Opener-Policy") != "same-origin" ||
+				h.Get("Cross-Origin-Resource-Policy") != "same-origin" ||
+				h.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("%s %s: %v", method, url, h)
 			}
 		}
@@ -131,7 +136,10 @@ func TestSecurityHeaders_Errors(t *testing.T) {
 func TestSecurityHeaders_HSTSNeedsTLS(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	for tlsOn, srv := range map[bool]*httptest.Server{false: httptest.NewServer(in.Server.Handler()), true: httptest.NewTLSServer(in.Server.Handler())} {
+	for tlsOn, srv := range map[bool]*httptest.Server{
+		false: httptest.NewServer(in.Server.Handler()),
+		true:  httptest.NewTLSServer(in.Server.Handler()),
+	} {
 		defer srv.Close()
 		resp, err := srv.Client().Get(srv.URL + "/health")
 		servertest.Must(t, err)

@@ -35,7 +35,9 @@ func TestIdempotency_CarriedOutOnce(t *testing.T) {
 	}
 	same := func(a *servertest.Reply) {
 		t.Helper()
-		if a.Code != 200 || a.Body != first.Body || a.Header.Get("Idempotency-Replayed") != "true" || a.Header.Get("Etag") != first.Header.Get("Etag") || a.Header.Get("Reeve-Entry") != "" {
+		if a.Code != 200 || a.Body != first.Body ||
+			a.Header.Get("Idempotency-Replayed") != "true" ||
+			a.Header.Get("Etag") != first.Header.Get("Etag") || a.Header.Get("Reeve-Entry") != "" {
 			t.Errorf("%d %s %v, want %s", a.Code, a.Body, a.Header, first.Body)
 		}
 	}
@@ -44,9 +46,12 @@ func TestIdempotency_CarriedOutOnce(t *testing.T) {
 	in.Tokens["owner again"] = in.SignIn(1)
 	same(repeatable(in, "k-1", "POST", "/admin/role", body, "owner again")) // another session of the same user
 
-	repeatable(in, "k-1", "POST", "/admin/role", body+" ", "owner").Brief(422, `"errorCode":"idempotency_key_reused"`, `"Idempotency-Key":`)
-	repeatable(in, "k-1", "POST", "/admin/dept", body, "owner").Brief(422, `"errorCode":"idempotency_key_reused"`)
-	repeatable(in, "k-2", "POST", "/admin/role", body, "owner").Brief(409, `"errorCode":"duplicate"`)
+	repeatable(in, "k-1", "POST", "/admin/role", body+" ", "owner").Brief(422,
+		`"errorCode":"idempotency_key_reused"`, `"Idempotency-Key":`)
+	repeatable(in, "k-1", "POST", "/admin/dept", body, "owner").Brief(422,
+		`"errorCode":"idempotency_key_reused"`)
+	repeatable(in, "k-2", "POST", "/admin/role", body, "owner").Brief(409,
+		`"errorCode":"duplicate"`)
 	in.Clerk("clerk", "admin.role.create")
 	repeatable(in, "k-1", "POST", "/admin/role", `{"name":"Support"}`, "clerk").Brief(200, `"name":"Support"`) // keys are those of a caller
 	in.Close()
@@ -59,8 +64,10 @@ func TestIdempotency_FailedCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	repeatable(in, "k", "POST", "/admin/dept", `{"name":"","parent_id":77}`, "owner").Brief(422)
-	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales"}`, "owner").Brief(200, `"name":"Sales"`)
-	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales"}`, "owner").Brief(200, `"name":"Sales"`)
+	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales"}`, "owner").Brief(200,
+		`"name":"Sales"`)
+	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales"}`, "owner").Brief(200,
+		`"name":"Sales"`)
 	in.OK("GET", "/admin/dept", "", "owner").Brief(200, `"id":1`)
 	in.View(func(tx *store.Tx) error {
 		if n, err := store.Depts.Count(tx); n != 1 || err != nil {
@@ -128,14 +135,16 @@ func TestIdempotency_EveryPost(t *testing.T) {
 		case first.Code != 200 || !changed || rt.LoggedAs != "": // it has changed nothing but the change log
 			continue
 		case in.DB.Stats().Commits != commits:
-			t.Errorf("%s: the second request has changed something: %d %s", rt.Name(), second.Code, second.Body)
+			t.Errorf("%s: the second request has changed something: %d %s", rt.Name(), second.Code,
+				second.Body)
 		case second.Code == 409 && second.Envelope().ErrorCode == "already_done":
 			if !rt.Reveals && len(first.Body) < store.MaxCompletedAnswer {
 				t.Errorf("%s: the response was not stored", rt.Name())
 			}
 			refused++
 		case second.Code != 200 || second.Body != first.Body || rt.Reveals:
-			t.Errorf("%s: %d %s, then %d %s", rt.Name(), first.Code, first.Body, second.Code, second.Body)
+			t.Errorf("%s: %d %s, then %d %s", rt.Name(), first.Code, first.Body, second.Code,
+				second.Body)
 		default:
 			replayed++
 		}
@@ -151,7 +160,8 @@ func TestIdempotency_SecretsNotReplayed(t *testing.T) {
 	in := servertest.Start(t)
 	body := `{"name":"shop","role_ids":[` + fmt.Sprint(in.Clerk("clerk").RoleIDs[0]) + `]}`
 	repeatable(in, "k", "POST", "/admin/key", body, "owner").Brief(200, `"token":"rv_k_`)
-	repeatable(in, "k", "POST", "/admin/key", body, "owner").Brief(409, `"errorCode":"already_done"`)
+	repeatable(in, "k", "POST", "/admin/key", body, "owner").Brief(409,
+		`"errorCode":"already_done"`)
 	in.View(func(tx *store.Tx) error {
 		for r, err := range store.CompletedRequests.All(tx) {
 			if err != nil || r.Answer != nil {
@@ -173,7 +183,8 @@ func TestIdempotency_ResponseEncrypted(t *testing.T) {
 	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales","leader":"Lea Lund"}`, "owner").Brief(200)
 	in.View(func(tx *store.Tx) error {
 		for r, err := range store.CompletedRequests.All(tx) {
-			if err != nil || len(r.Answer) == 0 || strings.Contains(string(r.Answer), "Lea") || strings.Contains(r.Key+r.Request, "Lea") {
+			if err != nil || len(r.Answer) == 0 || strings.Contains(string(r.Answer), "Lea") ||
+				strings.Contains(r.Key+r.Request, "Lea") {
 				t.Errorf("%+v, %v", r, err)
 			}
 		}
@@ -187,7 +198,8 @@ func TestIdempotency_ReplayNeedsPermission(t *testing.T) {
 	u := in.Clerk("clerk", "admin.dept.create")
 	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales"}`, "clerk").Brief(200)
 	in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", u.RoleIDs[0]), `{"rule_ids":[]}`, "owner")
-	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales"}`, "clerk").Brief(403, `"errorCode":"denied"`)
+	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales"}`, "clerk").Brief(403,
+		`"errorCode":"denied"`)
 }
 
 // TestIdempotency_UploadOtherBoundary repeats an upload with another boundary, as clients do.
@@ -195,7 +207,8 @@ func TestIdempotency_UploadOtherBoundary(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	send := func(boundary, content string) *servertest.Reply {
-		body := strings.ReplaceAll(servertest.MultipartBody(servertest.FilePart("a.txt", content)), "edge", boundary)
+		body := strings.ReplaceAll(servertest.MultipartBody(servertest.FilePart("a.txt", content)),
+			"edge", boundary)
 		r := in.Multipart("/file/list", strings.NewReader(body), "owner")
 		r.Header.Set("Content-Type", "multipart/form-data; boundary="+boundary)
 		r.Header.Set("Idempotency-Key", "k")
@@ -217,8 +230,10 @@ func TestIdempotency_UploadOtherBoundary(t *testing.T) {
 func TestBadIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	for _, key := range []string{"", " ", `""`, strings.Repeat("a", 256), "with space", "é", "a\tb"} {
-		if a := repeatable(in, key, "POST", "/admin/dept", `{"name":"x"}`, "owner"); a.Code != 400 || a.Envelope().Errors["Idempotency-Key"] == "" {
+	for _, key := range []string{"", " ", `""`, strings.Repeat("a", 256), "with space", "é",
+		"a\tb"} {
+		if a := repeatable(in, key, "POST", "/admin/dept", `{"name":"x"}`, "owner"); a.Code != 400 ||
+			a.Envelope().Errors["Idempotency-Key"] == "" {
 			t.Errorf("%q: %d %s", key, a.Code, a.Body)
 		}
 	}
@@ -226,7 +241,8 @@ func TestBadIdempotencyKeys(t *testing.T) {
 	r.Header["Idempotency-Key"] = []string{"a", "b"}
 	in.Send(r).Names(400, "Idempotency-Key")
 	// Where nobody is signed in, or nothing is changed, it is ignored.
-	repeatable(in, "", "POST", "/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`"}`, "nobody").Brief(200)
+	repeatable(in, "", "POST", "/admin/login",
+		`{"username":"admin","password":"`+servertest.OwnerPassword+`"}`, "nobody").Brief(200)
 	repeatable(in, "", http.MethodGet, "/admin/dept", "", "owner").Brief(200)
 	repeatable(in, "", http.MethodPut, "/admin/info", `{"nickname":"n"}`, "owner").Brief(200)
 }
@@ -238,7 +254,10 @@ func TestIdempotency_LimitPerCaller(t *testing.T) {
 		for begin := 0; begin < n; begin += 100 {
 			in.Update(func(tx *store.Tx) error {
 				for i := begin; i < min(begin+100, n); i++ {
-					if err := store.AddCompleted(tx, &store.CompletedRequest{Caller: caller, Key: fmt.Sprint(caller, i)}); err != nil {
+					if err := store.AddCompleted(tx, &store.CompletedRequest{
+						Caller: caller,
+						Key:    fmt.Sprint(caller, i),
+					}); err != nil {
 						return err
 					}
 				}
@@ -251,7 +270,8 @@ func TestIdempotency_LimitPerCaller(t *testing.T) {
 	in.View(func(tx *store.Tx) error {
 		_, oldest := store.CompletedByKey.Get(tx, "user 10")
 		_, next := store.CompletedByKey.Get(tx, "user 11")
-		if n, err := store.CompletedByCaller.Count(tx, "user 1"); n != 2000 || err != nil || oldest == nil || next != nil {
+		if n, err := store.CompletedByCaller.Count(tx, "user 1"); n != 2000 || err != nil ||
+			oldest == nil || next != nil {
 			t.Errorf("%d, %v; the oldest: %v, the next: %v", n, err, oldest, next)
 		}
 		return nil
@@ -265,10 +285,14 @@ func TestIdempotency_ReplayNeedsSameScope(t *testing.T) {
 	u := in.Clerk("clerk", "admin.dept.create")
 	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Plans"}`, "clerk").Brief(200)
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.Roles.Update(tx, u.RoleIDs[0], func(r *store.Role) error { r.DataScope = store.ScopeSelf; return nil })
+		_, err := store.Roles.Update(tx, u.RoleIDs[0], func(r *store.Role) error {
+			r.DataScope = store.ScopeSelf
+			return nil
+		})
 		return err
 	})
-	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Plans"}`, "clerk").Brief(409, `"errorCode":"already_done"`)
+	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Plans"}`, "clerk").Brief(409,
+		`"errorCode":"already_done"`)
 }
 
 // TestIdempotency_FilesDistinguished compares a form with one file to a form with two files whose
@@ -277,7 +301,8 @@ func TestIdempotency_FilesDistinguished(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	send := func(parts ...servertest.FormPart) *servertest.Reply {
-		r := in.Multipart("/file/list", strings.NewReader(servertest.MultipartBody(parts...)), "owner")
+		r := in.Multipart("/file/list", strings.NewReader(servertest.MultipartBody(parts...)),
+			"owner")
 		r.Header.Set("Idempotency-Key", "k")
 		return in.Send(r)
 	}
@@ -289,12 +314,14 @@ func TestIdempotency_FilesDistinguished(t *testing.T) {
 	}
 }
 
-// TestIdempotency_ReplayAfterFailedCommit: a write of the same commit has seen a completed request, and the commit has failed.
+// TestIdempotency_ReplayAfterFailedCommit: a write of the same commit has seen a completed request,
+// and the commit has failed.
 func TestIdempotency_ReplayAfterFailedCommit(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	repeatable(in, "k", "POST", "/admin/dept", `{"name":"Sales"}`, "owner").Brief(200)
-	req := in.Server.NewRequest(httptest.NewRecorder(), httptest.NewRequest("POST", "/admin/dept", nil))
+	req := in.Server.NewRequest(httptest.NewRecorder(),
+		httptest.NewRequest("POST", "/admin/dept", nil))
 	in.View(func(tx *store.Tx) error {
 		for done, err := range store.CompletedRequests.All(tx) {
 			servertest.Must(t, err)

@@ -35,13 +35,18 @@ func TestTimeInput(t *testing.T) {
 	} {
 		for name, set := range map[string]func(*in, *web.InputFaults){
 			"body": func(v *in, bad *web.InputFaults) {
-				web.BindValue(d.Find("json", "start"), web.FieldTarget(reflect.ValueOf(v).Elem(), d.Find("json", "start")), value, "start", bad)
+				web.BindValue(d.Find("json", "start"),
+					web.FieldTarget(reflect.ValueOf(v).Elem(), d.Find("json", "start")), value,
+					"start", bad)
 			},
 			"array": func(v *in, bad *web.InputFaults) {
-				web.BindValue(d.Find("json", "days"), web.FieldTarget(reflect.ValueOf(v).Elem(), d.Find("json", "days")), []any{value}, "days", bad)
+				web.BindValue(d.Find("json", "days"),
+					web.FieldTarget(reflect.ValueOf(v).Elem(), d.Find("json", "days")),
+					[]any{value}, "days", bad)
 			},
 			"query": func(v *in, bad *web.InputFaults) {
-				web.BindText(d.Find("query", "since"), reflect.ValueOf(v).Elem(), fmt.Sprint(value), bad.Invalid)
+				web.BindText(d.Find("query", "since"), reflect.ValueOf(v).Elem(),
+					fmt.Sprint(value), bad.Invalid)
 			},
 		} {
 			var v in
@@ -65,7 +70,8 @@ func TestTimeInput(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(openapi.Object{"type": []any{"string", "null"}, "format": "date-time"}, openapi.FieldSchema(d.Find("json", "start"))); diff != "" {
+	if diff := cmp.Diff(openapi.Object{"type": []any{"string", "null"}, "format": "date-time"},
+		openapi.FieldSchema(d.Find("json", "start"))); diff != "" {
 		t.Error(diff)
 	}
 }

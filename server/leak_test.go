@@ -53,7 +53,8 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 					}
 					a := in.Call(rt.Method, servertest.URLOf(&rt)+q, body, as)
 					for _, secret := range secrets {
-						if strings.Contains(a.Body, secret) || strings.Contains(fmt.Sprint(a.Header), secret) {
+						if strings.Contains(a.Body, secret) ||
+							strings.Contains(fmt.Sprint(a.Header), secret) {
 							t.Errorf("%s as %s, %s: sent back: %s", rt.Name(), as, body, a.Body)
 						}
 					}
@@ -65,7 +66,8 @@ func TestSecret_NeitherLoggedNorReturned(t *testing.T) {
 	var out struct{ Token string }
 	a.Data(&out)
 	in.Tokens["here"] = out.Token
-	r := in.Request("PUT", "/admin/password", `{"old_password":"`+servertest.OwnerPassword+`","new_password":"`+password+`"}`, "here")
+	r := in.Request("PUT", "/admin/password",
+		`{"old_password":"`+servertest.OwnerPassword+`","new_password":"`+password+`"}`, "here")
 	r.RemoteAddr = "192.0.2.9:1" // the wrong passwords above are limited by address
 	if a := in.Handled(r); a.StatusCode != 200 {
 		t.Fatal(a.Status)
@@ -94,7 +96,8 @@ func TestSecret_HashIsNeverReturned(t *testing.T) {
 		}
 		path := strings.NewReplacer(":id", "1", ":seq", "2", ":collection", "user").Replace(rt.Path)
 		a := in.Call(rt.Method, path, "", "owner")
-		for _, trace := range []string{"$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key"} {
+		for _, trace := range []string{"$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`,
+			"password_key"} {
 			if strings.Contains(a.Body, trace) {
 				t.Errorf("%s: %s in %s", rt.Name(), trace, a.Body)
 			}

@@ -28,7 +28,8 @@ func TestBound_ClockChanges(t *testing.T) {
 		{"Asia/Beirut", "2026-10-24", "2026-10-23T21:00:00Z", "2026-10-24T21:59:59.999999Z"},
 		{"Europe/Berlin", "2026-03-29 02:30:00", "2026-03-29T01:00:00Z", "2026-03-29T01:00:00.999999Z"}, // does not exist
 		{"Europe/Berlin", "2026-10-25 02:30:00", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00.999999Z"}, // exists twice
-		{"Europe/Berlin", "2026-06-01 12:00:00", "2026-06-01T10:00:00Z", "2026-06-01T10:00:00.999999Z"},
+		{"Europe/Berlin", "2026-06-01 12:00:00", "2026-06-01T10:00:00Z",
+			"2026-06-01T10:00:00.999999Z"},
 		{"Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00Z", "2011-12-31T09:59:59.999999Z"}, // the day before was left out
 		{"+05:30", "2026-01-01", "2025-12-31T18:30:00Z", "2026-01-01T18:29:59.999999Z"},
 		{"", "2026-11-26 12:00:00.250000", "2026-11-26T12:00:00.25Z", "2026-11-26T12:00:00.25Z"},
@@ -47,11 +48,12 @@ func TestBound_ClockChanges(t *testing.T) {
 	}
 }
 
-// TestBound_DaysMeet checks that each day ends where the next begins, in every zone of the table and
-// for ten years.
+// TestBound_DaysMeet checks that each day ends where the next begins, in every zone of the table
+// and for ten years.
 func TestBound_DaysMeet(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"America/Santiago", "America/Havana", "Atlantic/Azores", "Africa/Cairo", "Asia/Beirut", "Africa/Casablanca", "Australia/Lord_Howe"} {
+	for _, name := range []string{"America/Santiago", "America/Havana", "Atlantic/Azores",
+		"Africa/Cairo", "Asia/Beirut", "Africa/Casablanca", "Australia/Lord_Howe"} {
 		zone, err := web.ZoneOf(name)
 		servertest.Must(t, err)
 		day := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -60,9 +62,11 @@ func TestBound_DaysMeet(t *testing.T) {
 			last, errLast := web.Bound(day.Format(time.DateOnly), true, zone)
 			first, errFirst := web.Bound(next.Format(time.DateOnly), false, zone)
 			if errLast != nil || errFirst != nil || last+1 != first {
-				t.Errorf("%s: %s ends at %s, and the next day begins at %s", name, day.Format(time.DateOnly), last, first)
+				t.Errorf("%s: %s ends at %s, and the next day begins at %s", name,
+					day.Format(time.DateOnly), last, first)
 			}
-			if at := first.Std().In(zone); at.Format(time.DateOnly) != next.Format(time.DateOnly) || at.Add(-time.Microsecond).Format(time.DateOnly) == next.Format(time.DateOnly) {
+			if at := first.Std().In(zone); at.Format(time.DateOnly) != next.Format(time.DateOnly) ||
+				at.Add(-time.Microsecond).Format(time.DateOnly) == next.Format(time.DateOnly) {
 				t.Errorf("%s: %s does not begin at %s", name, next.Format(time.DateOnly), at)
 			}
 			day = next

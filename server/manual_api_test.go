@@ -22,13 +22,15 @@ func TestManual_HTML(t *testing.T) {
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Manual = files })
 	answer := in.OK("GET", "/system/manual", "", "owner")
 	data := string(answer.Envelope().Data)
-	for _, want := range []string{`"key":"getting-started","title":"Getting started"`, `href=\"/console/help/concepts`} {
+	for _, want := range []string{`"key":"getting-started","title":"Getting started"`,
+		`href=\"/console/help/concepts`} {
 		if !strings.Contains(data, want) {
 			t.Errorf("it lacks %s", want)
 		}
 	}
 	etag := answer.Header.Get("Etag")
-	if again := in.Get("GET", "/system/manual", "owner", "If-None-Match", etag); etag == "" || again.Code != 304 {
+	if again := in.Get("GET", "/system/manual", "owner", "If-None-Match", etag); etag == "" ||
+		again.Code != 304 {
 		t.Errorf("with the tag %q again: %d", etag, again.Code)
 	}
 }
@@ -55,7 +57,8 @@ func rowsOf(t *testing.T, page string) map[string][]string {
 	rows := map[string][]string{}
 	for line := range strings.Lines(string(text)) {
 		if cells := strings.Split(strings.TrimSpace(line), " | "); strings.HasPrefix(line, "| `") {
-			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[0], -1) {
+			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[0],
+				-1) {
 				rows[name[1]] = cells
 			}
 		}
@@ -84,8 +87,13 @@ func TestManual_ListsBuiltinSettings(t *testing.T) {
 		}
 	}
 	for name := range rows {
-		if group, _, dotted := strings.Cut(name, "."); dotted && slices.ContainsFunc(store.Builtins, func(b *store.Builtin) bool { return b.Group == group }) &&
-			!slices.ContainsFunc(store.Builtins, func(b *store.Builtin) bool { return b.Name() == name }) {
+		if group, _, dotted := strings.Cut(name, "."); dotted &&
+			slices.ContainsFunc(store.Builtins, func(b *store.Builtin) bool {
+				return b.Group == group
+			}) &&
+			!slices.ContainsFunc(store.Builtins, func(b *store.Builtin) bool {
+				return b.Name() == name
+			}) {
 			t.Errorf("there is no setting %s", name)
 		}
 	}

@@ -20,13 +20,17 @@ var callers = []struct {
 	// refused is the error code with which the route rejects the caller; "" for none.
 	refused func(rt *web.Route) string
 }{
-	{"anonymous", func(*servertest.Instance, *web.Route) string { return "" }, func(rt *web.Route) string {
+	{"anonymous", func(*servertest.Instance, *web.Route) string {
+		return ""
+	}, func(rt *web.Route) string {
 		if rt.Access == web.AnyRealm {
 			return ""
 		}
 		return unlessPublic("unauthenticated")(rt)
 	}},
-	{"the reader of the metrics", func(*servertest.Instance, *web.Route) string { return servertest.MetricsSecret }, func(rt *web.Route) string {
+	{"the reader of the metrics", func(*servertest.Instance, *web.Route) string {
+		return servertest.MetricsSecret
+	}, func(rt *web.Route) string {
 		if rt.Access == web.Public || rt.Access == web.MetricsToken {
 			return ""
 		}
@@ -49,16 +53,21 @@ var callers = []struct {
 		}
 		return in.SignIn(in.Person("with "+rt.Access, rt.Access).ID)
 	}, unlessUsers},
-	{"a user with exactly the permission and a cookie", func(in *servertest.Instance, rt *web.Route) string {
-		return servertest.InCookie + in.SignIn(in.Person("with "+rt.Access, needs(rt)...).ID)
+	{"a user with exactly the permission and a cookie",
+		func(in *servertest.Instance, rt *web.Route) string {
+			return servertest.InCookie + in.SignIn(in.Person("with "+rt.Access, needs(rt)...).ID)
+		}, unlessUsers},
+	{"the owner", func(in *servertest.Instance, _ *web.Route) string {
+		return in.SignIn(1)
 	}, unlessUsers},
-	{"the owner", func(in *servertest.Instance, _ *web.Route) string { return in.SignIn(1) }, unlessUsers},
-	{"a personal key with exactly the permission", func(in *servertest.Instance, rt *web.Route) string {
-		return in.KeyOf(in.Person("with "+rt.Access, needs(rt)...), servertest.PersonalKey)
-	}, unlessKeys(servertest.PersonalKey)},
-	{"a service key with exactly the permission", func(in *servertest.Instance, rt *web.Route) string {
-		return in.KeyOf(in.Person("with "+rt.Access, needs(rt)...), servertest.ServiceKey)
-	}, unlessKeys(servertest.ServiceKey)},
+	{"a personal key with exactly the permission",
+		func(in *servertest.Instance, rt *web.Route) string {
+			return in.KeyOf(in.Person("with "+rt.Access, needs(rt)...), servertest.PersonalKey)
+		}, unlessKeys(servertest.PersonalKey)},
+	{"a service key with exactly the permission",
+		func(in *servertest.Instance, rt *web.Route) string {
+			return in.KeyOf(in.Person("with "+rt.Access, needs(rt)...), servertest.ServiceKey)
+		}, unlessKeys(servertest.ServiceKey)},
 	{"a personal key of the owner", func(in *servertest.Instance, _ *web.Route) string {
 		return in.KeyOf(&store.User{Ident: store.Ident{ID: 1}}, servertest.PersonalKey)
 	}, unlessKeys(servertest.PersonalKey)},
@@ -72,18 +81,26 @@ var callers = []struct {
 		return token
 	}, unlessMetrics("unknown_key")},
 	{"a key from another network", func(in *servertest.Instance, _ *web.Route) string {
-		_, token := in.Key(1, servertest.PersonalKey, func(k *store.APIKey) { k.Networks = []string{"203.0.113.0/24"} })
+		_, token := in.Key(1, servertest.PersonalKey, func(k *store.APIKey) {
+			k.Networks = []string{"203.0.113.0/24"}
+		})
 		return token
 	}, unlessMetrics("key_network")},
 	{"a disabled user", func(in *servertest.Instance, rt *web.Route) string {
 		u := in.Person("disabled")
 		in.Update(func(tx *store.Tx) error {
-			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = true; return nil })
+			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error {
+				u.Status = true
+				return nil
+			})
 			return err
 		})
 		token := in.SignIn(u.ID)
 		in.Update(func(tx *store.Tx) error { // in the store, so that the session itself is not ended
-			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = false; return nil })
+			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error {
+				u.Status = false
+				return nil
+			})
 			return err
 		})
 		return token
@@ -95,7 +112,11 @@ var callers = []struct {
 			if err != nil {
 				return err
 			}
-			_, err = store.Sessions.UpdateQuietly(tx, ids[len(ids)-1], func(s *store.Session) error { s.ExpiresAt = 1; return nil })
+			_, err = store.Sessions.UpdateQuietly(tx, ids[len(ids)-1],
+				func(s *store.Session) error {
+					s.ExpiresAt = 1
+					return nil
+				})
 			return err
 		})
 		return token
@@ -108,7 +129,9 @@ var callers = []struct {
 		}
 		return "unauthenticated"
 	}},
-	{"an app user", func(in *servertest.Instance, _ *web.Route) string { return in.AppSignIn(in.Customer("app").ID) }, func(rt *web.Route) string {
+	{"an app user", func(in *servertest.Instance, _ *web.Route) string {
+		return in.AppSignIn(in.Customer("app").ID)
+	}, func(rt *web.Route) string {
 		if rt.Access == web.Public || rt.Access == web.AppOnly || rt.Access == web.AnyRealm {
 			return ""
 		}
@@ -139,7 +162,10 @@ func expireKey(tx *store.Tx, id store.ID) error {
 	secrets, err := store.KeySecretsOf(tx, id)
 	for _, s := range secrets {
 		if err == nil {
-			_, err = store.KeySecrets.Update(tx, s.ID, func(s *store.KeySecret) error { s.ExpiresAt = 1; return nil })
+			_, err = store.KeySecrets.Update(tx, s.ID, func(s *store.KeySecret) error {
+				s.ExpiresAt = 1
+				return nil
+			})
 		}
 	}
 	return err
@@ -186,7 +212,8 @@ func TestAuthorization_EveryRouteAndCaller(t *testing.T) {
 	chosen := third(t)
 	in := servertest.Start(t)
 	in.ShowPages()
-	refusals := []string{"unknown_key", "key_network", "key_not_allowed", "unauthenticated", "session_expired", "denied", "password_change_required"}
+	refusals := []string{"unknown_key", "key_network", "key_not_allowed", "unauthenticated",
+		"session_expired", "denied", "password_change_required"}
 	all := server.Routes()
 	for i := range all {
 		rt := &all[i]
@@ -208,11 +235,16 @@ func TestAuthorization_EveryRouteAndCaller(t *testing.T) {
 			}
 			want := c.refused(rt)
 			if rt.Protocol != nil && !rt.Page { // it has fewer codes
-				want = map[string]string{"unknown_key": "unauthenticated", "session_expired": "unauthenticated", "key_network": "denied"}[want]
+				want = map[string]string{
+					"unknown_key":     "unauthenticated",
+					"session_expired": "unauthenticated",
+					"key_network":     "denied",
+				}[want]
 				want = cmp.Or(want, c.refused(rt))
 			}
 			if got != want {
-				t.Errorf("%s %s (%s) for %s: refused with %q, want %q", rt.Method, rt.Path, rt.Access, c.name, got, want)
+				t.Errorf("%s %s (%s) for %s: refused with %q, want %q", rt.Method, rt.Path,
+					rt.Access, c.name, got, want)
 			}
 		}
 	}

@@ -19,10 +19,12 @@ var failingRequests = []struct{ as, method, url, body string }{
 	{"owner", "DELETE", "/admin/info", ""},
 	{"owner", "GET", "/admin/list/999", ""},
 	{"owner", "GET", "/admin/list/x", ""},
-	{"owner", "GET", "/admin/list?page=0&color=red&status=1&sorter=%7B%22email%22:%22ascend%22%7D", ""},
+	{"owner", "GET", "/admin/list?page=0&color=red&status=1&sorter=%7B%22email%22:%22ascend%22%7D",
+		""},
 	{"owner", "GET", "/admin/list?current=1&page=2", ""},
 	{"owner", "GET", "/system/monitor/request/unknown", ""},
-	{"owner", "POST", "/admin/list", `{"username":"a b","email":"x","sex":7,"NickName":"x","dept_id":99}`},
+	{"owner", "POST", "/admin/list",
+		`{"username":"a b","email":"x","sex":7,"NickName":"x","dept_id":99}`},
 	{"owner", "POST", "/admin/list", `{"username":"x"`},
 	{"owner", "POST", "/admin/role", `{"name":"Owner"}`},
 	{"owner", "DELETE", "/admin/role/1", ""},
@@ -61,16 +63,21 @@ func TestGoldenMessages(t *testing.T) {
 			r.Header.Set("Accept-Language", language)
 			a := in.Send(r)
 			servertest.Must(t, json.Unmarshal([]byte(a.Body), &got[i]))
-			if want := []string{"en", "zh-CN"}[i]; a.Header.Get("Content-Language") != want || a.Header.Get("Vary") != "Accept-Language" {
-				t.Errorf("%s: Content-Language %q, Vary %q", a.Sent, a.Header.Get("Content-Language"), a.Header.Get("Vary"))
+			if want := []string{"en", "zh-CN"}[i]; a.Header.Get("Content-Language") != want ||
+				a.Header.Get("Vary") != "Accept-Language" {
+				t.Errorf("%s: Content-Language %q, Vary %q", a.Sent,
+					a.Header.Get("Content-Language"), a.Header.Get("Vary"))
 			}
 			status = a.Code
 		}
 		en, zh := got[0], got[1]
-		if string(en.Reason) != string(zh.Reason) || string(en.Details) != string(zh.Details) || (en.Reason == nil) == (en.Details == nil) {
-			t.Errorf("%s %s: reasons %s and %s, details %s and %s", f.method, f.url, en.Reason, zh.Reason, en.Details, zh.Details)
+		if string(en.Reason) != string(zh.Reason) || string(en.Details) != string(zh.Details) ||
+			(en.Reason == nil) == (en.Details == nil) {
+			t.Errorf("%s %s: reasons %s and %s, details %s and %s", f.method, f.url, en.Reason,
+				zh.Reason, en.Details, zh.Details)
 		}
-		g := messageGolden{f.method + " " + f.url, status, en.ErrorCode, en.Msg, zh.Msg, en.Reason, nil, en.Details}
+		g := messageGolden{f.method + " " + f.url, status, en.ErrorCode, en.Msg, zh.Msg, en.Reason,
+			nil, en.Details}
 		for field, text := range en.Errors {
 			if g.Errors == nil {
 				g.Errors = map[string][2]string{}
@@ -102,8 +109,12 @@ func TestHealthTexts_RequestLanguage(t *testing.T) {
 	}
 	_, parts := in.HealthParts()
 	for _, p := range out.Parts {
-		if en := parts[p.Name]; p.Text == en.Text || p.Reason.Code == "" || p.Reason.Code != en.Reason.Code || !strings.ContainsFunc(p.Text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
-			t.Errorf("%s: %q in English, %q in Chinese, code %s", p.Name, en.Text, p.Text, p.Reason.Code)
+		if en := parts[p.Name]; p.Text == en.Text || p.Reason.Code == "" ||
+			p.Reason.Code != en.Reason.Code || !strings.ContainsFunc(p.Text, func(r rune) bool {
+			return unicode.Is(unicode.Han, r)
+		}) {
+			t.Errorf("%s: %q in English, %q in Chinese, code %s", p.Name, en.Text, p.Text,
+				p.Reason.Code)
 		}
 	}
 	if len(out.Parts) < 8 {

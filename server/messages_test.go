@@ -52,7 +52,8 @@ func TestMessageCatalogue_Complete(t *testing.T) {
 			case !ok:
 				t.Errorf("%s: write the format of the message in the call or as a constant, so that it can be found", files.Position(call.Pos()))
 			case !errs.Known(text):
-				t.Errorf("%s: add %q to the catalogue, store/errs/messages*.go", files.Position(call.Pos()), text)
+				t.Errorf("%s: add %q to the catalogue, store/errs/messages*.go",
+					files.Position(call.Pos()), text)
 			}
 			return true
 		})

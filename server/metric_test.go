@@ -58,7 +58,9 @@ func movement(in *servertest.Instance, want map[string]float64, fn func()) (faul
 	after := scrape(in)
 	for name, by := range want {
 		if _, there := after[name]; !there || after[name]-before[name] != by {
-			faults = append(faults, fmt.Sprintf("%s went from %v to %v, want %v more", name, before[name], after[name], by))
+			faults = append(faults,
+				fmt.Sprintf("%s went from %v to %v, want %v more", name, before[name], after[name],
+					by))
 		}
 	}
 	return faults
@@ -119,9 +121,10 @@ func TestMetrics_ServerError(t *testing.T) {
 	in := servertest.Start(t)
 	in.OK("GET", "/metrics", "", "metrics")
 	servertest.Must(t, in.Server.Limits.Backups.Acquire(web.MaxBackups))
-	moves(in, "a refused backup", map[string]float64{requestsOf("GET", "/system/backup", "5xx"): 1}, func() {
-		in.Call("GET", "/system/backup", "", "owner").Brief(503)
-	})
+	moves(in, "a refused backup",
+		map[string]float64{requestsOf("GET", "/system/backup", "5xx"): 1}, func() {
+			in.Call("GET", "/system/backup", "", "owner").Brief(503)
+		})
 	in.Server.Limits.Backups.Release(web.MaxBackups)
 }
 
@@ -141,10 +144,12 @@ func TestMetrics_Logins(t *testing.T) {
 	}, func() {
 		in.Login("admin", servertest.OwnerPassword).Brief(200)
 		for range 5 {
-			in.Call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`, "nobody").Brief(401)
+			in.Call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`,
+				"nobody").Brief(401)
 		}
 		for range 2 {
-			in.Call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`, "nobody").Brief(429)
+			in.Call("POST", "/admin/login", `{"username":"stranger","password":"wrong password"}`,
+				"nobody").Brief(429)
 		}
 		in.Call("POST", "/api/login", `{"username":"x","password":"wrong password"}`, "nobody").Brief(401)
 	})
@@ -153,7 +158,10 @@ func TestMetrics_Logins(t *testing.T) {
 func TestMetrics_SessionsInMemory(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	moves(in, "sessions", map[string]float64{`reeve_sessions{realm="admin"}`: 1, `reeve_sessions{realm="app"}`: 1}, func() {
+	moves(in, "sessions", map[string]float64{
+		`reeve_sessions{realm="admin"}`: 1,
+		`reeve_sessions{realm="app"}`:   1,
+	}, func() {
 		in.OK("GET", "/admin/info", "", "owner")
 		in.OK("GET", "/api/user", "", "customer")
 	})
@@ -164,39 +172,55 @@ func TestMetrics_Store(t *testing.T) {
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.Monitor.Off = true }) // which reads settings too
 	in.OK("GET", "/admin/info", "", "owner")
 	moves(in, "a write", map[string]float64{
-		"reeve_store_updates_total": 1, "reeve_store_commits_total": 1, "reeve_store_commit_failures_total": 0,
-		"reeve_store_commit_seconds_count": 1, "reeve_store_wait_seconds_count": 1,
-		"reeve_store_batch_size_count": 1, "reeve_store_batch_size_sum": 1, `reeve_store_batch_size_bucket{le="1"}`: 1,
+		"reeve_store_updates_total": 1, "reeve_store_commits_total": 1,
+		"reeve_store_commit_failures_total": 0,
+		"reeve_store_commit_seconds_count":  1, "reeve_store_wait_seconds_count": 1,
+		"reeve_store_batch_size_count": 1, "reeve_store_batch_size_sum": 1,
+		`reeve_store_batch_size_bucket{le="1"}`:    1,
 		`reeve_cache_generation{cache="settings"}`: 1, `reeve_cache_records{cache="settings"}`: 1,
-		`reeve_cache_generation{cache="dictionaries"}`: 0, `reeve_cache_generation{cache="rules"}`: 1, `reeve_store_records{collection="setting_group"}`: 1,
+		`reeve_cache_generation{cache="dictionaries"}`:    0,
+		`reeve_cache_generation{cache="rules"}`:           1,
+		`reeve_store_records{collection="setting_group"}`: 1,
 	}, func() { in.Create("/system/setting-group", `{"key":"counted","title":"Counted"}`) })
 	// Each scrape is itself a view of the file, besides the one that authenticates it. At any
 	// time, the indexer may look for changes.
-	untilMoved(in, "a view from memory", map[string]float64{"reeve_store_views_total": 4, "reeve_store_reads_total": 1}, func() {
+	untilMoved(in, "a view from memory", map[string]float64{
+		"reeve_store_views_total": 4,
+		"reeve_store_reads_total": 1,
+	}, func() {
 		in.OK("GET", "/admin/rule/parent", "", "owner")
 		in.OK("GET", "/admin/rule/parent", "", "owner")
 	})
-	untilMoved(in, "a view of the file", map[string]float64{"reeve_store_views_total": 3, "reeve_store_reads_total": 2}, func() {
+	untilMoved(in, "a view of the file", map[string]float64{
+		"reeve_store_views_total": 3,
+		"reeve_store_reads_total": 2,
+	}, func() {
 		in.OK("GET", "/admin/list/1", "", "owner")
 	})
 	in.View(func(tx *store.Tx) error {
 		if _, err := store.Users.Count(tx); err != nil {
 			return err
 		}
-		if all := scrape(in); all["reeve_store_open_reads"] < 1 || all["reeve_store_oldest_read_seconds"] <= 0 {
-			t.Errorf("%v reads are open, the oldest for %v s", all["reeve_store_open_reads"], all["reeve_store_oldest_read_seconds"])
+		if all := scrape(in); all["reeve_store_open_reads"] < 1 ||
+			all["reeve_store_oldest_read_seconds"] <= 0 {
+			t.Errorf("%v reads are open, the oldest for %v s", all["reeve_store_open_reads"],
+				all["reeve_store_oldest_read_seconds"])
 		}
 		return nil
 	})
 	if all := scrape(in); all["reeve_store_open_reads"] != 0 || all["reeve_store_writable"] != 1 {
-		t.Errorf("%v reads are open, writable is %v", all["reeve_store_open_reads"], all["reeve_store_writable"])
+		t.Errorf("%v reads are open, writable is %v", all["reeve_store_open_reads"],
+			all["reeve_store_writable"])
 	}
 }
 
 func TestMetrics_Files(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	moves(in, "an upload", map[string]float64{"reeve_files_stored_bytes": 12, "reeve_uploads_in_progress_bytes": 0}, func() {
+	moves(in, "an upload", map[string]float64{
+		"reeve_files_stored_bytes":        12,
+		"reeve_uploads_in_progress_bytes": 0,
+	}, func() {
 		in.Upload("/file/list", "just a text\n", "owner").Brief(200)
 	})
 	all := scrape(in)
@@ -208,7 +232,8 @@ func TestMetrics_Files(t *testing.T) {
 			t.Errorf("%s: %v bytes, %v of them free; it has %d", name, size, free, info.Size())
 		}
 	}
-	if free, known, err := in.DB.DiskFree(); err != nil || known != (all["reeve_disk_free_bytes"] > 0) || free < 0 {
+	if free, known, err := in.DB.DiskFree(); err != nil ||
+		known != (all["reeve_disk_free_bytes"] > 0) || free < 0 {
 		t.Errorf("%v bytes are free on the disk", all["reeve_disk_free_bytes"])
 	}
 }
@@ -238,7 +263,8 @@ func TestMetrics_ListedInManual(t *testing.T) {
 	if !slices.Equal(documented, written) || len(written) < 20 {
 		t.Errorf("the manual has\n%q, written are\n%q", documented, written)
 	}
-	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "process_open_fds"} {
+	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes",
+		"process_open_fds"} {
 		if _, there := scrape(in)[name]; !there {
 			t.Errorf("%s is missing", name)
 		}
@@ -250,7 +276,8 @@ func TestMetrics_LabelsBounded(t *testing.T) {
 	in := servertest.Start(t)
 	touch := func() {
 		for _, method := range []string{"GET", "BREW", "X"} {
-			for _, path := range []string{"/a", "/b/c", "/admin/list/12345", "/admin/list/abc?x=1", "/media/" + method} {
+			for _, path := range []string{"/a", "/b/c", "/admin/list/12345", "/admin/list/abc?x=1",
+				"/media/" + method} {
 				in.Call(method, path, "", "nobody")
 			}
 		}
@@ -274,7 +301,11 @@ func TestMetrics_LabelsBounded(t *testing.T) {
 func TestMetrics_HistogramsCumulative(t *testing.T) {
 	t.Parallel()
 	out := &web.Samples{Name: "h"}
-	out.Histogram(`route="/x"`, kv.Distribution{Bounds: []int64{1e6, 1e9}, Counts: []uint64{2, 3, 1}, Sum: 5e9}, web.Seconds)
+	out.Histogram(`route="/x"`, kv.Distribution{
+		Bounds: []int64{1e6, 1e9},
+		Counts: []uint64{2, 3, 1},
+		Sum:    5e9,
+	}, web.Seconds)
 	want := "h_bucket{route=\"/x\",le=\"0.001\"} 2\nh_bucket{route=\"/x\",le=\"1\"} 5\nh_bucket{route=\"/x\",le=\"+Inf\"} 6\nh_sum{route=\"/x\"} 5\nh_count{route=\"/x\"} 6\n"
 	if got := out.Text.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -295,13 +326,16 @@ func TestMetrics_OffWithoutToken(t *testing.T) {
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.MetricsToken = "" })
 	unknown := in.Call("GET", "/no/such", "", "owner")
 	for _, method := range []string{"GET", "POST", "BREW"} {
-		for _, header := range []string{"", "Bearer", "Bearer ", "Bearer " + servertest.MetricsSecret, "Bearer " + in.Tokens["owner"]} {
+		for _, header := range []string{"", "Bearer", "Bearer ",
+			"Bearer " + servertest.MetricsSecret, "Bearer " + in.Tokens["owner"]} {
 			r := in.Request(method, "/metrics", "", "nobody")
 			r.Header.Set("Authorization", header)
 			a := in.Send(r)
 			a.Brief(404)
-			if a.Envelope().Msg != unknown.Envelope().Msg || a.Header.Get("Www-Authenticate") != "" || a.Header.Get("Allow") != "" {
-				t.Errorf("%s with %q: %v %s, want %s", method, header, a.Header, a.Body, unknown.Body)
+			if a.Envelope().Msg != unknown.Envelope().Msg ||
+				a.Header.Get("Www-Authenticate") != "" || a.Header.Get("Allow") != "" {
+				t.Errorf("%s with %q: %v %s, want %s", method, header, a.Header, a.Body,
+					unknown.Body)
 			}
 		}
 	}
@@ -314,20 +348,26 @@ func TestMetrics_TokenRequired(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for name, header := range map[string]string{
-		"nothing": "", "no token": "Bearer", "an empty token": "Bearer ", "another": "Bearer another-token-of-the-metrics",
-		"a beginning": "Bearer " + servertest.MetricsSecret[:10], "more": "Bearer " + servertest.MetricsSecret + "x", "another case": "Bearer " + strings.ToUpper(servertest.MetricsSecret),
-		"another scheme": "Basic " + servertest.MetricsSecret, "the bare token": servertest.MetricsSecret, "an owner": "Bearer " + in.Tokens["owner"],
+		"nothing": "", "no token": "Bearer", "an empty token": "Bearer ",
+		"another":        "Bearer another-token-of-the-metrics",
+		"a beginning":    "Bearer " + servertest.MetricsSecret[:10],
+		"more":           "Bearer " + servertest.MetricsSecret + "x",
+		"another case":   "Bearer " + strings.ToUpper(servertest.MetricsSecret),
+		"another scheme": "Basic " + servertest.MetricsSecret,
+		"the bare token": servertest.MetricsSecret, "an owner": "Bearer " + in.Tokens["owner"],
 	} {
 		r := in.Request("GET", "/metrics", "", "nobody")
 		r.Header.Set("Authorization", header)
 		a := in.Send(r)
 		a.Brief(http.StatusUnauthorized, `"errorCode":"unauthenticated"`)
-		if strings.Contains(a.Body, servertest.MetricsSecret) || strings.Contains(a.Body, "reeve_") {
+		if strings.Contains(a.Body, servertest.MetricsSecret) ||
+			strings.Contains(a.Body, "reeve_") {
 			t.Errorf("%s: it tells: %s", name, a.Body)
 		}
 	}
 	a := in.OK("GET", "/metrics", "", "metrics")
-	if strings.Contains(a.Body, servertest.MetricsSecret) || a.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+	if strings.Contains(a.Body, servertest.MetricsSecret) ||
+		a.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Errorf("%v", a.Header)
 	}
 }

@@ -51,12 +51,19 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 	l.T.Helper()
 	if query {
 		v := l.value()
-		nested := fmt.Sprintf(`{"password":[%s],"a":{"api_key":%[1]s}}`, servertest.EncodeJSON(l.T, v))
+		nested := fmt.Sprintf(`{"password":[%s],"a":{"api_key":%[1]s}}`,
+			servertest.EncodeJSON(l.T, v))
 		separator := "?"
 		if strings.Contains(address, "?") {
 			separator = "&"
 		}
-		address += separator + url.Values{"token": {v}, "sig": {v}, "X-Api-Key": {l.value()}, "filter": {nested}, "sorter": {nested}}.Encode()
+		address += separator + url.Values{
+			"token":     {v},
+			"sig":       {v},
+			"X-Api-Key": {l.value()},
+			"filter":    {nested},
+			"sorter":    {nested},
+		}.Encode()
 	}
 	r := httptest.NewRequest(method, address, strings.NewReader(body))
 	if body == "" {
@@ -76,8 +83,10 @@ func (l *leaks) try(method, address, contentType, body, as string, query bool) i
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	r.Header.Set("Cookie", "session="+l.token()+"; b="+l.token())
-	r.Header.Set(l.pick("X-Api-Key", "X-Auth", "Proxy-Authorization", "X-Token", "X-Whatever"), l.token())
-	r.Header.Set("Referer", "https://u:"+l.token()+"@h/media/"+l.token()+"ABCDEFGHIJKLM?token="+l.token())
+	r.Header.Set(l.pick("X-Api-Key", "X-Auth", "Proxy-Authorization", "X-Token", "X-Whatever"),
+		l.token())
+	r.Header.Set("Referer",
+		"https://u:"+l.token()+"@h/media/"+l.token()+"ABCDEFGHIJKLM?token="+l.token())
 	w := httptest.NewRecorder()
 	l.Server.Handler().ServeHTTP(w, r)
 	if l.sent++; l.sent%200 == 0 {
@@ -100,7 +109,11 @@ func (l *leaks) body(good string, unknown bool) string {
 		inner := string(servertest.EncodeJSON(l.T, map[string]any{"Secret": v}))
 		object["password2"] = v
 		object["to"] = "/reset?token=" + url.QueryEscape(v)
-		object["any"] = map[string]any{"token": []any{l.value(), map[string]any{"deep": v}}, "list": []any{map[string]any{"pin": v}}, "text": inner}
+		object["any"] = map[string]any{
+			"token": []any{l.value(), map[string]any{"deep": v}},
+			"list":  []any{map[string]any{"pin": v}},
+			"text":  inner,
+		}
 	}
 	return string(servertest.EncodeJSON(l.T, object))
 }
@@ -118,7 +131,8 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 			address = strings.NewReplacer(":id", "999").Replace(rt.Path) // for the same reason
 		}
 		if !takes {
-			address = strings.NewReplacer(":key", l.token()+"ABCDEFGHIJ", ":id", id, ":item_id", id).Replace(rt.Path)
+			address = strings.NewReplacer(":key", l.token()+"ABCDEFGHIJ", ":id", id, ":item_id",
+				id).Replace(rt.Path)
 		}
 		for _, as := range []string{"owner", "clerk", "customer", "nobody", "wrong", "basic"} {
 			if _, gone := l.Tokens[as]; gone && (as == "owner" || as == "customer") {
@@ -129,7 +143,8 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 					statuses[l.try(rt.Method, address, "", "", as, query)]++
 					continue
 				}
-				for _, body := range []string{l.body(good.body, false), l.body(good.body, true), `{"password":"` + l.token(), `["` + l.token() + `"]`} {
+				for _, body := range []string{l.body(good.body, false), l.body(good.body, true),
+					`{"password":"` + l.token(), `["` + l.token() + `"]`} {
 					statuses[l.try(rt.Method, address, "application/json", body, as, query)]++
 				}
 			}
@@ -138,12 +153,16 @@ func (l *leaks) everyRoute(statuses map[int]int) {
 		if takes {
 			body := l.body(good.body, true)
 			statuses[l.try(rt.Method, address, "text/plain", body, "owner", false)]++
-			statuses[l.try(rt.Method, address, "application/json", `{"password":"`+l.token()+strings.Repeat(" ", web.MaxBody)+`"}`, "owner", false)]++
+			statuses[l.try(rt.Method, address, "application/json",
+				`{"password":"`+l.token()+strings.Repeat(" ", web.MaxBody)+`"}`, "owner", false)]++
 		}
 		if rt.Input != nil && rt.Input.Upload {
-			parts := servertest.MultipartBody(servertest.FieldPart("password", l.value()), servertest.FieldPart(l.token(), "x"), servertest.FilePart(l.token()+".txt", l.token()))
+			parts := servertest.MultipartBody(servertest.FieldPart("password", l.value()),
+				servertest.FieldPart(l.token(), "x"),
+				servertest.FilePart(l.token()+".txt", l.token()))
 			for _, as := range []string{"owner", "nobody", "clerk"} {
-				statuses[l.try(rt.Method, address, "multipart/form-data; boundary=edge", parts, as, as != "owner")]++
+				statuses[l.try(rt.Method, address, "multipart/form-data; boundary=edge", parts, as,
+					as != "owner")]++
 			}
 		}
 	}
@@ -177,27 +196,50 @@ func (l *leaks) specials(statuses map[int]int) {
 	l.OK("PUT", fmt.Sprint("/file/list/", f.ID), `{"public":1}`, "owner")
 	public := l.PublicURL(f.ID)
 	l.real = append(l.real, strings.TrimPrefix(public, "/media/"))
-	for _, address := range []string{signed, signed + "0", public, public + "?x=1", public + "/x", "/medium" + public, public + "x"} {
+	for _, address := range []string{signed, signed + "0", public, public + "?x=1", public + "/x",
+		"/medium" + public, public + "x"} {
 		for _, method := range []string{"GET", "HEAD", "POST", "DELETE"} {
 			send(method, address, "", "nobody")
 		}
 	}
 	for range 12 {
 		for _, realm := range []string{"/admin/login", "/api/login"} {
-			send("POST", realm, string(servertest.EncodeJSON(l.T, map[string]string{"username": "admin", "password": l.value()})), "nobody")
+			send("POST", realm,
+				string(servertest.EncodeJSON(l.T, map[string]string{
+					"username": "admin",
+					"password": l.value(),
+				})), "nobody")
 		}
 	}
-	id := l.Create("/system/setting", string(servertest.EncodeJSON(l.T, map[string]any{"key": "vault", "title": "V", "type": "secret", "values": l.token(), "group_id": 7})))
+	id := l.Create("/system/setting",
+		string(servertest.EncodeJSON(l.T, map[string]any{
+			"key":      "vault",
+			"title":    "V",
+			"type":     "secret",
+			"values":   l.token(),
+			"group_id": 7,
+		})))
 	for _, name := range []string{"mine.vault", "MINE.vault", "mine.vautl", "vault", "site.title2"} {
-		send("PUT", "/system/setting", string(servertest.EncodeJSON(l.T, map[string]any{"values": map[string]any{name: l.value()}})), "owner")
-		send("PUT", "/system/setting", string(servertest.EncodeJSON(l.T, map[string]any{"values": map[string]any{name: []string{l.value()}}})), "owner")
-		send("PUT", "/system/setting", string(servertest.EncodeJSON(l.T, map[string]any{"values": map[string]any{name: l.value()}})), "clerk")
+		send("PUT", "/system/setting",
+			string(servertest.EncodeJSON(l.T,
+				map[string]any{"values": map[string]any{name: l.value()}})), "owner")
+		send("PUT", "/system/setting",
+			string(servertest.EncodeJSON(l.T,
+				map[string]any{"values": map[string]any{name: []string{l.value()}}})), "owner")
+		send("PUT", "/system/setting",
+			string(servertest.EncodeJSON(l.T,
+				map[string]any{"values": map[string]any{name: l.value()}})), "clerk")
 	}
-	for _, body := range []map[string]any{{"values": l.value()}, {"values": l.value(), "type": "number"}, {"values": l.value(), "updated_at": "2000-01-01T00:00:00.000000Z"}} {
-		send("PUT", fmt.Sprint("/system/setting/", id), string(servertest.EncodeJSON(l.T, body)), "owner")
+	for _, body := range []map[string]any{{"values": l.value()}, {
+		"values": l.value(),
+		"type":   "number",
+	}, {"values": l.value(), "updated_at": "2000-01-01T00:00:00.000000Z"}} {
+		send("PUT", fmt.Sprint("/system/setting/", id), string(servertest.EncodeJSON(l.T, body)),
+			"owner")
 	}
 	for _, rt := range server.Routes() { // a credential under a name that the route does not know
-		if rt.KnownFields() == nil || rt.Method == "GET" && rt.Raw != nil && rt.Binary == changes.EventStream {
+		if rt.KnownFields() == nil ||
+			rt.Method == "GET" && rt.Raw != nil && rt.Binary == changes.EventStream {
 			continue
 		}
 		address, body := goodRequest(&rt)
@@ -209,7 +251,8 @@ func (l *leaks) specials(statuses map[int]int) {
 		}
 		send(rt.Method, address, body, "nobody")
 		separator := map[bool]string{false: "?", true: "&"}[strings.Contains(address, "?")]
-		send(rt.Method, address+separator+"kod="+url.QueryEscape(l.value())+"&passcode="+url.QueryEscape(l.value()), "", "nobody")
+		send(rt.Method,
+			address+separator+"kod="+url.QueryEscape(l.value())+"&passcode="+url.QueryEscape(l.value()), "", "nobody")
 	}
 	send("POST", "/admin/role", `{"name":"Owner","password":"`+l.token()+`"}`, "owner")
 	send("POST", "/admin/role", `{"name":"Owner"}`, "owner")
@@ -222,19 +265,22 @@ func (l *leaks) find(where, text string) {
 	folded := strings.ToLower(servertest.Plain(text))
 	for _, needle := range needles {
 		if i := strings.Index(folded, needle); i >= 0 {
-			l.T.Errorf("%s has a secret: …%q…", where, folded[max(0, i-300):min(len(folded), i+100)])
+			l.T.Errorf("%s has a secret: …%q…", where,
+				folded[max(0, i-300):min(len(folded), i+100)])
 		}
 	}
 	for shift := range 3 {
 		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + leakMark))
 		if i := strings.Index(text, encoded[2*shift:len(encoded)-2]); i >= 0 {
-			l.T.Errorf("%s has a secret in base64: …%q…", where, text[max(0, i-300):min(len(text), i+100)])
+			l.T.Errorf("%s has a secret in base64: …%q…", where,
+				text[max(0, i-300):min(len(text), i+100)])
 		}
 	}
 	// There are thousands of spellings: the text is read once for all, by their first bytes.
 	const head = 8
 	spellings := map[string][][2]string{}
-	for _, value := range append(l.real, servertest.MetricsSecret, servertest.OwnerPassword, "another password", "long enough it is") {
+	for _, value := range append(l.real, servertest.MetricsSecret, servertest.OwnerPassword,
+		"another password", "long enough it is") {
 		for _, spelled := range redact.Spellings(value) {
 			if len(spelled) < head {
 				l.T.Fatalf("%q is too short to be looked for", spelled)
@@ -245,15 +291,16 @@ func (l *leaks) find(where, text string) {
 	for i := range max(0, len(text)-head+1) {
 		for _, s := range spellings[text[i:i+head]] {
 			if strings.HasPrefix(text[i:], s[1]) {
-				l.T.Errorf("%s has the secret %q: …%q…", where, s[0], text[max(0, i-300):min(len(text), i+100)])
+				l.T.Errorf("%s has the secret %q: …%q…", where, s[0],
+					text[max(0, i-300):min(len(text), i+100)])
 			}
 		}
 	}
 }
 
-// TestMonitoring_KeepsNoSecrets sends secrets wherever one can be, through every route, in requests that
-// succeed and that fail in every way, and looks for them in everything that the server
-// writes and returns about these requests.
+// TestMonitoring_KeepsNoSecrets sends secrets wherever one can be, through every route, in requests
+// that succeed and that fail in every way, and looks for them in everything that the server writes
+// and returns about these requests.
 func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 	l := &leaks{Rand: rand.New(rand.NewPCG(7, uint64(servertest.Size(1, 2, 3))))}
 	l.Instance = withGoodBodies(t, func(s *servertest.Setup) { s.Log = &l.log })
@@ -277,10 +324,12 @@ func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 	}
 	l.Tokens["owner"] = l.SignIn(1)
 	told := 0
-	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.CacheKind, monitor.RedisKind} {
+	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind,
+		monitor.CacheKind, monitor.RedisKind} {
 		for at, more := 1, true; more; at++ {
 			var events ops.MonitorPage[json.RawMessage]
-			a := l.OK("GET", fmt.Sprintf("/system/monitor/%s?pageSize=1000&page=%d", kind, at), "", "owner")
+			a := l.OK("GET", fmt.Sprintf("/system/monitor/%s?pageSize=1000&page=%d", kind, at), "",
+				"owner")
 			a.Data(&events)
 			l.find("the list of "+kind, a.Body)
 			more = len(events.Data) == 1000
@@ -288,7 +337,8 @@ func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 				for n := 0; n < len(events.Data); n += 50 {
 					var head monitor.EventHead
 					servertest.Must(t, json.Unmarshal(events.Data[n], &head))
-					l.find("a story", l.OK("GET", "/system/monitor/request/"+head.RequestID, "", "owner").Body)
+					l.find("a story",
+						l.OK("GET", "/system/monitor/request/"+head.RequestID, "", "owner").Body)
 				}
 			}
 		}
@@ -297,7 +347,8 @@ func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 		t.Errorf("%d events are told of %d requests", told, l.sent)
 	}
 	l.OK("POST", "/system/monitor/trace", `{"user_id":1}`, "owner")
-	for _, address := range []string{"/system/monitor/stats", "/system/monitor/trace", "/system/info", "/system/health"} {
+	for _, address := range []string{"/system/monitor/stats", "/system/monitor/trace",
+		"/system/info", "/system/health"} {
 		l.find(address, l.OK("GET", address, "", "owner").Body)
 	}
 	l.find("/metrics", l.OK("GET", "/metrics", "", "metrics").Body)
@@ -307,9 +358,13 @@ func TestMonitoring_KeepsNoSecrets(t *testing.T) {
 func TestMonitoring_CanaryFoundInAnySpelling(t *testing.T) {
 	secret := "x" + leakMark + "y"
 	for name, text := range map[string]string{
-		"raw": secret, "in capitals": strings.ToUpper(secret), "as JSON": `\u005a` + secret[2:], "as URL": "%5a" + secret[2:], "as URL twice": "%255A" + secret[2:],
-		"in base64": base64.StdEncoding.EncodeToString([]byte(secret)), "in base64 elsewhere": base64.URLEncoding.EncodeToString([]byte("a:" + secret)),
-		"in base64 at the start": base64.StdEncoding.EncodeToString([]byte(secret[1:])), "in hex": hex.EncodeToString([]byte(secret)), "the server's": "a " + servertest.MetricsSecret,
+		"raw": secret, "in capitals": strings.ToUpper(secret), "as JSON": `\u005a` + secret[2:],
+		"as URL": "%5a" + secret[2:], "as URL twice": "%255A" + secret[2:],
+		"in base64":              base64.StdEncoding.EncodeToString([]byte(secret)),
+		"in base64 elsewhere":    base64.URLEncoding.EncodeToString([]byte("a:" + secret)),
+		"in base64 at the start": base64.StdEncoding.EncodeToString([]byte(secret[1:])),
+		"in hex":                 hex.EncodeToString([]byte(secret)),
+		"the server's":           "a " + servertest.MetricsSecret,
 	} {
 		l := &leaks{Instance: &servertest.Instance{T: &quietT{TB: t}}}
 		if l.find(name, "before "+text+" after"); !l.T.Failed() {

@@ -31,15 +31,18 @@ func told(in *servertest.Instance, a *servertest.Reply) string {
 	var out ops.RequestStory
 	(&servertest.Reply{T: in.T, Body: story}).Data(&out)
 	r := list.Data[0]
-	lines := []string{strings.TrimSpace(fmt.Sprintf("request %s %s %s %d %s %s", r.Method, r.Route, r.Handler, r.Status, r.Error, r.Payload))}
+	lines := []string{strings.TrimSpace(fmt.Sprintf("request %s %s %s %d %s %s", r.Method, r.Route,
+		r.Handler, r.Status, r.Error, r.Payload))}
 	for _, part := range out.Events {
 		e := part.Event.(map[string]any)
 		if e["request_id"] != r.RequestID {
 			in.T.Errorf("%s: an event of %v is among its", a.Sent, e["request_id"])
 		}
 		columns := map[string][]string{
-			monitor.AuthKind: {"type", "username", "ability", "result", "reason", "matched_by"}, monitor.QueryKind: {"statement", "mode", "plan", "examined", "returned", "n_plus_one"},
-			monitor.CacheKind: {"cache", "type", "key"}, monitor.RedisKind: {"connection", "command"},
+			monitor.AuthKind:  {"type", "username", "ability", "result", "reason", "matched_by"},
+			monitor.QueryKind: {"statement", "mode", "plan", "examined", "returned", "n_plus_one"},
+			monitor.CacheKind: {"cache", "type", "key"},
+			monitor.RedisKind: {"connection", "command"},
 		}[part.Kind]
 		line := part.Kind
 		for _, column := range columns {
@@ -54,7 +57,8 @@ func told(in *servertest.Instance, a *servertest.Reply) string {
 		lines = append(lines, line)
 	}
 	if int(r.Events) != len(out.Events) {
-		in.T.Errorf("%s: it says that it has %d events, and has %d", a.Sent, r.Events, len(out.Events))
+		in.T.Errorf("%s: it says that it has %d events, and has %d", a.Sent, r.Events,
+			len(out.Events))
 	}
 	slices.SortStableFunc(lines[1:], func(a, b string) int { return cmp.Compare(kindRank(a), kindRank(b)) }) // two can have the same microsecond
 	return strings.Join(lines, "\n")
@@ -63,7 +67,8 @@ func told(in *servertest.Instance, a *servertest.Reply) string {
 // kindRank orders the kinds as the tests list them.
 func kindRank(line string) int {
 	kind, _, _ := strings.Cut(line, " ")
-	return slices.Index([]string{monitor.AuthKind, monitor.CacheKind, monitor.RedisKind, monitor.QueryKind}, kind)
+	return slices.Index([]string{monitor.AuthKind, monitor.CacheKind, monitor.RedisKind,
+		monitor.QueryKind}, kind)
 }
 
 // TestMonitorEvents_Times checks the times of events within their request, and so their
@@ -76,7 +81,8 @@ func TestMonitorEvents_Times(t *testing.T) {
 		url, body, as string
 		later         []string // events after the start of the first operation of the store
 	}{
-		{"/admin/login", `{"username":"clerk","password":"` + servertest.OwnerPassword + `"}`, "nobody", []string{"auth login", "cache forget"}},
+		{"/admin/login", `{"username":"clerk","password":"` + servertest.OwnerPassword + `"}`,
+			"nobody", []string{"auth login", "cache forget"}},
 		{"/admin/dept", `{"name":"New"}`, "clerk", []string{"cache set"}},
 	} {
 		a := in.OK("POST", c.url, c.body, c.as)
@@ -98,7 +104,8 @@ func TestMonitorEvents_Times(t *testing.T) {
 		for _, part := range story.Events {
 			at, what := part.Event.RecordedAt, part.Kind+" "+part.Event.Type
 			if at < last || at > ended {
-				t.Errorf("%s: %s at %s, after one at %s, in a request from %s to %s", c.url, what, at, last, begun, ended)
+				t.Errorf("%s: %s at %s, after one at %s, in a request from %s to %s", c.url, what,
+					at, last, begun, ended)
 			}
 			if last = at; part.Kind == monitor.QueryKind && first == 0 {
 				first = at
@@ -137,7 +144,8 @@ auth permission admin admin.role.query allowed [Owner]
 query SCAN role ORDER BY sort LIMIT 10 read index 4 2 0
 query COUNT user WHERE role_ids = ? read index 0 1 0
 query COUNT user WHERE role_ids = ? read index 0 1 0`},
-		{"POST", "/admin/login", `{"username":"clerk","password":"wrong password"}`, "nobody", `request POST /admin/login login 401 wrong_credentials {"username":"******","password":"******"}
+		{"POST", "/admin/login", `{"username":"clerk","password":"wrong password"}`, "nobody",
+			`request POST /admin/login login 401 wrong_credentials {"username":"******","password":"******"}
 auth login_failed clerk failed wrong_credentials []
 cache throttle set throttle:addr:192.0.2.1
 cache throttle set throttle:name+addr:clerk|192.0.2.1
@@ -146,7 +154,9 @@ cache throttle set throttle:name:clerk
 query GET user WHERE username = ? read index 1 1 0
 query SCAN password_hash WHERE user_id = ? read index 1 1 0
 query PUT login_log write put 0 1 0`},
-		{"POST", "/admin/login", `{"username":"clerk","password":"` + servertest.OwnerPassword + `"}`, "nobody", `request POST /admin/login login 200  {"username":"******","password":"******"}
+		{"POST", "/admin/login",
+			`{"username":"clerk","password":"` + servertest.OwnerPassword + `"}`, "nobody",
+			`request POST /admin/login login 200  {"username":"******","password":"******"}
 auth login clerk success []
 cache throttle set throttle:addr:192.0.2.1
 cache throttle set throttle:name+addr:clerk|192.0.2.1
@@ -172,15 +182,18 @@ query SCAN session WHERE user_id = ? read index 1 1 0
 query PUT session write put 0 1 0
 query PUT session_token write put 0 1 0
 query PUT login_log write put 0 1 0`},
-		{"POST", "/admin/role", `{"name":"New","password":"x"}`, "owner", `request POST /admin/role createRole 400 malformed {"name":"New","password":"******"}
+		{"POST", "/admin/role", `{"name":"New","password":"x"}`, "owner",
+			`request POST /admin/role createRole 400 malformed {"name":"New","password":"******"}
 auth permission admin admin.role.create allowed [Owner]`},
-		{"POST", "/system/setting/refresh", "", "owner", `request POST /system/setting/refresh refreshSettings 200
+		{"POST", "/system/setting/refresh", "", "owner",
+			`request POST /system/setting/refresh refreshSettings 200
 auth permission admin system.setting.refresh allowed [Owner]
 cache settings rebuild
 query GET user WHERE id = ? read get 1 1 0
 query SCAN setting_group read scan 6 6 0
 query SCAN setting read scan 49 49 0`},
-		{"POST", "/file/group", `{"name":"New"}`, "owner", `request POST /file/group createFileGroup 200  {"name":"New"}
+		{"POST", "/file/group", `{"name":"New"}`, "owner",
+			`request POST /file/group createFileGroup 200  {"name":"New"}
 auth permission admin file.group.create allowed [Owner]
 query GET user WHERE id = ? read get 1 1 0
 query PUT file_group write put 0 1 0
@@ -200,7 +213,8 @@ func TestMonitoring_ExcludesItself(t *testing.T) {
 		in.Call(rt.Method, url, goodBodies()[rt.Name()].body, "owner")
 	}
 	in.Flush()
-	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.RedisKind} {
+	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind,
+		monitor.RedisKind} {
 		in.Lists("/system/monitor/"+kind, "id", "owner")
 	}
 	in.OK("GET", "/system/monitor/stats", "", "owner").Brief(200, `"requests":0`)

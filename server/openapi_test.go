@@ -23,7 +23,8 @@ import (
 func served(t *testing.T, in *servertest.Instance) openapi.Object {
 	t.Helper()
 	var doc openapi.Object
-	servertest.Must(t, json.Unmarshal([]byte(in.OK("GET", "/openapi.json", "", "nobody").Body), &doc))
+	servertest.Must(t,
+		json.Unmarshal([]byte(in.OK("GET", "/openapi.json", "", "nobody").Body), &doc))
 	return doc
 }
 
@@ -84,14 +85,19 @@ func TestOpenAPIDocument_Access(t *testing.T) {
 		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		security := op["security"].([]any)
 		access, _ := op["x-access"].(string)
-		ways := map[string]string{web.Public: "[]", web.AnyRealm: "[map[] map[bearer:[]] map[cookie:[]]]", web.MetricsToken: "[map[metrics:[]]]"}[rt.Access]
+		ways := map[string]string{
+			web.Public:       "[]",
+			web.AnyRealm:     "[map[] map[bearer:[]] map[cookie:[]]]",
+			web.MetricsToken: "[map[metrics:[]]]",
+		}[rt.Access]
 		if ways == "" {
 			ways = "[map[bearer:[]] map[cookie:[]]]"
 		}
 		if rt.ClientCredentials {
 			ways = "[map[bearer:[]] map[cookie:[]] map[basic:[]]]"
 		}
-		if fmt.Sprint(security) != ways || access != rt.Access && (access != "" || rt.Access != web.Public) {
+		if fmt.Sprint(security) != ways ||
+			access != rt.Access && (access != "" || rt.Access != web.Public) {
 			t.Errorf("%s: security %v, x-access %q", rt.Name(), security, access)
 		}
 	}
@@ -109,7 +115,8 @@ func TestOpenAPIDocument_ParametersAndFields(t *testing.T) {
 			if p.(openapi.Object)["$ref"] != nil {
 				continue // see TestOpenAPIDocument_ImpersonationHeader
 			}
-			params = append(params, fmt.Sprint(p.(openapi.Object)["in"], " ", p.(openapi.Object)["name"]))
+			params = append(params,
+				fmt.Sprint(p.(openapi.Object)["in"], " ", p.(openapi.Object)["name"]))
 		}
 		if schema := bodySchema(doc, op); schema != nil {
 			fields = slices.Sorted(maps.Keys(schema["properties"].(openapi.Object)))
@@ -173,7 +180,9 @@ func TestOpenAPIDocument_ImpersonationHeader(t *testing.T) {
 	ops, n := operations(doc), 0
 	has := func(name string) bool {
 		list, _ := ops[name]["parameters"].([]any)
-		return slices.ContainsFunc(list, func(p any) bool { return p.(openapi.Object)["$ref"] == "#/components/parameters/ActAsHeader" })
+		return slices.ContainsFunc(list, func(p any) bool {
+			return p.(openapi.Object)["$ref"] == "#/components/parameters/ActAsHeader"
+		})
 	}
 	for name := range ops {
 		if has(name) {
@@ -184,9 +193,13 @@ func TestOpenAPIDocument_ImpersonationHeader(t *testing.T) {
 		t.Errorf("%d of %d operations have the header", n, len(ops))
 	}
 	for name, want := range map[string]bool{
-		"GET /admin/info": true, "GET /admin/list": true, "PUT /admin/list/{id}": true, "POST /file/list": true, "GET /config": true, "GET /openapi.json": true,
-		"POST /admin/login": false, "POST /admin/reauth": false, "GET /admin/account/activity": false, "DELETE /admin/act-as": false, "GET /admin/key": false,
-		"POST /admin/list/{id}/erase": false, "GET /api/user": false, "GET /app/account": false, "GET /metrics": false,
+		"GET /admin/info": true, "GET /admin/list": true, "PUT /admin/list/{id}": true,
+		"POST /file/list": true, "GET /config": true, "GET /openapi.json": true,
+		"POST /admin/login": false, "POST /admin/reauth": false,
+		"GET /admin/account/activity": false, "DELETE /admin/act-as": false,
+		"GET /admin/key":              false,
+		"POST /admin/list/{id}/erase": false, "GET /api/user": false, "GET /app/account": false,
+		"GET /metrics": false,
 	} {
 		if ops[name] == nil || has(name) != want {
 			t.Errorf("%s: %v, want %v", name, has(name), want)
@@ -199,11 +212,20 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 	in := everyone(t)
 	in.Create("/system/dict", `{"code":"colour","name":"Colour"}`)
 	in.Create("/system/webhook", `{"url":"https://example.org/","types":["*"]}`)
-	values := map[string]string{"filter": `{}`, "page": "1", "current": "1", "pageSize": "1", "keywordSearch": "x", "tz": "Asia/Shanghai"}
+	values := map[string]string{
+		"filter":        `{}`,
+		"page":          "1",
+		"current":       "1",
+		"pageSize":      "1",
+		"keywordSearch": "x",
+		"tz":            "Asia/Shanghai",
+	}
 	for name, op := range operations(served(t, in)) {
 		list, _ := op["parameters"].([]any)
 		method, path, _ := strings.Cut(strings.ReplaceAll(name, "{id}", "1"), " ")
-		if !slices.ContainsFunc(list, func(p any) bool { return p.(openapi.Object)["name"] == "page" }) {
+		if !slices.ContainsFunc(list, func(p any) bool {
+			return p.(openapi.Object)["name"] == "page"
+		}) {
 			continue // not a list
 		}
 		for _, p := range list {
@@ -216,7 +238,8 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 			if key == "status" && strings.HasPrefix(path, "/system/monitor") {
 				value = "4xx"
 			}
-			if enum, _ := param["schema"].(openapi.Object)["enum"].([]any); value == "" && enum != nil {
+			if enum, _ := param["schema"].(openapi.Object)["enum"].([]any); value == "" &&
+				enum != nil {
 				value = fmt.Sprint(enum[0])
 			}
 			if value == "" {
@@ -224,7 +247,8 @@ func TestOpenAPIDocument_ListParametersWork(t *testing.T) {
 			}
 			query := key + "=" + value
 			if key == "sorter" {
-				sort, _, _ := strings.Cut(strings.TrimPrefix(param["description"].(string), "Order by one of "), ",")
+				sort, _, _ := strings.Cut(strings.TrimPrefix(param["description"].(string),
+					"Order by one of "), ",")
 				query = key + "=" + `{"` + strings.Fields(sort)[0] + `":"ascend"}`
 			}
 			if strings.HasSuffix(key, "[]") {
@@ -284,7 +308,8 @@ func in2020(t *testing.T, text string) any {
 func TestOpenAPIDocument_ConfiguredTitle(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.OK("PUT", "/system/setting", `{"values":{"site.title":"A \"quoted\" <b>title</b>"}}`, "owner")
+	in.OK("PUT", "/system/setting", `{"values":{"site.title":"A \"quoted\" <b>title</b>"}}`,
+		"owner")
 	info := served(t, in)["info"].(openapi.Object)
 	if info["title"] != `A "quoted" <b>title</b>` || info["version"] != "test" {
 		t.Errorf("%v", info)
@@ -295,7 +320,9 @@ func TestOpenAPIDocument_ConfiguredTitle(t *testing.T) {
 // start.
 func TestRoutes_InvalidTableRejected(t *testing.T) {
 	t.Parallel()
-	handler := func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, nil }
+	handler := func(*store.Tx, *web.Request, *web.None) (web.Nothing, error) {
+		return web.Nothing{}, nil
+	}
 	for name, rt := range map[string]web.Route{
 		"no access":            web.Read("/x", "", "X", handler),
 		"a key of one segment": web.Read("/x", "admin", "X", handler),
@@ -303,16 +330,18 @@ func TestRoutes_InvalidTableRejected(t *testing.T) {
 		"a key of six":         web.Read("/x", "a.b.c.d.e.f", "X", handler),
 		"no title":             web.Read("/x", "admin.x.query", "", handler),
 		"an id not taken":      web.Read("/x/:id", "admin.x.query", "X", handler),
-		"a user name of anybody that is kept": web.Action("POST", "/x", web.Public, "X", func(*web.Request, *struct {
-			Username string `json:"username"`
-		}) (web.Nothing, error) {
-			return web.Nothing{}, nil
-		}),
-		"values of settings that are kept": web.Action("POST", "/x", "admin.x.save", "X", func(*web.Request, *struct {
-			Values map[string]any `json:"values"`
-		}) (web.Nothing, error) {
-			return web.Nothing{}, nil
-		}),
+		"a user name of anybody that is kept": web.Action("POST", "/x", web.Public, "X",
+			func(*web.Request, *struct {
+				Username string `json:"username"`
+			}) (web.Nothing, error) {
+				return web.Nothing{}, nil
+			}),
+		"values of settings that are kept": web.Action("POST", "/x", "admin.x.save", "X",
+			func(*web.Request, *struct {
+				Values map[string]any `json:"values"`
+			}) (web.Nothing, error) {
+				return web.Nothing{}, nil
+			}),
 	} {
 		if err := web.CheckRoutes([]web.Route{rt}); err == nil {
 			t.Errorf("%s is accepted", name)
@@ -356,7 +385,8 @@ func TestOpenAPIDocument_SameEnums(t *testing.T) {
 		if servertest.IsProtocol(op) {
 			continue
 		}
-		out := resolved(doc, content["schema"].(openapi.Object)["properties"].(openapi.Object)["data"].(openapi.Object))
+		out := resolved(doc,
+			content["schema"].(openapi.Object)["properties"].(openapi.Object)["data"].(openapi.Object))
 		fields, _ := in["properties"].(openapi.Object)
 		answered, _ := out["properties"].(openapi.Object)
 		for field, schema := range fields {
@@ -462,19 +492,35 @@ func TestOpenAPIDocument_BodyNames(t *testing.T) {
 // them, and bytes of a raw response.
 func TestOpenAPIDocument_BinaryFiles(t *testing.T) {
 	t.Parallel()
-	file := openapi.Object{"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}
-	files := openapi.Object{"type": "array", "items": file, "minItems": 1.0, "maxItems": float64(web.MaxFiles)}
+	file := openapi.Object{
+		"type":             "string",
+		"format":           "binary",
+		"contentMediaType": "application/octet-stream",
+	}
+	files := openapi.Object{
+		"type":     "array",
+		"items":    file,
+		"minItems": 1.0,
+		"maxItems": float64(web.MaxFiles),
+	}
 	doc := served(t, servertest.Start(t))
 	ops := operations(doc)
-	for name, want := range map[string]openapi.Object{"POST /admin/avatar": file, "POST /admin/list-import": file, "POST /file/list": files} {
-		if diff := cmp.Diff(want, bodySchema(doc, ops[name])["properties"].(openapi.Object)["file"]); diff != "" {
+	for name, want := range map[string]openapi.Object{
+		"POST /admin/avatar":      file,
+		"POST /admin/list-import": file,
+		"POST /file/list":         files,
+	} {
+		if diff := cmp.Diff(want,
+			bodySchema(doc, ops[name])["properties"].(openapi.Object)["file"]); diff != "" {
 			t.Errorf("%s (- want, + is):\n%s", name, diff)
 		}
 	}
 	text := openapi.Object{"type": "string"}
 	for name, want := range map[string]openapi.Object{
-		"GET /file/list/{id}/content": file, "GET /file/signed/{id}": file, "GET /media/{key}": file, "GET /system/backup": file,
-		"GET /admin/list-export": text, "GET /metrics": text, "GET /openapi.json": {"type": "object"},
+		"GET /file/list/{id}/content": file, "GET /file/signed/{id}": file,
+		"GET /media/{key}": file, "GET /system/backup": file,
+		"GET /admin/list-export": text, "GET /metrics": text,
+		"GET /openapi.json": {"type": "object"},
 	} {
 		for media, content := range ops[name]["responses"].(openapi.Object)["200"].(openapi.Object)["content"].(openapi.Object) {
 			if diff := cmp.Diff(want, content.(openapi.Object)["schema"]); diff != "" {
@@ -492,7 +538,8 @@ func TestOperations_Described(t *testing.T) {
 		op := ops[rt.Method+" "+openapi.DocumentPath(rt.Path)]
 		text, ok := strings.CutSuffix(op["description"].(string), openapi.AccessText(rt.Access))
 		if !ok || !strings.HasSuffix(text, ". ") {
-			t.Errorf("%s: add a Note to the options of its route; its description is %q", rt.Name(), op["description"])
+			t.Errorf("%s: add a Note to the options of its route; its description is %q",
+				rt.Name(), op["description"])
 		}
 	}
 	if diff := cmp.Diff(openapi.Object{"name": "Reeve"}, doc["info"].(openapi.Object)["contact"]); diff != "" {
@@ -525,11 +572,14 @@ func TestOpenAPIDocument_SharedUntilChange(t *testing.T) {
 	}
 	in.OK("PUT", "/system/setting", `{"values":{"site.title":"\u2020title\u2020"}}`, "owner")
 	second := document()
-	if second == first || !strings.Contains(string(second.Plain), `"title":"`+openapi.TitleHere+`"`) {
+	if second == first ||
+		!strings.Contains(string(second.Plain), `"title":"`+openapi.TitleHere+`"`) {
 		t.Error("the document lacks the new title")
 	}
-	in.OK("POST", "/system/field", `{"realm":"app","key":"badge","title":"`+openapi.TitleHere+`","type":"input","self_access":"write"}`, "owner")
-	if third := document(); third == second || strings.Count(string(third.Plain), `"title":"`+openapi.TitleHere+`"`) != 3 {
+	in.OK("POST", "/system/field",
+		`{"realm":"app","key":"badge","title":"`+openapi.TitleHere+`","type":"input","self_access":"write"}`, "owner")
+	if third := document(); third == second ||
+		strings.Count(string(third.Plain), `"title":"`+openapi.TitleHere+`"`) != 3 {
 		t.Error("the document lacks the new field")
 	}
 }

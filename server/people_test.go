@@ -18,9 +18,12 @@ import (
 func undeclared(in *web.Input) (ignored, refused map[string]any) {
 	ignored, refused = map[string]any{}, map[string]any{}
 	texts := []string{
-		encodeZero(store.User{}), encodeZero(store.AppUser{}), encodeZero(store.Role{}), encodeZero(store.Dept{}), encodeZero(store.Permission{}),
-		encodeZero(store.Setting{}), encodeZero(store.SettingGroup{}), encodeZero(store.Session{}), encodeZero(store.LoginLog{}), encodeZero(store.PasswordHash{}),
-		encodeZero(store.SessionToken{}), encodeZero(people.User{}), encodeZero(rights.Role{}), encodeZero(people.AppUser{}), encodeZero(account.Session{}),
+		encodeZero(store.User{}), encodeZero(store.AppUser{}), encodeZero(store.Role{}),
+		encodeZero(store.Dept{}), encodeZero(store.Permission{}),
+		encodeZero(store.Setting{}), encodeZero(store.SettingGroup{}), encodeZero(store.Session{}),
+		encodeZero(store.LoginLog{}), encodeZero(store.PasswordHash{}),
+		encodeZero(store.SessionToken{}), encodeZero(people.User{}), encodeZero(rights.Role{}),
+		encodeZero(people.AppUser{}), encodeZero(account.Session{}),
 	}
 	for _, text := range texts {
 		var fields map[string]any
@@ -61,7 +64,9 @@ func encodeZero(v any) string {
 func steadyDump(in *servertest.Instance) map[string]string {
 	all := map[string]string{}
 	for key, text := range in.Dump() {
-		if kind, _, _ := strings.Cut(key, " "); kind != "password_hash" && kind != "session_token" && kind != "install" {
+		if kind, _, _ := strings.Cut(key, " "); kind != "password_hash" &&
+			kind != "session_token" &&
+			kind != "install" {
 			all[key] = servertest.Steady(text)
 		}
 	}

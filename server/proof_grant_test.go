@@ -26,8 +26,8 @@ func permissionIDs(in *servertest.Instance) map[string]store.ID {
 }
 
 // TestConfirmation_GivingWhatNeedsOneNeedsOne goes over all permissions of operations with a
-// confirmation and over all ways in which a user can get them. Each is refused without a recent proof,
-// before a job begins, and allowed with one; a permission of other operations needs none.
+// confirmation and over all ways in which a user can get them. Each is refused without a recent
+// proof, before a job begins, and allowed with one; a permission of other operations needs none.
 func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
@@ -40,7 +40,8 @@ func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 		}
 		role := in.Role("Role of "+key, func(r *store.Role) { r.DataScope = store.ScopeSelf })
 		set := func(key string) (url, body string) {
-			return fmt.Sprintf("/admin/role/%d/rule", role), fmt.Sprintf(`{"rule_ids":[%d]}`, permission[key])
+			return fmt.Sprintf("/admin/role/%d/rule", role), fmt.Sprintf(`{"rule_ids":[%d]}`,
+				permission[key])
 		}
 		in.Stale("admin")
 		url, body := set(harmless)
@@ -50,7 +51,9 @@ func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 		in.Reauth("owner")
 	}
 
-	role := in.Role("Backups", func(r *store.Role) { r.DataScope = store.ScopeSelf }, "system.backup")
+	role := in.Role("Backups", func(r *store.Role) {
+		r.DataScope = store.ScopeSelf
+	}, "system.backup")
 	off := in.Role("Switched off", func(r *store.Role) { r.Status = false }, "system.backup")
 	plain := in.Role("Plain", nil)
 	clerk, disabled := in.Member("clerk", 0), in.Member("disabled", 0, role)
@@ -58,28 +61,44 @@ func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 	in.OK("DELETE", fmt.Sprint("/admin/list/", deleted), "", "owner")
 	undo := fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq)
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", disabled), `{"status":0}`, "owner")
-	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/status", permission["system.backup"]), `{"status":0}`, "owner")
+	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/status", permission["system.backup"]), `{"status":0}`,
+		"owner")
 	many := ""
 	for i := range 130 { // so many that a job changes them
 		many += fmt.Sprint(",", in.Member(fmt.Sprint("many", i), 0))
 	}
 	for name, c := range map[string]struct{ method, url, body, file string }{
-		"a role of a user":              {"PUT", fmt.Sprint("/admin/list/", clerk), fmt.Sprintf(`{"role_ids":[%d]}`, role), ""},
-		"a role of many users":          {"PUT", "/admin/list?ids=" + many[1:], fmt.Sprintf(`{"role_ids":[%d]}`, role), ""},
-		"the same as a dry run":         {"PUT", "/admin/list?dry_run=1&ids=" + many[1:], fmt.Sprintf(`{"role_ids":[%d]}`, role), ""},
-		"a new role":                    {"POST", "/admin/role", fmt.Sprintf(`{"name":"New","grant_role_ids":[%d]}`, role), ""},
-		"a role to assign":              {"PUT", fmt.Sprint("/admin/role/", plain), fmt.Sprintf(`{"grant_role_ids":[%d]}`, role), ""},
-		"enabling a role":               {"PUT", fmt.Sprint("/admin/role/", off), `{"status":1}`, ""},
-		"enabling a user":               {"PUT", fmt.Sprintf("/admin/list/%d/status", disabled), `{"status":1}`, ""},
-		"enabling a permission":         {"PUT", fmt.Sprintf("/admin/rule/%d/status", permission["system.backup"]), `{"status":1}`, ""},
-		"undoing a deletion":            {"POST", undo, "", ""},
-		"a user who gets a mail":        {"POST", "/admin/list", `{"username":"mailed","email":"mailed@example.org","invite":"mail"}`, ""},
-		"an import with a role":         {"POST", "/admin/list-import", "", "username,roles\nimported,Backups\n"},
-		"an import with addresses":      {"POST", "/admin/list-import", "", "username,email\nimported,imported@example.org\n"},
-		"an import with invitations":    {"POST", "/admin/list-import?invite=1", "", "username\nimported\n"},
-		"an import of hashes":           {"POST", "/admin/list-import", "", "username,password_hash\nimported,$2a$04$MQ6sY1n5LFWpyb3qTMTNFuh0lfYBLc2ZC6Jc6hVy5Cm4pnnYaBCTu\n"},
-		"the same import as a dry run":  {"POST", "/admin/list-import?dry_run=1", "", "username,password_hash\nimported,$2a$04$MQ6sY1n5LFWpyb3qTMTNFuh0lfYBLc2ZC6Jc6hVy5Cm4pnnYaBCTu\n"},
-		"an import of many with a role": {"POST", "/admin/list-import", "", "username,roles\n" + strings.Repeat("imported%d,Backups\n", 130)},
+		"a role of a user": {"PUT", fmt.Sprint("/admin/list/", clerk),
+			fmt.Sprintf(`{"role_ids":[%d]}`, role), ""},
+		"a role of many users": {"PUT", "/admin/list?ids=" + many[1:],
+			fmt.Sprintf(`{"role_ids":[%d]}`, role), ""},
+		"the same as a dry run": {"PUT", "/admin/list?dry_run=1&ids=" + many[1:],
+			fmt.Sprintf(`{"role_ids":[%d]}`, role), ""},
+		"a new role": {"POST", "/admin/role",
+			fmt.Sprintf(`{"name":"New","grant_role_ids":[%d]}`, role), ""},
+		"a role to assign": {"PUT", fmt.Sprint("/admin/role/", plain),
+			fmt.Sprintf(`{"grant_role_ids":[%d]}`, role), ""},
+		"enabling a role": {"PUT", fmt.Sprint("/admin/role/", off), `{"status":1}`,
+			""},
+		"enabling a user": {"PUT", fmt.Sprintf("/admin/list/%d/status", disabled),
+			`{"status":1}`, ""},
+		"enabling a permission": {"PUT",
+			fmt.Sprintf("/admin/rule/%d/status", permission["system.backup"]), `{"status":1}`, ""},
+		"undoing a deletion": {"POST", undo, "", ""},
+		"a user who gets a mail": {"POST", "/admin/list",
+			`{"username":"mailed","email":"mailed@example.org","invite":"mail"}`, ""},
+		"an import with a role": {"POST", "/admin/list-import", "",
+			"username,roles\nimported,Backups\n"},
+		"an import with addresses": {"POST", "/admin/list-import", "",
+			"username,email\nimported,imported@example.org\n"},
+		"an import with invitations": {"POST", "/admin/list-import?invite=1", "",
+			"username\nimported\n"},
+		"an import of hashes": {"POST", "/admin/list-import", "",
+			"username,password_hash\nimported,$2a$04$MQ6sY1n5LFWpyb3qTMTNFuh0lfYBLc2ZC6Jc6hVy5Cm4pnnYaBCTu\n"},
+		"the same import as a dry run": {"POST", "/admin/list-import?dry_run=1", "",
+			"username,password_hash\nimported,$2a$04$MQ6sY1n5LFWpyb3qTMTNFuh0lfYBLc2ZC6Jc6hVy5Cm4pnnYaBCTu\n"},
+		"an import of many with a role": {"POST", "/admin/list-import", "",
+			"username,roles\n" + strings.Repeat("imported%d,Backups\n", 130)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in.Stale("admin")
@@ -102,7 +121,8 @@ func TestConfirmation_GivingWhatNeedsOneNeedsOne(t *testing.T) {
 	}
 	in.Reauth("owner")
 	in.OK("POST", undo, "", "owner")
-	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/status", permission["system.backup"]), `{"status":1}`, "owner")
+	in.OK("PUT", fmt.Sprintf("/admin/rule/%d/status", permission["system.backup"]), `{"status":1}`,
+		"owner")
 }
 
 // TestPermissions_EnablingNeedsThem expects that a user can enable a permission, move it below an
@@ -111,9 +131,13 @@ func TestPermissions_EnablingNeedsThem(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	ids := permissionIDs(in)
-	editor := in.Role("Editor", func(r *store.Role) { r.DataScope = store.ScopeSelf }, "admin.rule.query", "admin.rule.update")
+	editor := in.Role("Editor", func(r *store.Role) {
+		r.DataScope = store.ScopeSelf
+	}, "admin.rule.query", "admin.rule.update")
 	in.Member("editor", 0, editor)
-	in.Member("undoer", 0, in.Role("Undoer", func(r *store.Role) { r.DataScope = store.ScopeAll }, "admin.rule.query", "admin.rule.update", "system.audit.query", "system.audit.undo"))
+	in.Member("undoer", 0, in.Role("Undoer", func(r *store.Role) {
+		r.DataScope = store.ScopeAll
+	}, "admin.rule.query", "admin.rule.update", "system.audit.query", "system.audit.undo"))
 	status := func(key string) string { return fmt.Sprintf("/admin/rule/%d/status", ids[key]) }
 	in.OK("PUT", status("system.dict"), `{"status":0}`, "owner")
 	undo := fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq)
@@ -121,7 +145,8 @@ func TestPermissions_EnablingNeedsThem(t *testing.T) {
 	in.Call("POST", undo, "", "undoer").Brief(403, "beyond_ceiling")
 	in.OK("PUT", status("system.dict.query"), `{"status":0}`, "editor")
 	in.OK("PUT", status("system.dict.query"), `{"status":1}`, "editor") // below a disabled one, so it enables nothing
-	in.Call("PUT", fmt.Sprint("/admin/rule/", ids["system.dict.query"]), fmt.Sprintf(`{"parent_id":%d}`, ids["admin"]), "editor").Brief(403, "beyond_ceiling")
+	in.Call("PUT", fmt.Sprint("/admin/rule/", ids["system.dict.query"]),
+		fmt.Sprintf(`{"parent_id":%d}`, ids["admin"]), "editor").Brief(403, "beyond_ceiling")
 	in.OK("POST", undo, "", "owner")
 }
 
@@ -131,8 +156,13 @@ func TestRoles_AddingNeedsTheScopeOfAllMembers(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	a, b := in.Dept("A", 0), in.Dept("B", 0)
-	manager := in.Role("Manager", func(r *store.Role) { r.DataScope = store.ScopeTree }, "admin.role.query", "admin.role.update", "admin.role.rule", "admin.list.query", "admin.list.update")
-	shared := in.Role("Clerk", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query")
+	manager := in.Role("Manager", func(r *store.Role) {
+		r.DataScope = store.ScopeTree
+	}, "admin.role.query", "admin.role.update", "admin.role.rule", "admin.list.query",
+		"admin.list.update")
+	shared := in.Role("Clerk", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "admin.list.query")
 	in.Member("manager", a, manager)
 	in.Member("ours", a, shared)
 	in.OK("PUT", fmt.Sprint("/admin/role/", shared), `{"description":"seen"}`, "manager")
@@ -141,24 +171,30 @@ func TestRoles_AddingNeedsTheScopeOfAllMembers(t *testing.T) {
 	in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", shared), edit, "manager")
 	in.Member("theirs", b, shared)
 	in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", shared), view, "manager")
-	in.Call("PUT", fmt.Sprintf("/admin/role/%d/rule", shared), edit, "manager").Brief(403, "beyond_ceiling")
+	in.Call("PUT", fmt.Sprintf("/admin/role/%d/rule", shared), edit, "manager").Brief(403,
+		"beyond_ceiling")
 }
 
-// TestKeys_MakeUsersByInvitationOnly expects that an API key neither sets nor gets the password of a
-// user, and can't change security settings whatever its owner may.
+// TestKeys_MakeUsersByInvitationOnly expects that an API key neither sets nor gets the password of
+// a user, and can't change security settings whatever its owner may.
 func TestKeys_MakeUsersByInvitationOnly(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.TurnMailOn()
 	in.NewKey("key", "/admin/account/key", `{"name":"script"}`, "owner")
-	for _, way := range []string{`"password":"a long password"`, `"nickname":"Ann"`, `"invite":""`, `"invite":"link"`} {
-		in.Call("POST", "/admin/list", `{"username":"ann","email":"ann@example.org",`+way+`}`, "key").Brief(403, "key_not_allowed")
+	for _, way := range []string{`"password":"a long password"`, `"nickname":"Ann"`, `"invite":""`,
+		`"invite":"link"`} {
+		in.Call("POST", "/admin/list", `{"username":"ann","email":"ann@example.org",`+way+`}`,
+			"key").Brief(403, "key_not_allowed")
 	}
-	in.OK("POST", "/admin/list", `{"username":"ann","email":"ann@example.org","invite":"mail"}`, "key").Brief(200, `"invitation":{`)
+	in.OK("POST", "/admin/list", `{"username":"ann","email":"ann@example.org","invite":"mail"}`,
+		"key").Brief(200, `"invitation":{`)
 	in.OK("POST", "/user/list", `{"username":"customer","password":"a long password"}`, "key")
-	in.OK("GET", "/admin/list?created_by_key=1", "", "owner").Brief(200, `"total":1`, `"username":"ann"`, `"created_by_key":1`)
+	in.OK("GET", "/admin/list?created_by_key=1", "", "owner").Brief(200, `"total":1`,
+		`"username":"ann"`, `"created_by_key":1`)
 	in.OK("PUT", "/admin/list/2", `{"nickname":"Ann"}`, "owner").Brief(200, `"created_by_key":1`)
-	in.OK("GET", "/user/list?created_by_key=1", "", "owner").Brief(200, `"total":1`, `"username":"customer"`)
+	in.OK("GET", "/user/list?created_by_key=1", "", "owner").Brief(200, `"total":1`,
+		`"username":"customer"`)
 	const created = `"created":{"users":1,"usernames":["ann"],"app_users":1}`
 	in.OK("GET", "/admin/key/1", "", "owner").Brief(200, created)
 	in.OK("DELETE", "/admin/list/2", "", "owner")

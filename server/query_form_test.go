@@ -18,7 +18,9 @@ import (
 func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 	t.Parallel()
 	for _, rt := range server.Routes() {
-		if rt.List != nil || rt.Input.Find("query", "ids") == nil || !slices.Contains([]string{"DELETE /admin/list", "PUT /file/list", "DELETE /file/list", "DELETE /file/trash"}, rt.Name()) {
+		if rt.List != nil || rt.Input.Find("query", "ids") == nil ||
+			!slices.Contains([]string{"DELETE /admin/list", "PUT /file/list", "DELETE /file/list",
+				"DELETE /file/trash"}, rt.Name()) {
 			continue // the others have the same input: TestBulkDelete_ExistsForEveryDelete
 		}
 		t.Run(rt.Name(), func(t *testing.T) {
@@ -35,7 +37,8 @@ func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 			if strings.HasSuffix(url, "/trash") {
 				in.OK("DELETE", "/file/list?ids=1&ids=2&ids=3", "", "owner")
 			}
-			for _, bad := range []string{"ids=&ids=", "ids", "ids=2&ids=x", "ids=2&ids=0", "ids=2&ids=3,", "ids[]=2&ids[]=-1", "ids=2&ids[1]=3"} {
+			for _, bad := range []string{"ids=&ids=", "ids", "ids=2&ids=x", "ids=2&ids=0",
+				"ids=2&ids=3,", "ids[]=2&ids[]=-1", "ids=2&ids[1]=3"} {
 				before := in.Dump()
 				in.Call(rt.Method, url+"?"+bad, body, "owner").Brief(400)
 				in.Unchanged(before)
@@ -47,7 +50,8 @@ func TestQuery_IDsRepeatedOrJoined(t *testing.T) {
 			if left() != before {
 				t.Error("a part of it was done")
 			}
-			for _, good := range []string{"ids=2&ids=3", "ids=2,3", "ids[]=2&ids[]=3", "ids%5B%5D=2&ids=3", "ids=2&ids=&ids=2,3"} {
+			for _, good := range []string{"ids=2&ids=3", "ids=2,3", "ids[]=2&ids[]=3",
+				"ids%5B%5D=2&ids=3", "ids=2&ids=&ids=2,3"} {
 				here := servertest.Start(t)
 				for i := range 3 {
 					here.Create("/admin/list", fmt.Sprintf(`{"username":"user%d"}`, i))
@@ -79,7 +83,8 @@ func checkArrayParameter(in *servertest.Instance, rt *web.Route, name string) {
 	_, op := servertest.FindOperation(rt.Method, openapi.DocumentPath(rt.Path))
 	for _, p := range op["parameters"].([]any) {
 		if p := p.(openapi.Object); p["name"] == name {
-			if p["style"] != "form" || p["explode"] != true || p["schema"].(openapi.Object)["type"] != "array" {
+			if p["style"] != "form" || p["explode"] != true ||
+				p["schema"].(openapi.Object)["type"] != "array" {
 				in.T.Errorf("%s: %v", rt.Name(), p)
 			}
 			return
@@ -98,15 +103,19 @@ func TestQuery_RangesRepeatedOrJoined(t *testing.T) {
 		}
 		for _, name := range rt.List.Names(web.Ranged) {
 			for _, good := range []string{
-				"%[1]s[]=%[2]s&%[1]s[]=%[3]s", "%[1]s=%[2]s&%[1]s=%[3]s", "%[1]s=%[2]s,%[3]s", "%[1]s[]=%[2]s,%[3]s", "%[1]s[]=%[2]s&%[1]s[]=", "%[1]s=,%[3]s",
+				"%[1]s[]=%[2]s&%[1]s[]=%[3]s", "%[1]s=%[2]s&%[1]s=%[3]s", "%[1]s=%[2]s,%[3]s",
+				"%[1]s[]=%[2]s,%[3]s", "%[1]s[]=%[2]s&%[1]s[]=", "%[1]s=,%[3]s",
 			} {
-				in.OK("GET", rt.Path+"?"+fmt.Sprintf(good, name, "2001-01-01", "2002-01-01"), "", holder(&rt))
+				in.OK("GET", rt.Path+"?"+fmt.Sprintf(good, name, "2001-01-01", "2002-01-01"), "",
+					holder(&rt))
 			}
 			for bad, at := range map[string]string{
-				"%[1]s=%[2]s": "", "%[1]s=%[2]s,%[3]s,%[3]s": "", "%[1]s=%[2]s,%[3]s&%[1]s=%[3]s": "", "%[1]s=x,y": "",
+				"%[1]s=%[2]s": "", "%[1]s=%[2]s,%[3]s,%[3]s": "",
+				"%[1]s=%[2]s,%[3]s&%[1]s=%[3]s": "", "%[1]s=x,y": "",
 				"%[1]s[]=%[2]s&%[1]s[]=%[3]s&%[1]s=%[2]s,%[3]s": "[]",
 			} {
-				in.Call("GET", rt.Path+"?"+fmt.Sprintf(bad, name, "2001-01-01", "2002-01-01"), "", holder(&rt)).Names(400, name+at)
+				in.Call("GET", rt.Path+"?"+fmt.Sprintf(bad, name, "2001-01-01", "2002-01-01"), "",
+					holder(&rt)).Names(400, name+at)
 			}
 			checkArrayParameter(in, &rt, name+"[]")
 		}
@@ -129,7 +138,8 @@ func TestQuery_SingleParameterRepeated(t *testing.T) {
 			if f.From == "query" && f.Typ.Kind() != reflect.Slice {
 				url := strings.NewReplacer(":id", "1", ":key", "x").Replace(rt.Path)
 				a := in.Call(rt.Method, url+"?"+f.Name+"=1&"+f.Name+"=1", "", holder(&rt))
-				if a.Code != 400 || a.Envelope().Errors[f.Name] != "must be given once, not 2 times" {
+				if a.Code != 400 ||
+					a.Envelope().Errors[f.Name] != "must be given once, not 2 times" {
 					t.Errorf("%s %s: %d %s", rt.Name(), f.Name, a.Code, a.Body)
 				}
 			}

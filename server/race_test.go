@@ -51,7 +51,10 @@ func TestSession_NoRequestAfterEnd(t *testing.T) {
 		},
 		"disabled user": func() error {
 			return in.DB.Update(store.System, func(tx *store.Tx) error {
-				_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = false; return nil })
+				_, err := store.Users.Update(tx, u.ID, func(u *store.User) error {
+					u.Status = false
+					return nil
+				})
 				return err
 			})
 		},
@@ -69,11 +72,15 @@ func TestSession_NoRequestAfterEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for range servertest.Size(15, 100, 1000) {
 				in.Update(func(tx *store.Tx) error {
-					_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.Status = true; return nil })
+					_, err := store.Users.Update(tx, u.ID, func(u *store.User) error {
+						u.Status = true
+						return nil
+					})
 					return err
 				})
 				in.Tokens["ending"] = in.SignIn(u.ID)
-				hammer(in, t, "/system/setting", "ending", http.StatusOK, http.StatusUnauthorized, end)
+				hammer(in, t, "/system/setting", "ending", http.StatusOK, http.StatusUnauthorized,
+					end)
 			}
 		})
 	}
@@ -87,19 +94,26 @@ func TestPermission_NoRequestAfterRevocation(t *testing.T) {
 	id := in.Permission("system.setting.query")
 	set := func(on bool) error {
 		return in.DB.Update(store.System, func(tx *store.Tx) error {
-			_, err := store.Permissions.Update(tx, id, func(p *store.Permission) error { p.Status = store.Flag(on); return nil })
+			_, err := store.Permissions.Update(tx, id, func(p *store.Permission) error {
+				p.Status = store.Flag(on)
+				return nil
+			})
 			return err
 		})
 	}
 	for range servertest.Size(15, 100, 1000) {
 		servertest.Must(t, set(true))
-		hammer(in, t, "/system/setting", "clerk", http.StatusOK, http.StatusForbidden, func() error { return set(false) })
+		hammer(in, t, "/system/setting", "clerk", http.StatusOK, http.StatusForbidden,
+			func() error {
+				return set(false)
+			})
 	}
 }
 
 // hammer sends requests from several goroutines while end runs. Before end begins, the
 // status must be the first one; after end has been acknowledged, the second.
-func hammer(in *servertest.Instance, t *testing.T, url, as string, before, after int, end func() error) {
+func hammer(in *servertest.Instance, t *testing.T, url, as string, before, after int,
+	end func() error) {
 	t.Helper()
 	var ended atomic.Bool
 	var wg sync.WaitGroup
@@ -147,7 +161,10 @@ func TestConcurrentWrites_AllKept(t *testing.T) {
 		wg.Go(func() {
 			for i := worker % 4; i < n; i += 4 { // every key is sent twice
 				w := httptest.NewRecorder()
-				in.Server.Handler().ServeHTTP(w, in.Request("POST", "/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i), "owner"))
+				in.Server.Handler().ServeHTTP(w,
+					in.Request("POST", "/system/setting",
+						fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i),
+						"owner"))
 				switch w.Code {
 				case 200:
 					created.Add(1)
@@ -163,7 +180,8 @@ func TestConcurrentWrites_AllKept(t *testing.T) {
 	if c, r := int(created.Load()), int(refused.Load()); c != n || r != n {
 		t.Errorf("%d created and %d refused, want %d each", c, r, n)
 	}
-	in.OK("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").Brief(200, fmt.Sprintf(`"total":%d,`, n))
+	in.OK("GET", "/system/setting?group_id=7&pageSize=1", "", "owner").Brief(200,
+		fmt.Sprintf(`"total":%d,`, n))
 }
 
 // TestRequestID_Unique compares the IDs of concurrent requests.

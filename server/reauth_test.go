@@ -15,14 +15,18 @@ import (
 // sensitive are the operations that require a recent proof.
 var sensitive = []string{
 	"GET /system/backup",
-	"PUT /admin/list/:id/password", "PUT /user/list/:id/password", "POST /admin/list/:id/reset-link", "POST /user/list/:id/reset-link",
+	"PUT /admin/list/:id/password", "PUT /user/list/:id/password",
+	"POST /admin/list/:id/reset-link", "POST /user/list/:id/reset-link",
 	"POST /admin/list/:id/erase", "POST /user/list/:id/erase", "DELETE /admin/list/:id/factor",
 	"DELETE /user/list/:id/factor", "POST /admin/list/:id/act-as",
-	"DELETE /admin/account/device/:id", "DELETE /admin/account/device", "DELETE /admin/account/device/:id/session",
+	"DELETE /admin/account/device/:id", "DELETE /admin/account/device",
+	"DELETE /admin/account/device/:id/session",
 	"DELETE /admin/session/:id", "DELETE /admin/session",
 	"POST /admin/account/totp", "DELETE /admin/account/totp", "POST /admin/account/recovery",
-	"POST /admin/account/passkey", "DELETE /admin/account/passkey/:id", "DELETE /admin/account/passkey",
-	"POST /admin/key", "PUT /admin/key/:id", "POST /admin/key/:id/rotate", "POST /admin/key/:id/adopt", "POST /admin/key/:id/resume",
+	"POST /admin/account/passkey", "DELETE /admin/account/passkey/:id",
+	"DELETE /admin/account/passkey",
+	"POST /admin/key", "PUT /admin/key/:id", "POST /admin/key/:id/rotate",
+	"POST /admin/key/:id/adopt", "POST /admin/key/:id/resume",
 	"POST /admin/account/key", "PUT /admin/account/key/:id", "POST /admin/account/key/:id/rotate",
 	"POST /system/webhook", "PUT /system/webhook/:id", "POST /system/webhook/:id/secret",
 }
@@ -52,10 +56,12 @@ func TestConfirmation_SensitiveOperations(t *testing.T) {
 	in.Call("POST", "/admin/reauth", `{}`, "owner").Names(422, "password")
 	in.Call("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, "personal key").Brief(403, "key_not_allowed")
 	in.Reauth("owner")
-	in.OK("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body, "owner")
+	in.OK("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body,
+		"owner")
 	in.OK("GET", "/system/audit?pageSize=100", "", "owner").Brief(200, `"action":"reauth"`)
 	in.Flush()
-	in.OK("GET", "/system/monitor/auth?type=confirmed", "", "owner").Brief(200, `"result":"success"`, `"result":"failed"`)
+	in.OK("GET", "/system/monitor/auth?type=confirmed", "", "owner").Brief(200,
+		`"result":"success"`, `"result":"failed"`)
 }
 
 // goodRequest returns the URL and the body of a request that a route accepts.
@@ -87,14 +93,17 @@ func TestConfirmation_DependsOnChange(t *testing.T) {
 	user := fmt.Sprint("/admin/list/", clerk)
 	guestID := fmt.Sprint(in.Guest("guest", ""))
 	guest := "/admin/list/" + guestID
-	strict := fmt.Sprint("/admin/role/", in.Role("Strict", func(r *store.Role) { r.RequireFactor = true }))
+	strict := fmt.Sprint("/admin/role/", in.Role("Strict", func(r *store.Role) {
+		r.RequireFactor = true
+	}))
 	for _, c := range []struct{ method, url, body, harmless string }{
 		{"PUT", user, `{"role_ids":[1]}`, `{"role_ids":[]}`},
 		{"PUT", user, `{"email":"new@example.org"}`, `{"nickname":"New"}`},
 		{"PUT", "/user/list/1", `{"email":"new@example.org"}`, `{"nickname":"New"}`},
 		{"PUT", "/admin/info", `{"email":"me@example.org"}`, `{"nickname":"Me"}`},
 		{"POST", "/admin/email", `{"email":"other@example.org"}`, ""},
-		{"PUT", "/system/setting", `{"values":{"security.login_tries":6}}`, `{"values":{"site.title":"Mine"}}`},
+		{"PUT", "/system/setting", `{"values":{"security.login_tries":6}}`,
+			`{"values":{"site.title":"Mine"}}`},
 		{"PUT", "/system/setting", `{"values":{"mail.host":"mail.example.org"}}`, `{"values":{"security.login_tries":6}}`}, // which it has already
 		{"PUT", "/system/setting", `{"values":{"mail.password":"secret"}}`, ""},
 		{"POST", "/admin/list", `{"username":"second","password":"long enough it is"}`, ""},
@@ -126,7 +135,8 @@ func TestConfirmation_Undo(t *testing.T) {
 	entry := in.DB.LogHead().Seq
 	in.Stale("admin")
 	in.OK("GET", fmt.Sprint("/system/audit/", entry), "", "owner").Brief(200, `"possible":1`)
-	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner").Brief(403, "reauth_required")
+	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner").Brief(403,
+		"reauth_required")
 	in.Reauth("owner")
 	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", entry), "", "owner")
 }
@@ -138,7 +148,8 @@ func TestConfirmation_KeptDuringRequest(t *testing.T) {
 	in := servertest.Start(t)
 	in.Stale("admin")
 	rt := routeNamed(t, "GET /system/backup")
-	req := in.Server.NewRequest(httptest.NewRecorder(), in.Request("GET", "/system/backup", "", "owner"))
+	req := in.Server.NewRequest(httptest.NewRecorder(),
+		in.Request("GET", "/system/backup", "", "owner"))
 	in.View(func(tx *store.Tx) error {
 		if err := in.Server.Admit(tx, &rt, req); err != nil { // what runs again and again
 			t.Error(err)

@@ -25,7 +25,8 @@ var wholeRecords = sync.OnceValue(func() []wholeRecord {
 	return withSimpleRecords([]wholeRecord{
 		{"a setting", "/system/setting/1", "/system/setting/1", `"sort":77`},
 		{"a setting with options", servertest.OwnSetting(1), servertest.OwnSetting(1), `"sort":77`},
-		{"a secret without a value", servertest.OwnSetting(2), servertest.OwnSetting(2), `"sort":77`},
+		{"a secret without a value", servertest.OwnSetting(2), servertest.OwnSetting(2),
+			`"sort":77`},
 		{"a secret", servertest.OwnSetting(3), servertest.OwnSetting(3), `"sort":77`},
 		{"a setting group", "/system/setting-group/2", "/system/setting-group/2", `"remark":"x"`},
 		{"a permission", "/admin/rule-node/1", "/admin/rule/1", `"sort":77`},
@@ -72,23 +73,30 @@ func withRecords(t testing.TB) *servertest.Instance {
 var withWholeRecords = &servertest.Fixture{Prepare: prepareRecords}
 
 func prepareRecords(in *servertest.Instance) {
-	in.Create("/system/setting", `{"key":"k","title":"T","type":"radio","values":"a","options":`+servertest.TwoOptions+`,"props":[{"name":"width","value":"1"}],"group_id":1}`)
+	in.Create("/system/setting",
+		`{"key":"k","title":"T","type":"radio","values":"a","options":`+servertest.TwoOptions+`,"props":[{"name":"width","value":"1"}],"group_id":1}`)
 	in.Create("/system/setting", `{"key":"empty","title":"T","type":"secret","group_id":2}`)
-	in.Create("/system/setting", `{"key":"full","title":"T","type":"secret","values":"x","group_id":2}`)
+	in.Create("/system/setting",
+		`{"key":"full","title":"T","type":"secret","values":"x","group_id":2}`)
 	in.AddPasskey(servertest.NewAuthenticator(), "Laptop", "owner")
 	plantDevice(in, "good")
 	in.Clerk("clerk", "admin.role.query")
 	in.Create("/admin/dept", `{"name":"Top"}`)
-	in.Create("/admin/dept", `{"parent_id":1,"name":"Below","leader":"L","phone":"123456","email":"d@example.org","sort":3}`)
-	in.Create("/admin/role", `{"name":"R","description":"d","sort":5,"data_scope":"custom","dept_ids":[2,1],"grant_role_ids":[2]}`)
+	in.Create("/admin/dept",
+		`{"parent_id":1,"name":"Below","leader":"L","phone":"123456","email":"d@example.org","sort":3}`)
+	in.Create("/admin/role",
+		`{"name":"R","description":"d","sort":5,"data_scope":"custom","dept_ids":[2,1],"grant_role_ids":[2]}`)
 	in.OK("PUT", "/admin/role/3/rule", `{"rule_ids":[5,3]}`, "owner")
-	in.OK("PUT", "/admin/list/2", `{"dept_id":2,"role_ids":[3,2],"nickname":"N","email":"n@example.org","mobile":"+491234","sex":2}`, "owner")
+	in.OK("PUT", "/admin/list/2",
+		`{"dept_id":2,"role_ids":[3,2],"nickname":"N","email":"n@example.org","mobile":"+491234","sex":2}`, "owner")
 	in.AppUser("customer")
 	in.CreateAppRole()
 	in.OK("PUT", "/user/role/1/rule", `{"rule_ids":[2,1]}`, "owner")
 	createSimple(in)
-	in.Create("/system/dict/1/item", `{"label":"Red","value":"red","sort":-3,"switch":0,"status":"error"}`)
-	in.Keep("owner", "a.txt", "text", servertest.FieldPart("group_id", "1"), servertest.FieldPart("public", "1"))
+	in.Create("/system/dict/1/item",
+		`{"label":"Red","value":"red","sort":-3,"switch":0,"status":"error"}`)
+	in.Keep("owner", "a.txt", "text", servertest.FieldPart("group_id", "1"),
+		servertest.FieldPart("public", "1"))
 	in.Keep("owner", "b.txt", "text")
 	in.OK("DELETE", "/file/list/2", "", "owner")
 }
@@ -121,7 +129,8 @@ func TestRecord_SentBackChangesNothing(t *testing.T) {
 			a := in.OK("PUT", r.url, string(whole), userOfURL(r.url))
 			want := servertest.DecodeObject(t, string(whole))
 			delete(want, "children") // children are separate records
-			if got := servertest.Record(a); !servertest.SameJSON(t, string(got), string(servertest.EncodeJSON(t, want))) {
+			if got := servertest.Record(a); !servertest.SameJSON(t, string(got),
+				string(servertest.EncodeJSON(t, want))) {
 				t.Errorf("sent %s\ngot  %s", whole, got)
 			}
 			in.Unchanged(before)
@@ -139,7 +148,8 @@ func TestRecord_EveryRouteIsTested(t *testing.T) {
 		tested[path] = true
 	}
 	for _, rt := range server.Routes() {
-		if rt.Method == "PUT" && rt.Input.ReadOnly != nil && !tested[openapi.DocumentPath(rt.Path)] {
+		if rt.Method == "PUT" && rt.Input.ReadOnly != nil &&
+			!tested[openapi.DocumentPath(rt.Path)] {
 			t.Errorf("%s: add a record to wholeRecords in server/record_test.go, or its resource to simpleResources in server/simple_test.go", rt.Name())
 		}
 	}
@@ -157,11 +167,14 @@ func TestRecord_TreesAndTrashSentBack(t *testing.T) {
 	in.OK("PUT", "/admin/rule/"+ident(info.Menus[0]).String(), string(info.Menus[0]), "owner")
 	in.Unchanged(before)
 	trashed := string(read(in, "/file/trash"))
-	in.Call("PUT", "/file/trash/2", strings.Replace(trashed, `"updated_at":"2`, `"updated_at":"1`, 1), "owner").Brief(409, "stale")
+	in.Call("PUT", "/file/trash/2",
+		strings.Replace(trashed, `"updated_at":"2`, `"updated_at":"1`, 1), "owner").Brief(409,
+		"stale")
 	in.Unchanged(before)
 	in.OK("PUT", "/file/trash/2", trashed, "owner").Brief(200, `"id":2,`)
 	in.OK("GET", "/file/list/2", "", "owner")
-	for _, url := range []string{servertest.OwnSetting(1), "/system/dict/1", "/admin/role/3", "/admin/list/2"} {
+	for _, url := range []string{servertest.OwnSetting(1), "/system/dict/1", "/admin/role/3",
+		"/admin/list/2"} {
 		in.Call("PUT", url, `{"children":[]}`, "owner").Names(400, "children")
 	}
 }
@@ -183,7 +196,10 @@ func TestRecord_DeepestTreeSentBack(t *testing.T) {
 func TestRecord_CreatedFromRead(t *testing.T) {
 	t.Parallel()
 	for _, rt := range server.Routes() {
-		if rt.Method != "POST" || rt.Input.ReadOnly == nil || !hasGoodBody(&rt) || strings.HasPrefix(rt.Path, "/system/monitor") || strings.Contains(rt.Path, "webhook/:id/") || strings.HasSuffix(rt.Path, "/rotate") || strings.HasSuffix(rt.Path, "/passkey") {
+		if rt.Method != "POST" || rt.Input.ReadOnly == nil || !hasGoodBody(&rt) ||
+			strings.HasPrefix(rt.Path, "/system/monitor") ||
+			strings.Contains(rt.Path, "webhook/:id/") || strings.HasSuffix(rt.Path, "/rotate") ||
+			strings.HasSuffix(rt.Path, "/passkey") {
 			continue
 		}
 		t.Run(rt.Path, func(t *testing.T) {
@@ -192,17 +208,22 @@ func TestRecord_CreatedFromRead(t *testing.T) {
 				t.Skip("TestBody_ValidFields says what is missing")
 			}
 			in := withGoodBodies(t)
-			whole := servertest.DecodeObject(t, string(servertest.Record(in.OK("POST", good.url, good.body, "owner"))))
+			whole := servertest.DecodeObject(t,
+				string(servertest.Record(in.OK("POST", good.url, good.body, "owner"))))
 			in.OK("DELETE", fmt.Sprintf("%s/%v", good.url, whole["id"]), "", "owner")
 			if whole["parent_id"] != nil {
 				whole["children"] = []any{servertest.DecodeObject(t, good.body)}
 			}
-			again := servertest.DecodeObject(t, string(servertest.Record(in.OK("POST", good.url, string(servertest.EncodeJSON(t, whole)), "owner"))))
-			for _, name := range []string{"id", "created_at", "updated_at", "children", "password", "must_change_password", "seq", "hint", "token"} {
+			again := servertest.DecodeObject(t,
+				string(servertest.Record(in.OK("POST", good.url,
+					string(servertest.EncodeJSON(t, whole)), "owner"))))
+			for _, name := range []string{"id", "created_at", "updated_at", "children", "password",
+				"must_change_password", "seq", "hint", "token"} {
 				delete(whole, name)
 				delete(again, name)
 			}
-			if !servertest.SameJSON(t, string(servertest.EncodeJSON(t, again)), string(servertest.EncodeJSON(t, whole))) {
+			if !servertest.SameJSON(t, string(servertest.EncodeJSON(t, again)),
+				string(servertest.EncodeJSON(t, whole))) {
 				t.Errorf("sent %v\ngot  %v", whole, again)
 			}
 		})
@@ -215,14 +236,20 @@ func TestPermission_Get(t *testing.T) {
 	in.Clerk("clerk", "admin.rule.update")
 	in.Clerk("reader", "admin.rule.query")
 	a := in.OK("GET", "/admin/rule-node/1", "", "reader")
-	if whole := servertest.DecodeObject(t, string(read(in, "/admin/rule"))); !servertest.SameJSON(t, string(servertest.EncodeJSON(t, func() any { delete(whole, "children"); return whole }())), string(servertest.Record(a))) {
+	if whole := servertest.DecodeObject(t, string(read(in, "/admin/rule"))); !servertest.SameJSON(t, string(servertest.EncodeJSON(t, func() any {
+		delete(whole, "children")
+		return whole
+	}())), string(servertest.Record(a))) {
 		t.Errorf("%s", a.Body)
 	}
 	servertest.RunCases(t, in, []servertest.Case{
-		{"an action", "GET", "/admin/rule-node/" + in.Permission("admin.rule.query").String(), "", "owner", 200, []string{`"key":"admin.rule.query"`, `"type":2`}, []string{"children"}},
-		{"one that is not there", "GET", "/admin/rule-node/9999", "", "owner", 404, []string{`"errorCode":"not_found"`}, nil},
+		{"an action", "GET", "/admin/rule-node/" + in.Permission("admin.rule.query").String(), "",
+			"owner", 200, []string{`"key":"admin.rule.query"`, `"type":2`}, []string{"children"}},
+		{"one that is not there", "GET", "/admin/rule-node/9999", "", "owner", 404,
+			[]string{`"errorCode":"not_found"`}, nil},
 		{"no id", "GET", "/admin/rule-node/x", "", "owner", 400, []string{`"id":`}, nil},
-		{"without the permission", "GET", "/admin/rule-node/1", "", "clerk", 403, []string{"admin.rule.query"}, nil},
+		{"without the permission", "GET", "/admin/rule-node/1", "", "clerk", 403,
+			[]string{"admin.rule.query"}, nil},
 	})
 }
 
@@ -231,12 +258,16 @@ func TestRecord_ReadOnlyFieldsIgnored(t *testing.T) {
 	in := withRecords(t)
 	before := in.Dump()
 	readOnly := `"id":77,"created_at":"1999-01-01T00:00:00.000000Z"`
-	in.OK("PUT", servertest.OwnSetting(1), `{`+readOnly+`}`, "owner").Brief(200, fmt.Sprintf(`"id":%d,`, len(store.Builtins)+1))
+	in.OK("PUT", servertest.OwnSetting(1), `{`+readOnly+`}`, "owner").Brief(200,
+		fmt.Sprintf(`"id":%d,`, len(store.Builtins)+1))
 	in.OK("PUT", "/system/setting-group/2", `{`+readOnly+`}`, "owner").Brief(200, `"id":2,`)
 	in.OK("PUT", "/admin/rule/1", `{`+readOnly+`}`, "owner").Brief(200, `"id":1,`)
-	in.OK("PUT", "/admin/info", `{`+readOnly+`,"username":"root","role_ids":[1,2,3],"status":0,"must_change_password":1,"login_ip":"x"}`, "owner").Brief(200, `"id":1,"username":"admin"`)
+	in.OK("PUT", "/admin/info",
+		`{`+readOnly+`,"username":"root","role_ids":[1,2,3],"status":0,"must_change_password":1,"login_ip":"x"}`, "owner").Brief(200, `"id":1,"username":"admin"`)
 	in.Unchanged(before)
-	in.OK("POST", "/system/setting-group", `{"key":"new","title":"N",`+readOnly+`,"updated_at":"1999-01-01T00:00:00.000000Z"}`, "owner").Brief(200, `"id":7,`)
+	in.OK("POST", "/system/setting-group",
+		`{"key":"new","title":"N",`+readOnly+`,"updated_at":"1999-01-01T00:00:00.000000Z"}`,
+		"owner").Brief(200, `"id":7,`)
 	if strings.Contains(in.OK("GET", "/system/setting-group/7", "", "owner").Body, "1999") {
 		t.Error("the moments of a new record can be chosen")
 	}
@@ -254,14 +285,18 @@ func TestRecord_StaleIsNotWritten(t *testing.T) {
 			body := fmt.Sprintf(`{%s,"updated_at":%q}`, r.change, stamps.UpdatedAt)
 			in.OK("PUT", r.url, body, userOfURL(r.url))
 			before := in.Dump()
-			for _, old := range []string{stamps.UpdatedAt, "1999-01-01T00:00:00Z", "2999-01-01T00:00:00.000000+02:00"} {
-				a := in.Call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%q}`, r.change, old), userOfURL(r.url))
-				if e := a.Envelope(); a.Code != 409 || e.ErrorCode != "stale" || e.Errors["updated_at"] == "" || e.ShowType != 2 {
+			for _, old := range []string{stamps.UpdatedAt, "1999-01-01T00:00:00Z",
+				"2999-01-01T00:00:00.000000+02:00"} {
+				a := in.Call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%q}`, r.change, old),
+					userOfURL(r.url))
+				if e := a.Envelope(); a.Code != 409 || e.ErrorCode != "stale" ||
+					e.Errors["updated_at"] == "" || e.ShowType != 2 {
 					t.Errorf("%s: %d %s", old, a.Code, a.Body)
 				}
 			}
 			for _, bad := range []string{`"yesterday"`, `""`, `null`, `1746673445`, `{}`} {
-				in.Call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, r.change, bad), userOfURL(r.url)).Names(422, "updated_at")
+				in.Call("PUT", r.url, fmt.Sprintf(`{%s,"updated_at":%s}`, r.change, bad),
+					userOfURL(r.url)).Names(422, "updated_at")
 			}
 			in.Unchanged(before)
 		})
@@ -293,7 +328,8 @@ func TestRecord_StateInEveryForm(t *testing.T) {
 			servertest.Must(t, err)
 			milliseconds, seconds := at.Truncate(time.Millisecond).Format("2006-01-02T15:04:05.000Z"), at.Truncate(time.Second).Format(time.RFC3339)
 			versioned := strings.Contains(first.Body, `"version":`)
-			if isSetting := strings.HasPrefix(r.url, "/system/setting/"); versioned == isSetting || tag == "" {
+			if isSetting := strings.HasPrefix(r.url, "/system/setting/"); versioned == isSetting ||
+				tag == "" {
 				t.Fatalf("%v %s", first.Header, first.Body)
 			}
 			for _, same := range []string{milliseconds, seconds, was.UpdatedAt} { // the record already has the values: nothing is written
@@ -305,7 +341,8 @@ func TestRecord_StateInEveryForm(t *testing.T) {
 			if versioned {
 				put(fmt.Sprintf(`,"version":%d`, was.Version)).Brief(200)
 				put(fmt.Sprintf(`,"version":"%d"`, was.Version)).Brief(200)
-				put(fmt.Sprintf(`,"version":%d`, was.Version-1)).Brief(409, `"errorCode":"stale"`, `"version":`)
+				put(fmt.Sprintf(`,"version":%d`, was.Version-1)).Brief(409, `"errorCode":"stale"`,
+					`"version":`)
 				put(`,"version":"x"`).Names(422, "version")
 			}
 			put("", "If-Match", `"x"`).Brief(409, `"errorCode":"stale"`, `"If-Match":`)
@@ -338,12 +375,18 @@ func TestSettingGroup_NonEmptyIsNotDeleted(t *testing.T) {
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
 	in.Create("/system/setting", `{"key":"k","title":"T","type":"input","group_id":7}`)
 	servertest.RunCases(t, in, []servertest.Case{
-		{"while it has one", "DELETE", "/system/setting-group/7", "", "owner", 409, []string{`"errorCode":"in_use"`, "1 setting"}, nil},
-		{"a key that another has", "POST", "/system/setting-group", `{"key":"site","title":"S"}`, "owner", 409, []string{`"errorCode":"duplicate"`, `"errors":{"key":`}, nil},
-		{"renamed to what another has", "PUT", "/system/setting-group/7", `{"key":"site"}`, "owner", 409, []string{`"errors":{"key":`}, nil},
-		{"a key in capitals", "POST", "/system/setting-group", `{"key":"Site","title":"S"}`, "owner", 422, []string{`"key":`}, nil},
-		{"a key with a dot", "PUT", "/system/setting-group/7", `{"key":"a.b"}`, "owner", 422, []string{`"key":`}, nil},
-		{"neither key nor title", "POST", "/system/setting-group", `{}`, "owner", 422, []string{`"key":"is required"`, `"title":"is required"`}, nil},
+		{"while it has one", "DELETE", "/system/setting-group/7", "", "owner", 409,
+			[]string{`"errorCode":"in_use"`, "1 setting"}, nil},
+		{"a key that another has", "POST", "/system/setting-group", `{"key":"site","title":"S"}`,
+			"owner", 409, []string{`"errorCode":"duplicate"`, `"errors":{"key":`}, nil},
+		{"renamed to what another has", "PUT", "/system/setting-group/7", `{"key":"site"}`,
+			"owner", 409, []string{`"errors":{"key":`}, nil},
+		{"a key in capitals", "POST", "/system/setting-group", `{"key":"Site","title":"S"}`,
+			"owner", 422, []string{`"key":`}, nil},
+		{"a key with a dot", "PUT", "/system/setting-group/7", `{"key":"a.b"}`, "owner", 422,
+			[]string{`"key":`}, nil},
+		{"neither key nor title", "POST", "/system/setting-group", `{}`, "owner", 422,
+			[]string{`"key":"is required"`, `"title":"is required"`}, nil},
 	})
 	in.OK("DELETE", servertest.OwnSetting(1), "", "owner").Is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
 	in.OK("DELETE", "/system/setting-group/7", "", "owner").Is(`{"data":{},"success":true,"msg":"ok","showType":0}`)
@@ -354,7 +397,8 @@ func TestSetting_MovesToOtherGroup(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.Create("/system/setting", `{"key":"title","title":"T","type":"input","values":"x","group_id":7}`)
+	id := in.Create("/system/setting",
+		`{"key":"title","title":"T","type":"input","values":"x","group_id":7}`)
 	url := fmt.Sprintf("/system/setting/%d", id)
 	in.Call("PUT", url, `{"group_id":1}`, "owner").Brief(409, `"errorCode":"duplicate"`, `"key":`)
 	in.Call("PUT", url, `{"group_id":77}`, "owner").Names(422, "group_id")

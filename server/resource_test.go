@@ -50,8 +50,10 @@ func TestResource_MismatchedInputRefused(t *testing.T) {
 func TestResource_AssignsSentFieldsOnly(t *testing.T) {
 	mail, flag := "new@example.org", store.Flag(false)
 	u := store.AppUser{Username: "ann", Email: "old@example.org", Mobile: "1", Status: true}
-	people.AssignAppUser(&people.AppUserIn{ProfileIn: people.ProfileIn{Email: &mail}, Status: &flag}, &u)
-	if want := (store.AppUser{Username: "ann", Email: mail, Mobile: "1"}); !reflect.DeepEqual(u, want) {
+	people.AssignAppUser(&people.AppUserIn{ProfileIn: people.ProfileIn{Email: &mail},
+		Status: &flag}, &u)
+	if want := (store.AppUser{Username: "ann", Email: mail, Mobile: "1"}); !reflect.DeepEqual(u,
+		want) {
 		t.Errorf("%+v, want %+v", u, want)
 	}
 }
@@ -70,7 +72,8 @@ func TestResource_MonitoredByOperation(t *testing.T) {
 	} {
 		in.Call(c.method, c.url, c.body, "owner")
 		in.Flush()
-		in.Lists("/system/monitor/request?pageSize=1&method="+c.method, "handler", "owner", c.handler)
+		in.Lists("/system/monitor/request?pageSize=1&method="+c.method, "handler", "owner",
+			c.handler)
 	}
 	for _, rt := range server.Routes() {
 		if strings.HasPrefix(rt.Handler, "func") {
@@ -85,12 +88,19 @@ func TestResource_DeptScope(t *testing.T) {
 	in := servertest.Start(t)
 	own := in.Dept("Own", 0)
 	in.Member("other", in.Dept("Other", 0))
-	in.Member("chief", own, in.Role("chief", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query"))
+	in.Member("chief", own, in.Role("chief", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "admin.list.query"))
 	var chief *store.Actor
 	in.View(func(tx *store.Tx) error {
 		u, err := store.UserByName.Get(tx, "chief")
 		if err == nil {
-			chief = &store.Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID}
+			chief = &store.Actor{
+				ID:       u.ID,
+				Username: u.Username,
+				RoleIDs:  u.RoleIDs,
+				DeptID:   u.DeptID,
+			}
 		}
 		return err
 	})

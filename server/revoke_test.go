@@ -47,24 +47,34 @@ var revocations = map[string]struct {
 	}},
 	"ending all sessions": {run: func(tx *store.Tx, c caller, _ store.ID) error {
 		if c.key != 0 {
-			_, err := store.APIKeys.Update(tx, c.key, func(k *store.APIKey) error { k.Status = false; return nil })
+			_, err := store.APIKeys.Update(tx, c.key, func(k *store.APIKey) error {
+				k.Status = false
+				return nil
+			})
 			return err
 		}
 		return store.EndSessions(tx, c.account, 0)
 	}},
-	"password reset": {notFor: servertest.ServiceKey, run: func(tx *store.Tx, c caller, _ store.ID) error {
-		h, err := store.HashOf(tx, c.account)
-		if err != nil {
-			return err
-		}
-		return store.SetHash(tx, c.account, h.Hash, true, 0)
-	}},
+	"password reset": {notFor: servertest.ServiceKey,
+		run: func(tx *store.Tx, c caller, _ store.ID) error {
+			h, err := store.HashOf(tx, c.account)
+			if err != nil {
+				return err
+			}
+			return store.SetHash(tx, c.account, h.Hash, true, 0)
+		}},
 	"disabling the user": {run: func(tx *store.Tx, c caller, _ store.ID) error { // without ending the session
 		if c.account.App {
-			_, err := store.AppUsers.Update(tx, c.account.ID, func(u *store.AppUser) error { u.Status = false; return nil })
+			_, err := store.AppUsers.Update(tx, c.account.ID, func(u *store.AppUser) error {
+				u.Status = false
+				return nil
+			})
 			return err
 		}
-		_, err := store.Users.Update(tx, c.account.ID, func(u *store.User) error { u.Status = false; return nil })
+		_, err := store.Users.Update(tx, c.account.ID, func(u *store.User) error {
+			u.Status = false
+			return nil
+		})
 		return err
 	}},
 	"deleting the user": {run: func(tx *store.Tx, c caller, _ store.ID) error {
@@ -73,19 +83,29 @@ var revocations = map[string]struct {
 		}
 		return store.Users.Delete(tx, c.account.ID)
 	}},
-	"removing the permission from the role": {adminOnly: true, run: func(tx *store.Tx, c caller, permission store.ID) error {
+	"removing the permission from the role": {adminOnly: true,
+		run: func(tx *store.Tx, c caller, permission store.ID) error {
+			_, err := store.Roles.Update(tx, c.role, func(r *store.Role) error {
+				r.RuleIDs = slices.DeleteFunc(r.RuleIDs, func(id store.ID) bool {
+					return id == permission
+				})
+				return nil
+			})
+			return err
+		}},
+	"removing the role from the user": {adminOnly: true,
+		run: func(tx *store.Tx, c caller, _ store.ID) error {
+			_, err := store.Users.Update(tx, c.account.ID, func(u *store.User) error {
+				u.RoleIDs = nil
+				return nil
+			})
+			return err
+		}},
+	"disabling the role": {adminOnly: true, run: func(tx *store.Tx, c caller, _ store.ID) error {
 		_, err := store.Roles.Update(tx, c.role, func(r *store.Role) error {
-			r.RuleIDs = slices.DeleteFunc(r.RuleIDs, func(id store.ID) bool { return id == permission })
+			r.Status = false
 			return nil
 		})
-		return err
-	}},
-	"removing the role from the user": {adminOnly: true, run: func(tx *store.Tx, c caller, _ store.ID) error {
-		_, err := store.Users.Update(tx, c.account.ID, func(u *store.User) error { u.RoleIDs = nil; return nil })
-		return err
-	}},
-	"disabling the role": {adminOnly: true, run: func(tx *store.Tx, c caller, _ store.ID) error {
-		_, err := store.Roles.Update(tx, c.role, func(r *store.Role) error { r.Status = false; return nil })
 		return err
 	}},
 }
@@ -130,7 +150,9 @@ func permissionOf(in *servertest.Instance, rt *web.Route) store.ID {
 
 // revocable are the routes that change data for a signed-in caller.
 func revocable() []web.Route {
-	return slices.DeleteFunc(server.Routes(), func(rt web.Route) bool { return rt.Method == "GET" || rt.Access == web.Public })
+	return slices.DeleteFunc(server.Routes(), func(rt web.Route) bool {
+		return rt.Method == "GET" || rt.Access == web.Public
+	})
 }
 
 // slowBody is a body that blocks until the test releases it.
@@ -141,7 +163,11 @@ type slowBody struct {
 }
 
 func newSlowBody(text string) *slowBody {
-	return &slowBody{Reader: strings.NewReader(text), asked: make(chan struct{}), send: make(chan struct{})}
+	return &slowBody{
+		Reader: strings.NewReader(text),
+		asked:  make(chan struct{}),
+		send:   make(chan struct{}),
+	}
 }
 
 func (b *slowBody) Read(p []byte) (int, error) {
@@ -168,9 +194,11 @@ func changing(in *servertest.Instance, rt *web.Route, wrap func(string) io.Reade
 		url += "?ids=999999"
 	}
 	if rt.Input.Upload {
-		body, media = servertest.MultipartBody(servertest.FilePart("people.csv", "username\nfresh\n")), "multipart/form-data; boundary=edge"
+		body, media = servertest.MultipartBody(servertest.FilePart("people.csv",
+			"username\nfresh\n")), "multipart/form-data; boundary=edge"
 		if strings.HasSuffix(rt.Path, "avatar") {
-			body = servertest.MultipartBody(servertest.FilePart("a.png", string(picturetest.PNG(in.T, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
+			body = servertest.MultipartBody(servertest.FilePart("a.png",
+				string(picturetest.PNG(in.T, image.NewNRGBA(image.Rect(0, 0, 4, 4))))))
 		}
 	}
 	if rt.Protocol != nil && rt.Protocol.Form {
@@ -189,7 +217,8 @@ func refusedAsRevoked(a *servertest.Reply) bool {
 
 // eachRevocation runs a test for combinations of routes and revocations; the smaller
 // sizes test only some revocations per route, different ones for each route.
-func eachRevocation(t *testing.T, test func(in *servertest.Instance, rt *web.Route, revoke func(*store.Tx) error)) {
+func eachRevocation(t *testing.T,
+	test func(in *servertest.Instance, rt *web.Route, revoke func(*store.Tx) error)) {
 	in := withGoodBodies(t)
 	ways := slices.Sorted(maps.Keys(revocations))
 	for i, rt := range revocable() {
@@ -243,7 +272,9 @@ func TestRevocation_RejectsWriteInSameCommit(t *testing.T) {
 		waitQueued(in, 1, nil)
 		answered := make(chan *servertest.Reply, 1)
 		wg.Go(func() {
-			answered <- in.Send(changing(in, rt, func(text string) io.Reader { return strings.NewReader(text) }))
+			answered <- in.Send(changing(in, rt, func(text string) io.Reader {
+				return strings.NewReader(text)
+			}))
 		})
 		waits := waitQueued(in, 2, answered)
 		close(release)

@@ -25,7 +25,9 @@ import (
 func isPublic(rt *web.Route) bool  { return rt.Access == web.Public }
 func isPrivate(rt *web.Route) bool { return rt.Access != web.Public }
 
-func takesBody(rt *web.Route) bool    { return rt.Input != nil && rt.Input.Body && conventional(rt) }
+func takesBody(rt *web.Route) bool {
+	return rt.Input != nil && rt.Input.Body && conventional(rt)
+}
 func conventional(rt *web.Route) bool { return rt.Protocol == nil } // others follow their protocol
 func refusesBody(rt *web.Route) bool {
 	return rt.Input == nil || !rt.Input.Body && !rt.Input.Upload && rt.Input.Protocol == nil
@@ -74,12 +76,18 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 				return err
 			}
 			for _, id := range ids {
-				if _, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { edit(s); return nil }); err != nil {
+				if _, err := store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error {
+					edit(s)
+					return nil
+				}); err != nil {
 					return err
 				}
 			}
 		}
-		_, err := store.Users.Update(tx, disabled.ID, func(u *store.User) error { u.Status = false; return nil })
+		_, err := store.Users.Update(tx, disabled.ID, func(u *store.User) error {
+			u.Status = false
+			return nil
+		})
 		if err != nil {
 			return err
 		}
@@ -92,16 +100,19 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 	in.AppUser("customer")
 	good := in.Tokens["owner"]
 	for name, token := range map[string]string{
-		"junk": "junk", "a token without its prefix": good[3:], "a token cut short": good[:len(good)-1],
-		"a token with another letter": good[:10] + string(good[10]^1) + good[11:], "a token twice": good + good,
-		"an unknown token": wellFormed(strings.Repeat("A", 43)),
+		"junk": "junk", "a token without its prefix": good[3:],
+		"a token cut short":           good[:len(good)-1],
+		"a token with another letter": good[:10] + string(good[10]^1) + good[11:],
+		"a token twice":               good + good,
+		"an unknown token":            wellFormed(strings.Repeat("A", 43)),
 	} {
 		in.Tokens[name] = token
 	}
 	codes := map[string]string{"expired": "session_expired", "idle": "session_expired"}
 	servertest.EachRoute(t, in, isPrivate, func(in *servertest.Instance, rt *web.Route) {
 		for who := range in.Tokens {
-			if who == holder(rt) || rt.Access == web.AnyRealm && (who == "nobody" || who == "customer") {
+			if who == holder(rt) ||
+				rt.Access == web.AnyRealm && (who == "nobody" || who == "customer") {
 				continue
 			}
 			a := in.Call(rt.Method, servertest.URLOf(rt), "", who)
@@ -113,7 +124,8 @@ func TestRoutes_RejectUnauthenticated(t *testing.T) {
 			if rt.ClientCredentials && who == "nobody" {
 				challenge = `Basic realm="Reeve"`
 			}
-			if e := a.Envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 || a.Header.Get("WWW-Authenticate") != challenge {
+			if e := a.Envelope(); a.Code != 401 || e.ErrorCode != code || e.ShowType != 2 ||
+				a.Header.Get("WWW-Authenticate") != challenge {
 				in.T.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
@@ -160,22 +172,28 @@ func testPermissions(t *testing.T, c servertest.Credential, chosen func() bool) 
 			access = cmp.Or(rt.KeyAccess, access)
 		}
 		with := clerkWith(in, "with "+access, access)
-		clerkWith(in, "with all but "+access, slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == access })...)
+		clerkWith(in, "with all but "+access,
+			slices.DeleteFunc(slices.Clone(keys), func(key string) bool {
+				return key == access
+			})...)
 		here = in.In(here.T)
 		if c.Refuses(rt) {
-			here.Call(rt.Method, servertest.URLOf(rt), "", with).Brief(403, `"errorCode":"key_not_allowed"`)
+			here.Call(rt.Method, servertest.URLOf(rt), "", with).Brief(403,
+				`"errorCode":"key_not_allowed"`)
 			return
 		}
 		for _, who := range []string{"without", "with all but " + access} {
 			a := here.Call(rt.Method, servertest.URLOf(rt), "", who)
-			if e := a.Envelope(); a.Code != 403 || e.ErrorCode != "denied" || e.ShowType != 4 || !strings.Contains(e.Msg, "permission "+access+" ") {
+			if e := a.Envelope(); a.Code != 403 || e.ErrorCode != "denied" || e.ShowType != 4 ||
+				!strings.Contains(e.Msg, "permission "+access+" ") {
 				here.T.Errorf("%s: %d %s", who, a.Code, a.Body)
 			}
 		}
 		if access == store.UnattendedBackup { // TestAPIKey_DownloadsBackup
 			return
 		}
-		if a := here.Call(rt.Method, servertest.URLOf(rt), "", with); a.Code == 401 || a.Code == 403 {
+		if a := here.Call(rt.Method, servertest.URLOf(rt), "", with); a.Code == 401 ||
+			a.Code == 403 {
 			here.T.Errorf("with the permission: %d %s", a.Code, a.Body)
 		}
 	})
@@ -184,7 +202,9 @@ func testPermissions(t *testing.T, c servertest.Credential, chosen func() bool) 
 func TestRoutes_SignedInAcceptAnyUser(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	servertest.EachRoute(t, in, func(rt *web.Route) bool { return rt.Access == web.SignedIn || rt.Access == web.AppOnly }, func(in *servertest.Instance, rt *web.Route) {
+	servertest.EachRoute(t, in, func(rt *web.Route) bool {
+		return rt.Access == web.SignedIn || rt.Access == web.AppOnly
+	}, func(in *servertest.Instance, rt *web.Route) {
 		who := "of " + strings.ToLower(rt.Method+rt.Path)
 		if rt.Access == web.AppOnly {
 			in.AppUser(who)
@@ -211,8 +231,16 @@ func TestRoutes_PublicIgnoreInvalidToken(t *testing.T) {
 		}
 	})
 	slices.Sort(names)
-	if want := []string{"GET /.reeve/callback", "GET /admin/login/passkey", "GET /api/challenge", "GET /api/dict", "GET /api/field", "GET /api/home", "GET /app/forgot", "GET /app/register", "GET /app/sign-in", "GET /app/sign-in/code", "GET /auth/verify", "GET /file/signed/:id", "GET /health", "GET /health/live", "GET /health/ready", "GET /link/:token", "GET /media/:key", "GET /sdk", "POST /admin/login", "POST /admin/login/passkey", "POST /admin/login/totp", "POST /admin/password/forgot", "POST /admin/password/link", "POST /admin/verify",
-		"POST /api/login", "POST /api/login/totp", "POST /api/password/forgot", "POST /api/password/link", "POST /api/register", "POST /api/verify", "POST /app/forgot", "POST /app/register", "POST /app/sign-in", "POST /app/sign-in/code", "POST /link/:token"}; !slices.Equal(names, want) {
+	if want := []string{"GET /.reeve/callback", "GET /admin/login/passkey", "GET /api/challenge",
+		"GET /api/dict", "GET /api/field", "GET /api/home", "GET /app/forgot", "GET /app/register",
+		"GET /app/sign-in", "GET /app/sign-in/code", "GET /auth/verify", "GET /file/signed/:id",
+		"GET /health", "GET /health/live", "GET /health/ready", "GET /link/:token",
+		"GET /media/:key", "GET /sdk", "POST /admin/login", "POST /admin/login/passkey",
+		"POST /admin/login/totp", "POST /admin/password/forgot", "POST /admin/password/link",
+		"POST /admin/verify",
+		"POST /api/login", "POST /api/login/totp", "POST /api/password/forgot",
+		"POST /api/password/link", "POST /api/register", "POST /api/verify", "POST /app/forgot",
+		"POST /app/register", "POST /app/sign-in", "POST /app/sign-in/code", "POST /link/:token"}; !slices.Equal(names, want) {
 		t.Errorf("public are %q, want %q", names, want)
 	}
 }
@@ -221,13 +249,21 @@ func TestRoutes_UsableBeforePasswordChange(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	in.Update(func(tx *store.Tx) error {
-		if _, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.MustChangePassword = true; return nil }); err != nil {
+		if _, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error {
+			u.MustChangePassword = true
+			return nil
+		}); err != nil {
 			return err
 		}
-		_, err := store.Users.Update(tx, auth.FirstUser, func(u *store.User) error { u.MustChangePassword = true; return nil })
+		_, err := store.Users.Update(tx, auth.FirstUser, func(u *store.User) error {
+			u.MustChangePassword = true
+			return nil
+		})
 		return err
 	})
-	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout", "GET /api/user", "PUT /api/user/password", "POST /api/logout", "GET /app/account/password", "POST /app/account/password", "POST /app/sign-out", "GET /metrics"}
+	open := []string{"GET /admin/info", "PUT /admin/password", "POST /admin/logout",
+		"GET /api/user", "PUT /api/user/password", "POST /api/logout", "GET /app/account/password",
+		"POST /app/account/password", "POST /app/sign-out", "GET /metrics"}
 	servertest.EachRoute(t, in, isPrivate, func(in *servertest.Instance, rt *web.Route) {
 		in.Tokens["owner"] = in.SignIn(auth.FirstUser)
 		in.Tokens["customer"] = in.AppSignIn(1)
@@ -244,10 +280,13 @@ func TestRoutes_UsableBeforePasswordChange(t *testing.T) {
 func TestRoutes_RejectUnknownParameters(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
-	strict := func(rt *web.Route) bool { return conventional(rt) && (rt.Input == nil || !rt.Input.AnyQuery) }
+	strict := func(rt *web.Route) bool {
+		return conventional(rt) && (rt.Input == nil || !rt.Input.AnyQuery)
+	}
 	servertest.EachRoute(t, in, strict, func(in *servertest.Instance, rt *web.Route) {
 		for query, field := range map[string]string{
-			"nonsense=1": "nonsense", "nonsense=": "nonsense", "nonsense": "nonsense", "Page=1": "Page", "token=abc": "token",
+			"nonsense=1": "nonsense", "nonsense=": "nonsense", "nonsense": "nonsense",
+			"Page=1": "Page", "token=abc": "token",
 			"nonsense[]=1&nonsense[]=2": "nonsense[]", "id=1": "id",
 		} {
 			a := in.Call(rt.Method, servertest.URLOf(rt)+"?"+query, "", holder(rt))
@@ -265,7 +304,8 @@ func TestRoutes_RejectUnknownFields(t *testing.T) {
 	in := everyone(t)
 	before := in.Dump()
 	servertest.EachRoute(t, in, takesBody, func(in *servertest.Instance, rt *web.Route) {
-		a := in.Call(rt.Method, servertest.URLOf(rt), `{"nonsense":1,"hash":"x","__proto__":{}}`, holder(rt))
+		a := in.Call(rt.Method, servertest.URLOf(rt), `{"nonsense":1,"hash":"x","__proto__":{}}`,
+			holder(rt))
 		for _, field := range []string{"nonsense", "hash", "__proto__"} {
 			if a.Code != 400 || a.Envelope().Errors[field] == "" {
 				in.T.Errorf("%s is not named: %d %s", field, a.Code, a.Body)
@@ -276,7 +316,8 @@ func TestRoutes_RejectUnknownFields(t *testing.T) {
 				continue
 			}
 			upper := strings.ToUpper(f.Name[:1]) + f.Name[1:]
-			a := in.Call(rt.Method, servertest.URLOf(rt), fmt.Sprintf(`{%q:"x"}`, upper), holder(rt))
+			a := in.Call(rt.Method, servertest.URLOf(rt), fmt.Sprintf(`{%q:"x"}`, upper),
+				holder(rt))
 			if a.Code != 400 || !strings.Contains(a.Envelope().Errors[upper], f.Name) {
 				in.T.Errorf("%s: %d %s", upper, a.Code, a.Body)
 			}
@@ -295,7 +336,8 @@ func TestRoutes_WithoutFieldsRejectBody(t *testing.T) {
 			in.T.Errorf("%d %s", a.Code, a.Body)
 		}
 		if rt.Method == "GET" {
-			in.Call(rt.Method, servertest.URLOf(rt), `{}`, holder(rt)).Brief(400, "must not have a body")
+			in.Call(rt.Method, servertest.URLOf(rt), `{}`, holder(rt)).Brief(400,
+				"must not have a body")
 		}
 	})
 	in.Unchanged(before)
@@ -318,7 +360,8 @@ func TestRoutes_OtherMethodsReturnAllow(t *testing.T) {
 				continue
 			}
 			a := in.Call(method, servertest.URLOf(&web.Route{Path: path}), "", "owner")
-			if method == "HEAD" && in.Call("GET", servertest.URLOf(&web.Route{Path: path}), "", "owner").Code != 405 {
+			if method == "HEAD" &&
+				in.Call("GET", servertest.URLOf(&web.Route{Path: path}), "", "owner").Code != 405 {
 				continue // a parameter of another path fits, and so it does for GET
 			}
 			got := strings.Split(a.Header.Get("Allow"), ", ")
@@ -340,7 +383,8 @@ func TestRoutes_OtherMethodsReturnAllow(t *testing.T) {
 func TestRoutes_UnknownPaths(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	for _, url := range []string{"/", "/admin", "/admin/info/", "/Admin/info", "//admin/info", "/admin/../admin/info", "/system/setting/1/2", "/%61dmin/rulex", "/favicon.ico"} {
+	for _, url := range []string{"/", "/admin", "/admin/info/", "/Admin/info", "//admin/info",
+		"/admin/../admin/info", "/system/setting/1/2", "/%61dmin/rulex", "/favicon.ico"} {
 		for _, who := range []string{"nobody", "owner"} {
 			in.Call("GET", url, "", who).Brief(404, `"errorCode":"not_found"`, `"showType":2`)
 		}
@@ -353,16 +397,26 @@ func TestRoutes_BodyLimit(t *testing.T) {
 	t.Parallel()
 	in := everyone(t)
 	small := map[string]bool{
-		"POST /admin/login": true, "PUT /admin/password": true, "PUT /admin/list/:id/password": true, "PUT /user/list/:id/password": true,
+		"POST /admin/login": true, "PUT /admin/password": true,
+		"PUT /admin/list/:id/password": true, "PUT /user/list/:id/password": true,
 		"POST /api/login": true, "PUT /api/user/password": true, "DELETE /api/user": true,
-		"POST /admin/password/forgot": true, "POST /admin/password/link": true, "POST /admin/verify": true, "POST /admin/email": true,
-		"POST /api/password/forgot": true, "POST /api/password/link": true, "POST /api/verify": true, "POST /api/user/email": true,
+		"POST /admin/password/forgot": true, "POST /admin/password/link": true,
+		"POST /admin/verify": true, "POST /admin/email": true,
+		"POST /api/password/forgot": true, "POST /api/password/link": true,
+		"POST /api/verify": true, "POST /api/user/email": true,
 		"POST /admin/login/totp": true, "PUT /admin/account/totp": true,
-		"POST /api/login/totp": true, "POST /api/user/totp": true, "PUT /api/user/totp": true, "DELETE /api/user/totp": true, "POST /api/user/recovery": true,
+		"POST /api/login/totp": true, "POST /api/user/totp": true, "PUT /api/user/totp": true,
+		"DELETE /api/user/totp": true, "POST /api/user/recovery": true,
 	}
-	medium := map[string]int64{"POST /admin/login/passkey": account.MaxAssertion, "POST /admin/account/passkey": account.MaxCredential, "POST /admin/reauth": account.MaxAssertion}
+	medium := map[string]int64{
+		"POST /admin/login/passkey":   account.MaxAssertion,
+		"POST /admin/account/passkey": account.MaxCredential,
+		"POST /admin/reauth":          account.MaxAssertion,
+	}
 	chosen := third(t)
-	servertest.EachRoute(t, in, func(rt *web.Route) bool { return rt.Method != "GET" && !rt.Input.Upload && conventional(rt) }, func(in *servertest.Instance, rt *web.Route) {
+	servertest.EachRoute(t, in, func(rt *web.Route) bool {
+		return rt.Method != "GET" && !rt.Input.Upload && conventional(rt)
+	}, func(in *servertest.Instance, rt *web.Route) {
 		want := int64(1 << 20)
 		if small[rt.Name()] || !rt.Input.Body {
 			want = 4 << 10
@@ -382,12 +436,14 @@ func TestRoutes_BodyLimit(t *testing.T) {
 		}
 		for extra, fits := range map[int64]bool{0: true, 1: false} {
 			for _, chunked := range ways {
-				r := in.Request(rt.Method, servertest.URLOf(rt), `{"no":1}`+strings.Repeat(" ", int(want+extra)-8), holder(rt))
+				r := in.Request(rt.Method, servertest.URLOf(rt),
+					`{"no":1}`+strings.Repeat(" ", int(want+extra)-8), holder(rt))
 				if chunked {
 					r.ContentLength = -1
 				}
 				if a := in.Send(r); (a.Code != 413) != fits || fits && a.Code != 400 {
-					in.T.Errorf("a body of %d bytes, chunked %t: %d %s", want+extra, chunked, a.Code, a.Body)
+					in.T.Errorf("a body of %d bytes, chunked %t: %d %s", want+extra, chunked,
+						a.Code, a.Body)
 				}
 			}
 		}

@@ -15,8 +15,10 @@ func TestDataScope_OutOfScopeEqualsNotFound(t *testing.T) {
 	t.Parallel()
 	in := servertest.FourLevels(t)
 	role := in.Role("Scoped", func(r *store.Role) { r.DataScope = "dept_tree" },
-		"admin.list.query", "admin.list.create", "admin.list.update", "admin.list.delete", "admin.list.password", "admin.list.status", "admin.list.import",
-		"admin.dept.query", "admin.dept.create", "admin.dept.update", "admin.dept.delete", "admin.role.create", "admin.role.update",
+		"admin.list.query", "admin.list.create", "admin.list.update", "admin.list.delete",
+		"admin.list.password", "admin.list.status", "admin.list.import",
+		"admin.dept.query", "admin.dept.create", "admin.dept.update", "admin.dept.delete",
+		"admin.role.create", "admin.role.update",
 		"admin.rule.query", "system.session.delete")
 	self := in.Member("clerk", 10, role)
 	custom := in.Role("Custom", func(r *store.Role) { r.DataScope = "custom" })
@@ -29,7 +31,8 @@ func TestDataScope_OutOfScopeEqualsNotFound(t *testing.T) {
 			got, want := a.Envelope(), b.Envelope()
 			plain := func(text, id string) string { return strings.ReplaceAll(text, id, "ID") }
 			if a.Code != b.Code || got.ErrorCode != want.ErrorCode ||
-				plain(fmt.Sprint(got.Msg, got.Errors), id) != plain(fmt.Sprint(want.Msg, want.Errors), nothing) || a.Code < 400 {
+				plain(fmt.Sprint(got.Msg, got.Errors), id) != plain(fmt.Sprint(want.Msg,
+					want.Errors), nothing) || a.Code < 400 {
 				t.Errorf("%s: %d %s\n%s: %d %s", a.Sent, a.Code, a.Body, b.Sent, b.Code, b.Body)
 			}
 			in.In(t).Unchanged(before)
@@ -46,20 +49,26 @@ func TestDataScope_OutOfScopeEqualsNotFound(t *testing.T) {
 		{"a user explained", "GET", "/admin/permission/explain?key=admin&user_id=%s", "", user},
 		{"a user's permissions read", "GET", "/admin/permission/effective?user_id=%s", "", user},
 		{"a session ended", "DELETE", "/system/session/%s", "", session.String()},
-		{"a user made in a department", "POST", "/admin/list", `{"username":"new","dept_id":%s}`, dept},
-		{"a user moved to a department", "PUT", fmt.Sprint("/admin/list/", self), `{"dept_id":%s}`, dept},
+		{"a user made in a department", "POST", "/admin/list", `{"username":"new","dept_id":%s}`,
+			dept},
+		{"a user moved to a department", "PUT", fmt.Sprint("/admin/list/", self), `{"dept_id":%s}`,
+			dept},
 		{"a department read", "GET", "/admin/dept/%s", "", dept},
 		{"a department changed", "PUT", "/admin/dept/%s", `{"leader":"x"}`, dept},
 		{"a department deleted", "DELETE", "/admin/dept/%s", "", dept},
 		{"one with others below it deleted", "DELETE", "/admin/dept/%s", "", "1"},
-		{"a department made below one", "POST", "/admin/dept", `{"name":"new","parent_id":%s}`, dept},
+		{"a department made below one", "POST", "/admin/dept", `{"name":"new","parent_id":%s}`,
+			dept},
 		{"a department moved below one", "PUT", "/admin/dept/101", `{"parent_id":%s}`, dept},
-		{"a role that sees a department", "POST", "/admin/role", `{"name":"new","data_scope":"custom","dept_ids":[%s]}`, dept},
-		{"a role made to see a department", "PUT", fmt.Sprint("/admin/role/", custom), `{"dept_ids":[%s]}`, dept},
+		{"a role that sees a department", "POST", "/admin/role",
+			`{"name":"new","data_scope":"custom","dept_ids":[%s]}`, dept},
+		{"a role made to see a department", "PUT", fmt.Sprint("/admin/role/", custom),
+			`{"dept_ids":[%s]}`, dept},
 	} {
 		ask := func(id string) func() *servertest.Reply {
 			return func() *servertest.Reply {
-				return in.Call(c.method, strings.ReplaceAll(c.url, "%s", id), strings.ReplaceAll(c.body, "%s", id), "clerk")
+				return in.Call(c.method, strings.ReplaceAll(c.url, "%s", id),
+					strings.ReplaceAll(c.body, "%s", id), "clerk")
 			}
 		}
 		same(c.name, ask(c.id), ask(nothing), c.id)

@@ -17,9 +17,10 @@ import (
 	"reeve/server/servertest"
 )
 
-// fileOf requests a compiled-in file, with headers in pairs. It is not an operation, so the conventions
-// of operations do not apply.
-func fileOf(in *servertest.Instance, method, path string, headers ...string) *httptest.ResponseRecorder {
+// fileOf requests a compiled-in file, with headers in pairs. It is not an operation, so the
+// conventions of operations do not apply.
+func fileOf(in *servertest.Instance, method, path string,
+	headers ...string) *httptest.ResponseRecorder {
 	in.T.Helper()
 	r := in.Request(method, path, "", "nobody")
 	for i := 0; i < len(headers); i += 2 {
@@ -36,7 +37,9 @@ func TestClientLibraries(t *testing.T) {
 	var list ops.ClientsOut
 	in.OK("GET", "/sdk", "", "nobody").Data(&list)
 	a := fileOf(in, "GET", list.TypeScript.Path)
-	if sum := sha256.Sum256(a.Body.Bytes()); a.Code != 200 || int64(len(a.Body.String())) != list.TypeScript.Size || hex.EncodeToString(sum[:]) != list.TypeScript.SHA256 {
+	if sum := sha256.Sum256(a.Body.Bytes()); a.Code != 200 ||
+		int64(len(a.Body.String())) != list.TypeScript.Size ||
+		hex.EncodeToString(sum[:]) != list.TypeScript.SHA256 {
 		t.Fatalf("%d with %d bytes, want %+v", a.Code, len(a.Body.String()), list.TypeScript)
 	}
 	zipped, err := gzip.NewReader(strings.NewReader(a.Body.String()))
@@ -52,7 +55,8 @@ func TestClientLibraries(t *testing.T) {
 		servertest.Must(t, err)
 		names[header.Name] = string(content)
 	}
-	for _, name := range []string{"package/package.json", "package/dist/index.js", "package/LICENSE"} {
+	for _, name := range []string{"package/package.json", "package/dist/index.js",
+		"package/LICENSE"} {
 		if names[name] == "" {
 			t.Errorf("the npm package lacks %s", name)
 		}
@@ -95,25 +99,31 @@ func TestClientLibraryRequests(t *testing.T) {
 	}{
 		{"a script", "GET", "/sdk/typescript/dist/index.js", 200, "text/javascript; charset=utf-8"},
 		{"by HEAD", "HEAD", "/sdk/typescript/dist/index.js", 200, "text/javascript; charset=utf-8"},
-		{"the newest version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.0.info", 200, "application/json"},
+		{"the newest version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.0.info", 200,
+			"application/json"},
 		{"without a version", "GET", "/sdk/typescript/reeve-client.tgz", 302, ""},
-		{"another version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.1.zip", 404, "application/json"},
-		{"another module", "GET", "/sdk/go/github.com/go-chi/chi/v5/@v/list", 404, "application/json"},
+		{"another version", "GET", "/sdk/go/reeve.internal/reeve/@v/v0.0.1.zip", 404,
+			"application/json"},
+		{"another module", "GET", "/sdk/go/github.com/go-chi/chi/v5/@v/list", 404,
+			"application/json"},
 		{"a directory", "GET", "/sdk/typescript/dist/", 404, "application/json"},
 		{"nothing", "GET", "/sdk/", 404, "application/json"},
 		{"the source of Go", "GET", "/sdk/go/client.go", 404, "application/json"},
 		{"a path upwards", "GET", "/sdk/typescript/../LICENSE", 404, "application/json"},
-		{"an encoded path upwards", "GET", "/sdk/typescript/%2e%2e/LICENSE", 404, "application/json"},
+		{"an encoded path upwards", "GET", "/sdk/typescript/%2e%2e/LICENSE", 404,
+			"application/json"},
 		{"two slashes", "GET", "/sdk//typescript/package.json", 404, "application/json"},
 		{"another method", "POST", "/sdk/typescript/package.json", 405, "application/json"},
 	} {
 		a := fileOf(in, c.method, c.path)
-		if a.Code != c.status || a.Header().Get("Content-Type") != c.kind || a.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if a.Code != c.status || a.Header().Get("Content-Type") != c.kind ||
+			a.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", c.name, a.Code, a.Header())
 		}
 	}
 	a := fileOf(in, "GET", "/sdk/typescript/package.json")
-	if again := fileOf(in, "GET", "/sdk/typescript/package.json", "If-None-Match", a.Header().Get("ETag")); again.Code != 304 {
+	if again := fileOf(in, "GET", "/sdk/typescript/package.json", "If-None-Match",
+		a.Header().Get("ETag")); again.Code != 304 {
 		t.Errorf("the same again: %d", again.Code)
 	}
 	if a := fileOf(in, "GET", "/sdk/typescript/reeve-client.tgz"); a.Header().Get("Location") != "reeve-client-0.0.0.tgz" {

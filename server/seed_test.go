@@ -26,10 +26,15 @@ func TestSeed_OneOwnerOneUser(t *testing.T) {
 		if role.Name != "Owner" || !bool(role.Status) || role.DataScope != "all" {
 			t.Errorf("role %+v", role)
 		}
-		if user.Username != "admin" || !bool(user.Status) || !slices.Equal(user.RoleIDs, []store.ID{store.OwnerRole}) || bool(user.MustChangePassword) {
+		if user.Username != "admin" || !bool(user.Status) ||
+			!slices.Equal(user.RoleIDs, []store.ID{store.OwnerRole}) ||
+			bool(user.MustChangePassword) {
 			t.Errorf("user %+v", user)
 		}
-		for name, count := range map[string]func(*store.Tx) (int, error){"roles": store.Roles.Count, "users": store.Users.Count} {
+		for name, count := range map[string]func(*store.Tx) (int, error){
+			"roles": store.Roles.Count,
+			"users": store.Users.Count,
+		} {
 			if n, err := count(tx); err != nil || n != 1 {
 				t.Errorf("%d %s, %v", n, name, err)
 			}
@@ -60,16 +65,19 @@ func TestSeed_ActionsBelowTheirPage(t *testing.T) {
 			}
 			want := ""
 			for other, o := range byKey {
-				if o.Type != store.ActionPermission && strings.HasPrefix(key, other+".") && len(other) > len(want) {
+				if o.Type != store.ActionPermission && strings.HasPrefix(key, other+".") &&
+					len(other) > len(want) {
 					want = other
 				}
 			}
-			if above := byID[p.ParentID]; p.Type != store.ActionPermission || above == nil || above.Key != want || want == "" || !bool(p.Status) {
+			if above := byID[p.ParentID]; p.Type != store.ActionPermission || above == nil ||
+				above.Key != want || want == "" || !bool(p.Status) {
 				t.Errorf("%s lies below %v, want %s: %+v", key, above, want, p)
 			}
 		}
 		for _, p := range byKey {
-			group := strings.TrimPrefix(strings.TrimPrefix(p.Key, store.ReadPermission("")), store.SecretPermission(""))
+			group := strings.TrimPrefix(strings.TrimPrefix(p.Key, store.ReadPermission("")),
+				store.SecretPermission(""))
 			if above := byID[p.ParentID]; above != nil && above.Key == store.GroupPermissionParent {
 				if _, err := store.SettingGroupByKey.Get(tx, group); err != nil {
 					t.Errorf("%s belongs to no group: %v", p.Key, err)
@@ -181,12 +189,15 @@ func TestUpgrade_KeepsAdminChanges(t *testing.T) {
 	in := servertest.Open(t, dir)
 	in.Tokens["owner"] = in.SignIn(auth.FirstUser)
 	// The pages move to the top level with their actions; their menu is deleted.
-	for _, page := range []string{"admin.list", "admin.role", "admin.rule", "admin.dept", "admin.key", "user.list", "auth", "admin.invite", "user.invite", "user.role", "user.rule"} {
-		in.OK("PUT", "/admin/rule/"+in.Permission(page).String(), `{"parent_id":0,"name":"Mine"}`, "owner")
+	for _, page := range []string{"admin.list", "admin.role", "admin.rule", "admin.dept",
+		"admin.key", "user.list", "auth", "admin.invite", "user.invite", "user.role", "user.rule"} {
+		in.OK("PUT", "/admin/rule/"+in.Permission(page).String(), `{"parent_id":0,"name":"Mine"}`,
+			"owner")
 	}
 	in.OK("DELETE", "/admin/rule/1", "", "owner")
 	in.Create("/admin/rule", `{"type":1,"key":"system.new","name":"First"}`)
-	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Mine","security.login_tries":9}}`, "owner")
+	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Mine","security.login_tries":9}}`,
+		"owner")
 	in.OK("PUT", "/system/setting/1", `{"title":"My title"}`, "owner")
 	kept := in.Dump()
 	delete(kept, "install 1")
@@ -208,10 +219,11 @@ func TestUpgrade_RestoresBuiltinSettings(t *testing.T) {
 		if err := store.Settings.Delete(tx, store.SettingCache.Get(tx).ID("site.title")); err != nil {
 			return err
 		}
-		_, err := store.Settings.Update(tx, store.SettingCache.Get(tx).ID("security.login_tries"), func(s *store.Setting) error {
-			s.Values, s.Props, s.Type = "5000", []store.Prop{}, "input"
-			return nil
-		})
+		_, err := store.Settings.Update(tx, store.SettingCache.Get(tx).ID("security.login_tries"),
+			func(s *store.Setting) error {
+				s.Values, s.Props, s.Type = "5000", []store.Prop{}, "input"
+				return nil
+			})
 		return err
 	})
 	in.Close()
@@ -249,11 +261,25 @@ func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 		own := &store.SettingGroup{Key: "mail", Title: "Our mail", Public: true}
 		err = errors.Join(err, store.SettingGroups.Create(tx, own))
 		mine = own.ID
-		for key, value := range map[string]string{"password": "hunter2hunter2", "host": "evil.example.org", "enabled": "1", "port": "abc"} {
-			err = errors.Join(err, store.CreateSetting(tx, &store.Setting{GroupID: own.ID, Key: key, Title: key, Type: "input", Values: value}))
+		for key, value := range map[string]string{
+			"password": "hunter2hunter2",
+			"host":     "evil.example.org",
+			"enabled":  "1",
+			"port":     "abc",
+		} {
+			err = errors.Join(err,
+				store.CreateSetting(tx, &store.Setting{
+					GroupID: own.ID,
+					Key:     key,
+					Title:   key,
+					Type:    "input",
+					Values:  value,
+				}))
 		}
 		_, err2 := store.Installs.Update(tx, 1, func(i *kv.Install) error {
-			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool { return strings.HasPrefix(key, "system.mail") })
+			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool {
+				return strings.HasPrefix(key, "system.mail")
+			})
 			return nil
 		})
 		return errors.Join(err, err2)
@@ -265,13 +291,15 @@ func TestUpgrade_OwnGroupApartFromMail(t *testing.T) {
 			own, err := store.SettingGroups.Get(tx, mine)
 			servertest.Must(t, err)
 			s, err := store.SettingByKey.Get(tx, own.ID.String()+".password")
-			if err != nil || own.Key != "own_mail" || !bool(own.Public) || s.Values != "hunter2hunter2" || s.Type != "input" {
+			if err != nil || own.Key != "own_mail" || !bool(own.Public) ||
+				s.Values != "hunter2hunter2" || s.Type != "input" {
 				t.Errorf("the own group: %+v %+v %v", own, s, err)
 			}
 			if _, err := store.PermissionByKey.Get(tx, store.ReadPermission("own_mail")); err != nil {
 				t.Error(err)
 			}
-			if host := store.MailHost.Get(tx); host != "" || store.MailEnabled.Get(tx) || store.MailPort.Get(tx) != 587 {
+			if host := store.MailHost.Get(tx); host != "" || store.MailEnabled.Get(tx) ||
+				store.MailPort.Get(tx) != 587 {
 				t.Errorf("mail is sent by %q", host)
 			}
 			return nil

@@ -13,7 +13,11 @@ import (
 func plantDevice(in *servertest.Instance, hash string) (id store.ID) {
 	in.T.Helper()
 	in.Update(func(tx *store.Tx) error {
-		d, err := store.AddDevice(tx, store.Account{ID: 1}, hash, store.Client{Browser: "Firefox 140.0", OS: "Linux", IP: "192.0.2.1"})
+		d, err := store.AddDevice(tx, store.Account{ID: 1}, hash, store.Client{
+			Browser: "Firefox 140.0",
+			OS:      "Linux",
+			IP:      "192.0.2.1",
+		})
 		if err == nil {
 			id = d.ID
 		}
@@ -34,11 +38,13 @@ func ident(v any) store.ID {
 	return head.ID
 }
 
-// goodLinks are the links whose tokens are in goodBodies: of the first two users, and of the first app
-// user.
+// goodLinks are the links whose tokens are in goodBodies: of the first two users, and of the first
+// app user.
 var goodLinks = struct{ password, email, appPassword, appEmail servertest.TestLink }{
-	servertest.NewTestLink(store.Invitation, false, 2), servertest.NewTestLink(store.EmailChange, false, 2),
-	servertest.NewTestLink(store.PasswordReset, true, 1), servertest.NewTestLink(store.EmailChange, true, 1),
+	servertest.NewTestLink(store.Invitation, false, 2),
+	servertest.NewTestLink(store.EmailChange, false, 2),
+	servertest.NewTestLink(store.PasswordReset, true, 1),
+	servertest.NewTestLink(store.EmailChange, true, 1),
 }
 
 func plantGoodLinks(in *servertest.Instance) {
@@ -73,7 +79,9 @@ func invitedTwo(app bool) func(*servertest.Instance) []store.ID {
 func queuedTwo(in *servertest.Instance) (ids []store.ID) {
 	for _, name := range []string{"ann", "ben"} {
 		who := store.Account{ID: in.Guest(name, name+"@example.org")}
-		in.Update(func(tx *store.Tx) error { return store.QueueMail(tx, store.Invitation, who, "", "en") })
+		in.Update(func(tx *store.Tx) error {
+			return store.QueueMail(tx, store.Invitation, who, "", "en")
+		})
 		in.View(func(tx *store.Tx) error {
 			m, err := store.LastMail(tx, store.Invitation, who)
 			if err == nil {
@@ -108,7 +116,8 @@ func third(t testing.TB) func() bool {
 	return func() bool { return random.IntN(3) == 0 }
 }
 
-var credentials = []servertest.Credential{servertest.BySessionToken, servertest.ByCookie, servertest.PersonalKey, servertest.ServiceKey}
+var credentials = []servertest.Credential{servertest.BySessionToken, servertest.ByCookie,
+	servertest.PersonalKey, servertest.ServiceKey}
 
 // eachCredential runs a test for each kind of credential that users sign in with.
 func eachCredential(t *testing.T, test func(t *testing.T, c servertest.Credential)) {

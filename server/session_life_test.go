@@ -26,8 +26,11 @@ func TestManual_SessionLifetimes(t *testing.T) {
 	for _, c := range []struct {
 		of   *store.NumberSetting
 		unit string
-	}{{store.SessionIdleMinutes, "minutes"}, {store.SessionHours, "hours"}, {store.ReauthMinutes, "minutes"}, {store.AppSessionIdleHours, "hours"}, {store.AppSessionDays, "days"}} {
-		_, row, found := strings.Cut(section, "| `"+c.of.Name()+"` | "+c.of.Default+" "+c.unit+" | ")
+	}{{store.SessionIdleMinutes, "minutes"}, {store.SessionHours, "hours"},
+		{store.ReauthMinutes, "minutes"}, {store.AppSessionIdleHours, "hours"},
+		{store.AppSessionDays, "days"}} {
+		_, row, found := strings.Cut(section,
+			"| `"+c.of.Name()+"` | "+c.of.Default+" "+c.unit+" | ")
 		if reason, _, _ := strings.Cut(row, "|"); !found || len(reason) < 30 {
 			t.Errorf("the manual does not explain %s: %s %s", c.of.Name(), c.of.Default, c.unit)
 		}
@@ -60,7 +63,8 @@ func TestConfirmation_ReplacesToken(t *testing.T) {
 	servertest.Must(t, in.DB.View(store.System, func(tx *store.Tx) error {
 		for token, err := range store.SessionTokens.All(tx) {
 			servertest.Must(t, err)
-			if left := token.EndsAt.Std().Sub(tx.Now().Std()); token.EndsAt != 0 && (left <= 0 || left > time.Minute) {
+			if left := token.EndsAt.Std().Sub(tx.Now().Std()); token.EndsAt != 0 &&
+				(left <= 0 || left > time.Minute) {
 				t.Errorf("a former token ends in %s", left)
 			}
 		}
@@ -75,12 +79,15 @@ func TestConfirmation_ReplacesToken(t *testing.T) {
 
 	// In a cookie.
 	in.Tokens["cookie"] = servertest.InCookie + in.SignIn(1)
-	r := in.Request("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, "cookie")
+	r := in.Request("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`,
+		"cookie")
 	r.Header.Set("Origin", "http://"+r.Host)
 	a := in.Send(r)
 	a.Brief(200, `"token":""`)
-	c := servertest.CookieNamed((&http.Response{Header: a.Header}).Cookies(), servertest.SessionCookie(false, false))
-	if c == nil || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || servertest.InCookie+c.Value == in.Tokens["cookie"] {
+	c := servertest.CookieNamed((&http.Response{Header: a.Header}).Cookies(),
+		servertest.SessionCookie(false, false))
+	if c == nil || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode ||
+		servertest.InCookie+c.Value == in.Tokens["cookie"] {
 		t.Fatalf("cookie %v", c)
 	}
 	in.Tokens["renewed"] = servertest.InCookie + c.Value
@@ -104,7 +111,8 @@ func TestConfirmation_ReplacedTokenHasNoProof(t *testing.T) {
 	in.Call("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, "stolen").Brief(409, "token_replaced")
 	in.Unchanged(before)
 	in.OK("GET", "/admin/info", "", "stolen") // what is under way goes on
-	in.OK("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body, "owner")
+	in.OK("PUT", "/admin/list/2/password", goodBodies()["PUT /admin/list/:id/password"].body,
+		"owner")
 }
 
 // TestConfirmation_Concurrent: one of them replaces the token.
@@ -114,7 +122,8 @@ func TestConfirmation_Concurrent(t *testing.T) {
 	replies := make(chan *servertest.Reply)
 	for range 4 {
 		go func() {
-			replies <- in.Call("POST", "/admin/reauth", `{"password":"`+servertest.OwnerPassword+`"}`, "owner")
+			replies <- in.Call("POST", "/admin/reauth",
+				`{"password":"`+servertest.OwnerPassword+`"}`, "owner")
 		}()
 	}
 	confirmed := 0
@@ -158,7 +167,8 @@ func TestLogin_EndsBrowserSession(t *testing.T) {
 	in.Member("other", 0)
 	for _, name := range []string{"admin", "other"} {
 		in.Tokens["former"] = servertest.InCookie + in.SignIn(1)
-		r := in.Request("POST", "/admin/login", fmt.Sprintf(`{"username":%q,"password":%q,"cookie":1}`, name, servertest.OwnerPassword), "former")
+		r := in.Request("POST", "/admin/login",
+			fmt.Sprintf(`{"username":%q,"password":%q,"cookie":1}`, name, servertest.OwnerPassword), "former")
 		r.Header.Set("Origin", "http://"+r.Host)
 		if a := in.Handled(r); a.StatusCode != 200 {
 			t.Fatalf("%d", a.StatusCode)
@@ -167,7 +177,8 @@ func TestLogin_EndsBrowserSession(t *testing.T) {
 		in.OK("GET", "/admin/info", "", "owner") // another browser
 	}
 	in.Tokens["former"] = servertest.InCookie + in.SignIn(1)
-	r := in.Request("POST", "/admin/login", `{"username":"admin","password":"wrong","cookie":1}`, "former")
+	r := in.Request("POST", "/admin/login", `{"username":"admin","password":"wrong","cookie":1}`,
+		"former")
 	r.Header.Set("Origin", "http://"+r.Host)
 	in.Handled(r)
 	in.OK("GET", "/admin/info", "", "former") // the sign-in has failed

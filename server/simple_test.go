@@ -22,12 +22,37 @@ type simpleResource struct {
 
 // simpleResources must have references to the first department alone.
 var simpleResources = []simpleResource{
-	{path: "/file/group", body: `{"name":"Good %d","sort":2,"describe":"one\ntwo"}`, edit: `"sort":77`},
-	{path: "/system/dict", body: `{"code":"good%d","name":"N","type":"tag","describe":"d","status":0,"public":1}`, edit: `"status":1`},
-	{path: "/admin/key", body: `{"name":"Good %d",` + keyBody + `,"role_ids":[2]}`, edit: `"rate_limit":9`},
-	{path: "/admin/account/key", body: `{"name":"Own %d",` + keyBody + `,"role_ids":[1]}`, edit: `"rate_limit":9`, id: 2},
-	{path: "/system/field", body: `{"realm":"admin","key":"good%d","type":"input","title":"T","describe":"d","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"required":0,"self_access":"read","backend_access":"write","program_access":"read","searchable":0,"filterable":1,"unique":0,"listed":1,"sort":2}`, edit: `"sort":77`},
-	{path: "/system/webhook", body: `{"url":"https://example.org/%d","description":"d","types":["role.*"],"status":0}`, edit: `"status":1`},
+	{
+		path: "/file/group",
+		body: `{"name":"Good %d","sort":2,"describe":"one\ntwo"}`,
+		edit: `"sort":77`,
+	},
+	{
+		path: "/system/dict",
+		body: `{"code":"good%d","name":"N","type":"tag","describe":"d","status":0,"public":1}`,
+		edit: `"status":1`,
+	},
+	{
+		path: "/admin/key",
+		body: `{"name":"Good %d",` + keyBody + `,"role_ids":[2]}`,
+		edit: `"rate_limit":9`,
+	},
+	{
+		path: "/admin/account/key",
+		body: `{"name":"Own %d",` + keyBody + `,"role_ids":[1]}`,
+		edit: `"rate_limit":9`,
+		id:   2,
+	},
+	{
+		path: "/system/field",
+		body: `{"realm":"admin","key":"good%d","type":"input","title":"T","describe":"d","options":[{"label":"A","value":"a"}],"props":[{"name":"n","value":"v"}],"required":0,"self_access":"read","backend_access":"write","program_access":"read","searchable":0,"filterable":1,"unique":0,"listed":1,"sort":2}`,
+		edit: `"sort":77`,
+	},
+	{
+		path: "/system/webhook",
+		body: `{"url":"https://example.org/%d","description":"d","types":["role.*"],"status":0}`,
+		edit: `"status":1`,
+	},
 }
 
 // keyBody has the fields of an API key besides its name and roles.

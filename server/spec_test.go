@@ -22,11 +22,16 @@ func TestParentTree_AllNodesButActions(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	top := in.Create("/admin/rule", `{"type":0,"key":"shop","name":"Shop","sort":-1,"show":0}`)
-	page := in.Create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.goods","name":"Goods","parent_id":%d,"status":0,"sort":2}`, top))
-	deep := in.Create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.goods.part","name":"Parts","parent_id":%d}`, page))
-	first := in.Create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"shop.sale","name":"Sales <&> \"more\" 日本","parent_id":%d,"sort":1}`, top))
-	tie := in.Create("/admin/rule", fmt.Sprintf(`{"type":0,"key":"shop.tie","name":"Tie","parent_id":%d,"sort":2}`, top))
-	in.Create("/admin/rule", fmt.Sprintf(`{"type":2,"key":"shop.sale.query","name":"Look","parent_id":%d}`, first))
+	page := in.Create("/admin/rule",
+		fmt.Sprintf(`{"type":1,"key":"shop.goods","name":"Goods","parent_id":%d,"status":0,"sort":2}`, top))
+	deep := in.Create("/admin/rule",
+		fmt.Sprintf(`{"type":1,"key":"shop.goods.part","name":"Parts","parent_id":%d}`, page))
+	first := in.Create("/admin/rule",
+		fmt.Sprintf(`{"type":1,"key":"shop.sale","name":"Sales <&> \"more\" 日本","parent_id":%d,"sort":1}`, top))
+	tie := in.Create("/admin/rule",
+		fmt.Sprintf(`{"type":0,"key":"shop.tie","name":"Tie","parent_id":%d,"sort":2}`, top))
+	in.Create("/admin/rule",
+		fmt.Sprintf(`{"type":2,"key":"shop.sale.query","name":"Look","parent_id":%d}`, first))
 	want := fmt.Sprintf(`{"id":%[1]d,"name":"Shop","parent_id":0,"children":[`+
 		`{"id":%[2]d,"name":"Sales \u003c\u0026\u003e \"more\" 日本","parent_id":%[1]d},`+
 		`{"id":%[3]d,"name":"Goods","parent_id":%[1]d,"children":[{"id":%[4]d,"name":"Parts","parent_id":%[3]d}]},`+
@@ -42,7 +47,9 @@ func TestParentTree_MaximumDepth(t *testing.T) {
 	in := servertest.Start(t)
 	above, want := uint64(0), ""
 	for level := range 32 {
-		above = in.Create("/admin/rule", fmt.Sprintf(`{"type":0,"key":"deep-%d","name":"L","parent_id":%d,"sort":-9}`, level, above))
+		above = in.Create("/admin/rule",
+			fmt.Sprintf(`{"type":0,"key":"deep-%d","name":"L","parent_id":%d,"sort":-9}`, level,
+				above))
 	}
 	for id := above; id > above-32; id-- {
 		parent := id - 1
@@ -83,16 +90,21 @@ func TestSettingList_ExactFieldsPerType(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	group := in.Create("/system/setting-group", `{"key":"look","title":"Look"}`)
-	id := in.Create("/system/setting", fmt.Sprintf(`{"key":"mode","title":"Mode","type":"radio","values":"a","options":[{"label":"A","value":"a"},{"label":"B","value":"b"}],"group_id":%d,"sort":-3}`, group))
-	in.Create("/system/setting", fmt.Sprintf(`{"key":"token","title":"Token","type":"secret","values":"hunter2!","group_id":%d}`, group))
-	in.Create("/system/setting", fmt.Sprintf(`{"key":"on","title":"On","type":"switch","values":"1","group_id":%d}`, group))
-	in.Create("/system/setting", fmt.Sprintf(`{"key":"many","title":"Many","type":"checkbox","values":"[\"a\"]","options":[{"label":"A","value":"a"}],"group_id":%d}`, group))
+	id := in.Create("/system/setting",
+		fmt.Sprintf(`{"key":"mode","title":"Mode","type":"radio","values":"a","options":[{"label":"A","value":"a"},{"label":"B","value":"b"}],"group_id":%d,"sort":-3}`, group))
+	in.Create("/system/setting",
+		fmt.Sprintf(`{"key":"token","title":"Token","type":"secret","values":"hunter2!","group_id":%d}`, group))
+	in.Create("/system/setting",
+		fmt.Sprintf(`{"key":"on","title":"On","type":"switch","values":"1","group_id":%d}`, group))
+	in.Create("/system/setting",
+		fmt.Sprintf(`{"key":"many","title":"Many","type":"checkbox","values":"[\"a\"]","options":[{"label":"A","value":"a"}],"group_id":%d}`, group))
 	record := func(id uint64, key, title, values, typ, options string, sort int) string {
 		return fmt.Sprintf(`{"id":%d,"key":"%s","title":"%s","describe":"","values":"%s","type":"%s","options":%s,"props":[],"group_id":%d,"sort":%d,"created_at":%s,"updated_at":%[9]s}`,
 			id, key, title, values, typ, options, group, sort, servertest.SomeMoment)
 	}
 	in.OK("GET", fmt.Sprintf("/system/setting?group_id=%d", group), "", "owner").Is(`{"data":{"data":[` + strings.Join([]string{
-		record(id, "mode", "Mode", "a", "radio", `[{"label":"A","value":"a"},{"label":"B","value":"b"}]`, -3),
+		record(id, "mode", "Mode", "a", "radio",
+			`[{"label":"A","value":"a"},{"label":"B","value":"b"}]`, -3),
 		record(id+1, "token", "Token", "******", "secret", "[]", 0),
 		record(id+2, "on", "On", "1", "switch", "[]", 0),
 		record(id+3, "many", "Many", `[\"a\"]`, "checkbox", `[{"label":"A","value":"a"}]`, 0),

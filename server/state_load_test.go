@@ -92,7 +92,8 @@ func listPackages(t *testing.T) (all []listedPackage) {
 func (p *listedPackage) parse(t *testing.T, set *token.FileSet) (files []*ast.File) {
 	t.Helper()
 	for _, name := range p.files {
-		file, err := parser.ParseFile(set, filepath.Join(p.dir, name), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(set, filepath.Join(p.dir, name), nil,
+			parser.SkipObjectResolution)
 		servertest.Must(t, err)
 		files = append(files, file)
 	}

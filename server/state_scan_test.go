@@ -186,7 +186,8 @@ func (s *stateScan) scanCode(pkg *types.Package, name string, code ast.Node) {
 			}
 		case *ast.Ident:
 			called, is := s.Uses[n].(*types.Func)
-			if is && called.Pkg() != nil && lasting.MatchString(called.Pkg().Path()+"."+called.Name()) {
+			if is && called.Pkg() != nil &&
+				lasting.MatchString(called.Pkg().Path()+"."+called.Name()) {
 				s.add(pkg, name)
 			}
 		}
@@ -221,7 +222,8 @@ func (s *stateScan) changesReceiver(e *ast.SelectorExpr) bool {
 	if method == nil || method.Kind() != types.MethodVal || s.isOurs(e.X) {
 		return false
 	}
-	return isPointer(method.Obj().(*types.Func).Signature().Recv().Type()) && !isPointer(method.Recv())
+	return isPointer(method.Obj().(*types.Func).Signature().Recv().Type()) &&
+		!isPointer(method.Recv())
 }
 
 // nameOf returns "name()" for a function and "Type.name()" for a method.
@@ -230,7 +232,8 @@ func nameOf(function *ast.FuncDecl) string {
 	if function.Recv == nil {
 		return name
 	}
-	of, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(function.Recv.List[0].Type), "*"), "[")
+	of, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(function.Recv.List[0].Type), "*"),
+		"[")
 	return of + "." + name
 }
 

@@ -21,24 +21,44 @@ import (
 func TestTexts_ComparedAsRead(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.Create("/admin/list", `{"username":"kai","nickname":"Ju\u0308rgen Mu\u0308ller \u200b","email":"kai@exämple.org","password":"long enough it is"}`)
-	in.Create("/admin/list", `{"username":"lea","nickname":"Straße","email":"lea@example.org","password":"Gr\u00fc\u00dfe aus K\u00f6ln 7"}`)
+	in.Create("/admin/list",
+		`{"username":"kai","nickname":"Ju\u0308rgen Mu\u0308ller \u200b","email":"kai@exämple.org","password":"long enough it is"}`)
+	in.Create("/admin/list",
+		`{"username":"lea","nickname":"Straße","email":"lea@example.org","password":"Gr\u00fc\u00dfe aus K\u00f6ln 7"}`)
 	in.Create("/admin/role", `{"name":"Caf\u00e9","data_scope":"all"}`)
 	in.Create("/admin/role", `{"name":"Cafe b","data_scope":"all"}`)
 	servertest.RunCases(t, in, []servertest.Case{
-		{"the stored form", "GET", "/admin/list?username=KAI", "", "owner", 200, []string{`"nickname":"Jürgen Müller"`}, nil},
-		{"a role decomposed", "POST", "/admin/role", `{"name":"CAFE\u0301","data_scope":"all"}`, "owner", 409, []string{`"name":"is already used`}, nil},
-		{"an address in Punycode", "PUT", "/admin/list/3", `{"email":"kai@xn--exmple-cua.org"}`, "owner", 409, []string{`"email":"is already used`}, nil},
-		{"a name without a visible character", "POST", "/admin/role", `{"name":"\u200b\u3164\u2800","data_scope":"all"}`, "owner", 422, []string{`"name":`}, nil},
-		{"an invisible character", "PUT", "/admin/info", `{"nickname":"a\u00adb"}`, "owner", 422, []string{`"nickname":"must not contain invisible characters"`}, nil},
-		{"an invisible character in an address", "PUT", "/admin/list/3", `{"email":"lea\u200d@example.org"}`, "owner", 422, []string{`"email":`}, nil},
-		{"characters that a script and emoji need", "PUT", "/admin/info", `{"nickname":"می\u200cخواهم 👩\u200d⚕\ufe0f"}`, "owner", 200, nil, nil},
-		{"the decomposed password", "POST", "/admin/login", `{"username":"ｌｅａ","password":"Gru\u0308\u00dfe aus Ko\u0308ln 7"}`, "nobody", 200, nil, nil},
-		{"roles in order", "GET", "/admin/role?keywordSearch=CAFE&sorter=" + url.QueryEscape(`{"name":"ascend"}`), "", "owner", 200, []string{`"total":2`, `Café","description":""`}, nil},
+		{"the stored form", "GET", "/admin/list?username=KAI", "", "owner", 200,
+			[]string{`"nickname":"Jürgen Müller"`}, nil},
+		{"a role decomposed", "POST", "/admin/role", `{"name":"CAFE\u0301","data_scope":"all"}`,
+			"owner", 409, []string{`"name":"is already used`}, nil},
+		{"an address in Punycode", "PUT", "/admin/list/3", `{"email":"kai@xn--exmple-cua.org"}`,
+			"owner", 409, []string{`"email":"is already used`}, nil},
+		{"a name without a visible character", "POST", "/admin/role",
+			`{"name":"\u200b\u3164\u2800","data_scope":"all"}`, "owner", 422, []string{`"name":`},
+			nil},
+		{"an invisible character", "PUT", "/admin/info", `{"nickname":"a\u00adb"}`, "owner", 422,
+			[]string{`"nickname":"must not contain invisible characters"`}, nil},
+		{"an invisible character in an address", "PUT", "/admin/list/3",
+			`{"email":"lea\u200d@example.org"}`, "owner", 422, []string{`"email":`}, nil},
+		{"characters that a script and emoji need", "PUT", "/admin/info",
+			`{"nickname":"می\u200cخواهم 👩\u200d⚕\ufe0f"}`, "owner", 200, nil, nil},
+		{"the decomposed password", "POST", "/admin/login",
+			`{"username":"ｌｅａ","password":"Gru\u0308\u00dfe aus Ko\u0308ln 7"}`, "nobody", 200,
+			nil, nil},
+		{"roles in order", "GET",
+			"/admin/role?keywordSearch=CAFE&sorter=" + url.QueryEscape(`{"name":"ascend"}`), "",
+			"owner", 200, []string{`"total":2`, `Café","description":""`}, nil},
 	})
-	for search, want := range map[string]string{"muller": `"username":"kai"`, "M\u00dcLLER": `"username":"kai"`, "strasse": `"username":"lea"`, "ＬＥＡ": `"username":"lea"`} {
+	for search, want := range map[string]string{
+		"muller":      `"username":"kai"`,
+		"M\u00dcLLER": `"username":"kai"`,
+		"strasse":     `"username":"lea"`,
+		"ＬＥＡ":         `"username":"lea"`,
+	} {
 		a := in.OK("GET", "/admin/list?keywordSearch="+url.QueryEscape(search), "", "owner")
-		if body := string(a.Body); !strings.Contains(body, want) || !strings.Contains(body, `"total":1`) {
+		if body := string(a.Body); !strings.Contains(body, want) ||
+			!strings.Contains(body, `"total":1`) {
 			t.Errorf("%q finds %s", search, body)
 		}
 	}
@@ -71,7 +91,8 @@ func TestTextHealth_AfterUpdate(t *testing.T) {
 	defer db.Close()
 	s := &web.Server{DB: db}
 	p := ops.TextHealth(s)
-	if text := p.Message.String(); p.State != web.Degraded || p.Figures["clashes"] != 11 || !strings.Contains(text, "user 1, 2 (email)") || strings.Contains(text, "@") {
+	if text := p.Message.String(); p.State != web.Degraded || p.Figures["clashes"] != 11 ||
+		!strings.Contains(text, "user 1, 2 (email)") || strings.Contains(text, "@") {
 		t.Errorf("%s: %s", p.State, text)
 	}
 }

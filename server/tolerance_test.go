@@ -40,21 +40,28 @@ func TestTimeRange_LocalTime(t *testing.T) {
 		{made.CreatedAt, made.CreatedAt, "Asia/Shanghai", true}, // has a time zone of its own
 	} {
 		query := url.Values{"created_at[]": {c.from, c.to}, "tz": {c.tz}}.Encode()
-		if a := in.OK("GET", "/system/dict?"+query, "", "owner"); strings.Contains(a.Body, `"total":1`) != c.found {
+		if a := in.OK("GET", "/system/dict?"+query, "", "owner"); strings.Contains(a.Body,
+			`"total":1`) != c.found {
 			t.Errorf("%+v: %s", c, a.Body)
 		}
 	}
-	for _, tz := range []string{"Mars/Olympus", "Local", "../../etc/passwd", "8", strings.Repeat("x", 100)} {
+	for _, tz := range []string{"Mars/Olympus", "Local", "../../etc/passwd", "8",
+		strings.Repeat("x", 100)} {
 		in.Call("GET", "/system/dict?tz="+url.QueryEscape(tz), "", "owner").Names(400, "tz")
 	}
 }
 
 func TestIgnoredFields(t *testing.T) {
 	t.Parallel()
-	in := servertest.Start(t, func(s *servertest.Setup) { s.Config.IgnoredFields = []string{"rePassword", "username"} })
-	in.OK("POST", "/admin/list", `{"username":"ann","password":"a long password","rePassword":"a long password"}`, "owner").Brief(200, `"username":"ann"`)
-	in.Call("POST", "/admin/list", `{"username":"bob","repassword":"x"}`, "owner").Names(400, "repassword")
-	in.Call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":"a","value":"a","rePassword":"x"}]}`, "owner").Names(400, "options[0].rePassword")
+	in := servertest.Start(t, func(s *servertest.Setup) {
+		s.Config.IgnoredFields = []string{"rePassword", "username"}
+	})
+	in.OK("POST", "/admin/list",
+		`{"username":"ann","password":"a long password","rePassword":"a long password"}`, "owner").Brief(200, `"username":"ann"`)
+	in.Call("POST", "/admin/list", `{"username":"bob","repassword":"x"}`, "owner").Names(400,
+		"repassword")
+	in.Call("POST", "/system/setting",
+		`{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":"a","value":"a","rePassword":"x"}]}`, "owner").Names(400, "options[0].rePassword")
 }
 
 // TestValidation_AllFaultsReported also checks that the message is about the first fault.
@@ -67,10 +74,15 @@ func TestValidation_AllFaultsReported(t *testing.T) {
 		fields []string
 		msg    string
 	}{
-		{`{"username":"x y","email":"no","sex":"x","nonsense":1}`, 422, []string{"username", "email", "sex", "nonsense"}, "username: must contain only letters, digits, periods, underscores and hyphens; 3 more fields are invalid"},
-		{`{"email":"no","nonsense":1}`, 422, []string{"username", "email", "nonsense"}, "username: is required; 2 more fields are invalid"},
-		{`{"username":"ann","nonsense":1,"other":2}`, 400, []string{"nonsense", "other"}, "nonsense: unknown field; 1 more field is invalid"},
-		{`{"nonsense":1}`, 400, []string{"username", "nonsense"}, "username: is required; 1 more field is invalid"},
+		{`{"username":"x y","email":"no","sex":"x","nonsense":1}`, 422,
+			[]string{"username", "email", "sex", "nonsense"},
+			"username: must contain only letters, digits, periods, underscores and hyphens; 3 more fields are invalid"},
+		{`{"email":"no","nonsense":1}`, 422, []string{"username", "email", "nonsense"},
+			"username: is required; 2 more fields are invalid"},
+		{`{"username":"ann","nonsense":1,"other":2}`, 400, []string{"nonsense", "other"},
+			"nonsense: unknown field; 1 more field is invalid"},
+		{`{"nonsense":1}`, 400, []string{"username", "nonsense"},
+			"username: is required; 1 more field is invalid"},
 		{`{}`, 422, []string{"username"}, "username: is required"},
 	} {
 		a := in.Call("POST", "/admin/list", c.body, "owner")
@@ -79,6 +91,7 @@ func TestValidation_AllFaultsReported(t *testing.T) {
 			t.Errorf("%s: %q", c.body, msg)
 		}
 	}
-	in.Call("POST", "/system/setting", `{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":1,"value":"a"}],"sort":"x"}`, "owner").
+	in.Call("POST", "/system/setting",
+		`{"key":"k","title":"T","type":"select","group_id":1,"options":[{"label":1,"value":"a"}],"sort":"x"}`, "owner").
 		Brief(422, `"msg":"options[0].label: must be a string; 1 more field is invalid"`)
 }

@@ -9,14 +9,19 @@ import (
 	"reeve/store/kv"
 )
 
-// TestRegistration_Expires: an app user who does not confirm the address within a day is deleted, with the link.
+// TestRegistration_Expires: an app user who does not confirm the address within a day is deleted,
+// with the link.
 func TestRegistration_Expires(t *testing.T) {
 	clock := clockAt(kv.TimeOf(time.Now()))
 	wait := func(d time.Duration) { clock.Store(int64(clock.now().Add(d))) }
 	db := open(t, t.TempDir(), Options{clock: clock.now})
 	update(t, db, func(tx *Tx) error {
 		for _, name := range []string{"ann", "ben", "cat"} {
-			if err := Register(tx, AppUser{Username: name, Email: name + "@example.org", Status: true}, "hash", "en"); err != nil {
+			if err := Register(tx, AppUser{
+				Username: name,
+				Email:    name + "@example.org",
+				Status:   true,
+			}, "hash", "en"); err != nil {
 				return err
 			}
 		}
@@ -53,7 +58,8 @@ func TestRegistration_Expires(t *testing.T) {
 	}
 	end(1, 2, 3)
 	update(t, db, func(tx *Tx) error { // begun again, with the same name
-		return Register(tx, AppUser{Username: "cat", Email: "CAT@example.org", Status: true}, "hash", "en")
+		return Register(tx, AppUser{Username: "cat", Email: "CAT@example.org", Status: true},
+			"hash", "en")
 	})
 	wait(time.Hour + time.Second)
 	view(t, db, func(tx *Tx) error {
@@ -83,7 +89,12 @@ func TestRegistration_PendingHasNoMobile(t *testing.T) {
 	})
 	for i := range 2 {
 		update(t, db, func(tx *Tx) error {
-			return Register(tx, AppUser{Username: fmt.Sprint("evil.", i), Email: fmt.Sprint("evil", i, "@example.org"), Mobile: "555", Status: true}, "hash", "en")
+			return Register(tx, AppUser{
+				Username: fmt.Sprint("evil.", i),
+				Email:    fmt.Sprint("evil", i, "@example.org"),
+				Mobile:   "555",
+				Status:   true,
+			}, "hash", "en")
 		})
 	}
 	view(t, db, func(tx *Tx) error {

@@ -18,9 +18,21 @@ func deskOffice(t *testing.T) (db *DB, desk *Actor) {
 		err := errors.Join(
 			Permissions.Create(tx, permission),
 			Roles.Create(tx, &Role{Name: "Owner", Status: true, DataScope: ScopeAll}),
-			Roles.Create(tx, &Role{Name: "Desk", Status: true, DataScope: ScopeTree, RuleIDs: []ID{1}}),
-			Roles.Create(tx, &Role{Name: "Editor", Status: true, DataScope: ScopeDept, RuleIDs: []ID{1}}),
-			Depts.Create(tx, &Dept{Name: "top"}), Depts.Create(tx, &Dept{Name: "below", ParentID: 1}), Depts.Create(tx, &Dept{Name: "apart"}),
+			Roles.Create(tx, &Role{
+				Name:      "Desk",
+				Status:    true,
+				DataScope: ScopeTree,
+				RuleIDs:   []ID{1},
+			}),
+			Roles.Create(tx, &Role{
+				Name:      "Editor",
+				Status:    true,
+				DataScope: ScopeDept,
+				RuleIDs:   []ID{1},
+			}),
+			Depts.Create(tx, &Dept{Name: "top"}),
+			Depts.Create(tx, &Dept{Name: "below", ParentID: 1}),
+			Depts.Create(tx, &Dept{Name: "apart"}),
 			Users.Create(tx, &User{Username: "owner", Status: true, RoleIDs: []ID{OwnerRole}}),
 			Users.Create(tx, &User{Username: "desk", Status: true, RoleIDs: []ID{2}, DeptID: 2}),
 		)
@@ -33,7 +45,12 @@ func TestActor_CurrentWhenWriting(t *testing.T) {
 	db, desk := deskOffice(t)
 	create := func(name string) error {
 		return db.Update(desk, func(tx *Tx) error {
-			return Roles.Create(tx, &Role{Name: name, Status: true, DataScope: ScopeDept, RuleIDs: []ID{1}})
+			return Roles.Create(tx, &Role{
+				Name:      name,
+				Status:    true,
+				DataScope: ScopeDept,
+				RuleIDs:   []ID{1},
+			})
 		})
 	}
 	if err := create("while in office"); err != nil {
@@ -74,10 +91,18 @@ func TestRole_NotWidenedForOtherDepts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db, desk := deskOffice(t)
 			update(t, db, func(tx *Tx) error {
-				return Users.Create(tx, &User{Username: "editor", Status: true, RoleIDs: []ID{3}, DeptID: c.dept})
+				return Users.Create(tx, &User{
+					Username: "editor",
+					Status:   true,
+					RoleIDs:  []ID{3},
+					DeptID:   c.dept,
+				})
 			})
 			err := db.Update(desk, func(tx *Tx) error {
-				_, err := Roles.Update(tx, 3, func(r *Role) error { r.DataScope = ScopeTree; return nil })
+				_, err := Roles.Update(tx, 3, func(r *Role) error {
+					r.DataScope = ScopeTree
+					return nil
+				})
 				return err
 			})
 			if errs.Is(err, errs.Denied) != c.denied || !c.denied && err != nil {

@@ -10,8 +10,8 @@ import (
 	"reeve/store/errs"
 )
 
-// What an app user may do is the same for HasPermission, Explain and ExplainAt, and what the records say,
-// after any changes.
+// What an app user may do is the same for HasPermission, Explain and ExplainAt, and what the
+// records say, after any changes.
 func TestAppPermissions_FollowRecords(t *testing.T) {
 	r := disktest.Random(t)
 	clock := clockAt(frozen())
@@ -21,7 +21,12 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 	flag := func() Flag { return r.IntN(8) > 0 }
 	changes := []func(*Tx) error{
 		func(tx *Tx) error {
-			return AppPermissions.Create(tx, &AppPermission{Key: key(), Name: "P", ParentID: ID(r.IntN(6)), Status: flag()})
+			return AppPermissions.Create(tx, &AppPermission{
+				Key:      key(),
+				Name:     "P",
+				ParentID: ID(r.IntN(6)),
+				Status:   flag(),
+			})
 		},
 		func(tx *Tx) error {
 			_, err := AppPermissions.Update(tx, id(12), func(p *AppPermission) error {
@@ -32,18 +37,32 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 		},
 		func(tx *Tx) error { return AppPermissions.Delete(tx, id(60)) },
 		func(tx *Tx) error {
-			return AppRoles.Create(tx, &AppRole{Name: fmt.Sprint("R", r.IntN(99)), Status: flag(), RuleIDs: []ID{id(9), id(9)}})
+			return AppRoles.Create(tx, &AppRole{
+				Name:    fmt.Sprint("R", r.IntN(99)),
+				Status:  flag(),
+				RuleIDs: []ID{id(9), id(9)},
+			})
 		},
 		func(tx *Tx) error {
-			_, err := AppRoles.Update(tx, id(8), func(v *AppRole) error { v.RuleIDs, v.Status = []ID{id(9), id(9)}, flag(); return nil })
+			_, err := AppRoles.Update(tx, id(8), func(v *AppRole) error {
+				v.RuleIDs, v.Status = []ID{id(9), id(9)}, flag()
+				return nil
+			})
 			return err
 		},
 		func(tx *Tx) error { return AppRoles.Delete(tx, id(60)) },
 		func(tx *Tx) error {
-			return AppUsers.Create(tx, &AppUser{Username: fmt.Sprint("u", r.IntN(1<<30)), Status: flag(), RoleIDs: []ID{id(6)}})
+			return AppUsers.Create(tx, &AppUser{
+				Username: fmt.Sprint("u", r.IntN(1<<30)),
+				Status:   flag(),
+				RoleIDs:  []ID{id(6)},
+			})
 		},
 		func(tx *Tx) error {
-			_, err := AppUsers.Update(tx, id(6), func(u *AppUser) error { u.RoleIDs, u.Status = []ID{id(8), id(8)}, flag(); return nil })
+			_, err := AppUsers.Update(tx, id(6), func(u *AppUser) error {
+				u.RoleIDs, u.Status = []ID{id(8), id(8)}, flag()
+				return nil
+			})
 			return err
 		},
 		func(tx *Tx) error { return AppUsers.Delete(tx, id(60)) },
@@ -56,9 +75,22 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 	}
 	update(t, db, func(tx *Tx) (err error) { // the log has begun, and most of the IDs below exist
 		for n := range 6 {
-			err = errors.Join(err, AppPermissions.Create(tx, &AppPermission{Key: fmt.Sprint("app.", n), Name: "P", Status: true}),
-				AppRoles.Create(tx, &AppRole{Name: fmt.Sprint("First", n), Status: true, RuleIDs: []ID{ID(n + 1)}}),
-				AppUsers.Create(tx, &AppUser{Username: fmt.Sprint("first", n), Status: true, RoleIDs: []ID{ID(n + 1)}}))
+			err = errors.Join(err,
+				AppPermissions.Create(tx, &AppPermission{
+					Key:    fmt.Sprint("app.", n),
+					Name:   "P",
+					Status: true,
+				}),
+				AppRoles.Create(tx, &AppRole{
+					Name:    fmt.Sprint("First", n),
+					Status:  true,
+					RuleIDs: []ID{ID(n + 1)},
+				}),
+				AppUsers.Create(tx, &AppUser{
+					Username: fmt.Sprint("first", n),
+					Status:   true,
+					RoleIDs:  []ID{ID(n + 1)},
+				}))
 		}
 		return err
 	})
@@ -74,14 +106,16 @@ func TestAppPermissions_FollowRecords(t *testing.T) {
 			user, key := id(8), key()
 			u, err := AppUsers.Get(tx, user)
 			if errs.Is(err, errs.NotFound) {
-				known = append(known, answer{clock.now(), user, key, explanationText(t, noAccess("unknown_user"))})
+				known = append(known,
+					answer{clock.now(), user, key, explanationText(t, noAccess("unknown_user"))})
 				return nil
 			}
 			noErr(t, err)
 			e := ExplainApp(tx, u, key)
 			want := bool(u.Status) && recordsAllow(t, tx, u, key)
 			if e.Allowed != want || bool(u.Status) && AppActor(u).HasPermission(tx, key) != want {
-				t.Fatalf("%s of %+v: %v %+v, want %v", key, u, AppActor(u).HasPermission(tx, key), e, want)
+				t.Fatalf("%s of %+v: %v %+v, want %v", key, u, AppActor(u).HasPermission(tx, key),
+					e, want)
 			}
 			if want {
 				granted++

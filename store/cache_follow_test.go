@@ -28,9 +28,11 @@ func settingsHold(tx *Tx) error {
 		return err
 	}
 	for what, same := range map[string]bool{
-		"settings": sameRows(kept.Settings, read.Settings), "groups": sameRows(kept.Groups, read.Groups),
-		"values": reflect.DeepEqual(keptValues, readValues), "records": sameRecords(kept.records, read.records),
-		"numbers": maps.Equal(kept.numbers, read.numbers), "names": maps.Equal(kept.ids, read.ids),
+		"settings": sameRows(kept.Settings, read.Settings),
+		"groups":   sameRows(kept.Groups, read.Groups),
+		"values":   reflect.DeepEqual(keptValues, readValues),
+		"records":  sameRecords(kept.records, read.records),
+		"numbers":  maps.Equal(kept.numbers, read.numbers), "names": maps.Equal(kept.ids, read.ids),
 	} {
 		if !same {
 			return fmt.Errorf("the %s in memory are not those in the file", what)
@@ -51,8 +53,10 @@ func dictsHold(tx *Tx) error {
 		return err
 	}
 	for what, same := range map[string]bool{
-		"dictionaries": sameRows(kept.Dicts, read.Dicts), "items": sameRecords(kept.items, read.items),
-		"records": sameRecords(kept.records, read.records), "enabled ones": reflect.DeepEqual(keptOpen, readOpen),
+		"dictionaries": sameRows(kept.Dicts, read.Dicts),
+		"items":        sameRecords(kept.items, read.items),
+		"records":      sameRecords(kept.records, read.records),
+		"enabled ones": reflect.DeepEqual(keptOpen, readOpen),
 	} {
 		if !same {
 			return fmt.Errorf("the %s in memory are not those in the file", what)
@@ -73,7 +77,8 @@ func rowsText[T any](rows []Row[T]) (text string) {
 
 // follows makes random writes, several in a commit. It checks the cache in some of them and
 // after each commit, and that earlier snapshots do not change.
-func follows(t *testing.T, db *DB, r *rand.Rand, write func(tx *Tx) error, holds func(tx *Tx) error, shown func(tx *Tx) func() string) {
+func follows(t *testing.T, db *DB, r *rand.Rand, write func(tx *Tx) error,
+	holds func(tx *Tx) error, shown func(tx *Tx) func() string) {
 	t.Helper()
 	for range disktest.Size(60, 400, 4000) {
 		var before func() string
@@ -82,7 +87,8 @@ func follows(t *testing.T, db *DB, r *rand.Rand, write func(tx *Tx) error, holds
 		update(t, db, func(tx *Tx) error {
 			for range 1 + r.IntN(8) {
 				err := write(tx)
-				if err != nil && !errs.Is(err, errs.Conflict) && !errs.Is(err, errs.NotFound) && !errs.Is(err, errs.Invalid) {
+				if err != nil && !errs.Is(err, errs.Conflict) && !errs.Is(err, errs.NotFound) &&
+					!errs.Is(err, errs.Invalid) {
 					return err
 				}
 				if r.IntN(4) == 0 {
@@ -107,7 +113,10 @@ func TestSettingCache_FollowsChanges(t *testing.T) {
 	write := func(tx *Tx) error {
 		switch r.IntN(9) {
 		case 0:
-			return SettingGroups.Create(tx, &SettingGroup{Key: fmt.Sprint("g", r.IntN(20)), Public: Flag(r.IntN(2) == 0)})
+			return SettingGroups.Create(tx, &SettingGroup{
+				Key:    fmt.Sprint("g", r.IntN(20)),
+				Public: Flag(r.IntN(2) == 0),
+			})
 		case 1:
 			_, err := SettingGroups.Update(tx, pick(12), func(g *SettingGroup) error {
 				g.Key, g.Public = fmt.Sprint("g", r.IntN(20)), Flag(r.IntN(2) == 0)
@@ -120,7 +129,13 @@ func TestSettingCache_FollowsChanges(t *testing.T) {
 			return Settings.Delete(tx, pick(80))
 		case 4, 5:
 			kind := []string{"input", "number", "switch", "secret", "json"}[r.IntN(5)]
-			return CreateSetting(tx, &Setting{GroupID: pick(12), Key: fmt.Sprint("k", r.IntN(30)), Type: kind, Values: "1", Sort: int64(r.IntN(5))})
+			return CreateSetting(tx, &Setting{
+				GroupID: pick(12),
+				Key:     fmt.Sprint("k", r.IntN(30)),
+				Type:    kind,
+				Values:  "1",
+				Sort:    int64(r.IntN(5)),
+			})
 		}
 		_, err := SaveSetting(tx, pick(80), func(s *Setting) error {
 			switch r.IntN(5) {
@@ -140,7 +155,8 @@ func TestSettingCache_FollowsChanges(t *testing.T) {
 	follows(t, db, r, write, settingsHold, func(tx *Tx) func() string {
 		c := SettingCache.Get(tx)
 		return func() string {
-			return rowsText(c.Settings) + rowsText(c.Groups) + fmt.Sprint(c.ids, c.numbers, c.records.Len())
+			return rowsText(c.Settings) + rowsText(c.Groups) + fmt.Sprint(c.ids, c.numbers,
+				c.records.Len())
 		}
 	})
 }
@@ -152,16 +168,27 @@ func TestDictCache_FollowsChanges(t *testing.T) {
 	write := func(tx *Tx) error {
 		switch r.IntN(8) {
 		case 0:
-			return Dicts.Create(tx, &Dict{Code: fmt.Sprint("d", r.IntN(20)), Status: Flag(r.IntN(2) == 0)})
+			return Dicts.Create(tx, &Dict{
+				Code:   fmt.Sprint("d", r.IntN(20)),
+				Status: Flag(r.IntN(2) == 0),
+			})
 		case 1:
-			_, err := Dicts.Update(tx, pick(12), func(d *Dict) error { d.Status, d.Code = !d.Status, fmt.Sprint("d", r.IntN(20)); return nil })
+			_, err := Dicts.Update(tx, pick(12), func(d *Dict) error {
+				d.Status, d.Code = !d.Status, fmt.Sprint("d", r.IntN(20))
+				return nil
+			})
 			return err
 		case 2:
 			return Dicts.Delete(tx, pick(12))
 		case 3:
 			return DictItems.Delete(tx, pick(80))
 		case 4, 5:
-			return DictItems.Create(tx, &DictItem{DictID: pick(12), Value: fmt.Sprint(r.IntN(30)), Switch: Flag(r.IntN(2) == 0), Sort: int64(r.IntN(5))})
+			return DictItems.Create(tx, &DictItem{
+				DictID: pick(12),
+				Value:  fmt.Sprint(r.IntN(30)),
+				Switch: Flag(r.IntN(2) == 0),
+				Sort:   int64(r.IntN(5)),
+			})
 		}
 		_, err := DictItems.Update(tx, pick(80), func(i *DictItem) error {
 			if r.IntN(3) == 0 {
@@ -205,7 +232,10 @@ func BenchmarkCacheFollows(b *testing.B) {
 				})
 			})
 			compareBuilds(b, db, SettingCache, func(tx *Tx, i int) error {
-				_, err := Settings.Update(tx, ID(i%n+1), func(s *Setting) error { s.Values = fmt.Sprint(i); return nil })
+				_, err := Settings.Update(tx, ID(i%n+1), func(s *Setting) error {
+					s.Values = fmt.Sprint(i)
+					return nil
+				})
 				return err
 			})
 		})
@@ -213,14 +243,28 @@ func BenchmarkCacheFollows(b *testing.B) {
 			db := open(b, b.TempDir(), Options{})
 			fill(b, db, n, func(tx *Tx, i int) error {
 				if i%100 == 0 {
-					if err := Dicts.Create(tx, &Dict{Code: fmt.Sprint("dict_", i), Name: "Dictionary", Type: "tag", Status: true}); err != nil {
+					if err := Dicts.Create(tx, &Dict{
+						Code:   fmt.Sprint("dict_", i),
+						Name:   "Dictionary",
+						Type:   "tag",
+						Status: true,
+					}); err != nil {
 						return err
 					}
 				}
-				return DictItems.Create(tx, &DictItem{DictID: ID(i/100 + 1), Label: fmt.Sprint("Label ", i), Value: fmt.Sprint(i), Switch: true, Status: "success"})
+				return DictItems.Create(tx, &DictItem{
+					DictID: ID(i/100 + 1),
+					Label:  fmt.Sprint("Label ", i),
+					Value:  fmt.Sprint(i),
+					Switch: true,
+					Status: "success",
+				})
 			})
 			compareBuilds(b, db, DictCache, func(tx *Tx, i int) error {
-				_, err := DictItems.Update(tx, ID(i%n+1), func(d *DictItem) error { d.Label = fmt.Sprint(i); return nil })
+				_, err := DictItems.Update(tx, ID(i%n+1), func(d *DictItem) error {
+					d.Label = fmt.Sprint(i)
+					return nil
+				})
 				return err
 			})
 		})

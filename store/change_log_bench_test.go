@@ -15,7 +15,8 @@ func BenchmarkChangeLog(b *testing.B) {
 	without.LogEntry, without.LogCheckpoint = nil, nil
 	for _, writers := range []int{1, 64} {
 		b.Run(fmt.Sprint(writers, " writers"), func(b *testing.B) {
-			dbs := [2]*DB{open(b, b.TempDir(), Options{}), open(b, b.TempDir(), Options{schema: &without})}
+			dbs := [2]*DB{open(b, b.TempDir(), Options{}),
+				open(b, b.TempDir(), Options{schema: &without})}
 			var ids [2][]ID
 			for i, db := range dbs {
 				update(b, db, func(tx *Tx) error {

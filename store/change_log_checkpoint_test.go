@@ -19,7 +19,9 @@ func TestCheckpoint_EveryRoleAssignment(t *testing.T) {
 		var want, got []CheckpointUser
 		for u, err := range Users.All(tx) {
 			noErr(t, err)
-			want = append(want, CheckpointUser{u.ID, u.DeptID, bool(u.Status), slices.Clip(append([]ID(nil), u.RoleIDs...))})
+			want = append(want,
+				CheckpointUser{u.ID, u.DeptID, bool(u.Status),
+					slices.Clip(append([]ID(nil), u.RoleIDs...))})
 		}
 		if !c.EachUser(func(u CheckpointUser) bool { got = append(got, u); return true }) {
 			t.Error("the list is damaged")

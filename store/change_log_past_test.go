@@ -87,8 +87,8 @@ func explanationText(t testing.TB, e *Explanation) string {
 	return string(text)
 }
 
-// live makes random changes, with other entries between them. Several entries can have the same time,
-// and the clock is set back now and then.
+// live makes random changes, with other entries between them. Several entries can have the same
+// time, and the clock is set back now and then.
 func (h *history) live(entries int) {
 	for end := len(h.moments) + entries; len(h.moments) < end; {
 		switch n := h.r.IntN(40); {
@@ -120,16 +120,28 @@ func (h *history) change(tx *Tx) (err error) {
 	case 0:
 		err = stir(tx, r)
 	case 1:
-		err = Permissions.Create(tx, &Permission{Key: fmt.Sprint("k.", r.IntN(historyKeys)), Name: "<new>", ParentID: ID(r.IntN(4)), Type: PagePermission, Status: true})
+		err = Permissions.Create(tx, &Permission{
+			Key:      fmt.Sprint("k.", r.IntN(historyKeys)),
+			Name:     "<new>",
+			ParentID: ID(r.IntN(4)),
+			Type:     PagePermission,
+			Status:   true,
+		})
 	case 2:
 		err = Permissions.Delete(tx, id(22))
 	case 3:
 		_, err = Permissions.Update(tx, id(20), func(p *Permission) error {
-			p.Name, p.ParentID, p.Key = fmt.Sprint("P", r.IntN(9)), ID(r.IntN(6)), fmt.Sprint("k.", r.IntN(historyKeys))
+			p.Name, p.ParentID, p.Key = fmt.Sprint("P", r.IntN(9)), ID(r.IntN(6)), fmt.Sprint("k.",
+				r.IntN(historyKeys))
 			return nil
 		})
 	case 4:
-		err = Roles.Create(tx, &Role{Name: fmt.Sprint("N", r.IntN(99)), Status: true, RuleIDs: []ID{id(16)}, DataScope: ScopeTree})
+		err = Roles.Create(tx, &Role{
+			Name:      fmt.Sprint("N", r.IntN(99)),
+			Status:    true,
+			RuleIDs:   []ID{id(16)},
+			DataScope: ScopeTree,
+		})
 	case 5:
 		err = Roles.Delete(tx, id(14)+1)
 	case 6:
@@ -142,9 +154,17 @@ func (h *history) change(tx *Tx) (err error) {
 	case 8:
 		err = Depts.Delete(tx, id(16))
 	case 9:
-		_, err = Depts.Update(tx, id(12), func(d *Dept) error { d.ParentID, d.Status = ID(r.IntN(12)), !d.Status; return nil })
+		_, err = Depts.Update(tx, id(12), func(d *Dept) error {
+			d.ParentID, d.Status = ID(r.IntN(12)), !d.Status
+			return nil
+		})
 	case 10:
-		err = Users.Create(tx, &User{Username: fmt.Sprint("new", r.IntN(1<<30)), Status: true, RoleIDs: []ID{id(12), id(12)}[:r.IntN(3)], DeptID: ID(r.IntN(9))})
+		err = Users.Create(tx, &User{
+			Username: fmt.Sprint("new", r.IntN(1<<30)),
+			Status:   true,
+			RoleIDs:  []ID{id(12), id(12)}[:r.IntN(3)],
+			DeptID:   ID(r.IntN(9)),
+		})
 	case 11:
 		err = Users.Delete(tx, id(historyUsers-2)+2)
 	case 12:
@@ -169,7 +189,12 @@ func (h *history) mustExplain(at Time) {
 	m := h.at(at)
 	for range 2 {
 		user, key := ID(h.r.IntN(historyUsers)+1), h.r.IntN(historyKeys)
-		want := explanationText(h.t, &Explanation{Reason: "unknown", Roles: []RoleID{}, Path: []Step{}, KnownFrom: h.moments[1].at})
+		want := explanationText(h.t, &Explanation{
+			Reason:    "unknown",
+			Roles:     []RoleID{},
+			Path:      []Step{},
+			KnownFrom: h.moments[1].at,
+		})
 		if m != nil {
 			want = m.answers[question(user, key)]
 		}
@@ -206,7 +231,8 @@ func (h *history) mustReach(m *moment) (forwards, backwards int) {
 				e = policy.explain(u, fmt.Sprint("k.", key))
 			}
 			if got, want := explanationText(h.t, e), m.answers[question(user, key)]; got != want {
-				h.t.Fatalf("entry %d from %d, %s:\n got %s\nwant %s", m.seq, from, question(user, key), got, want)
+				h.t.Fatalf("entry %d from %d, %s:\n got %s\nwant %s", m.seq, from,
+					question(user, key), got, want)
 			}
 		}
 	}
@@ -231,7 +257,8 @@ func TestExplainAt_MatchesPast(t *testing.T) {
 	}
 	h.mustExplain(h.clock.now())
 	h.mustExplain(0)
-	t.Logf("%d entries, %d segments: %d forwards, %d backwards", len(h.moments), len(h.db.LogSegments()), forwards, backwards)
+	t.Logf("%d entries, %d segments: %d forwards, %d backwards", len(h.moments),
+		len(h.db.LogSegments()), forwards, backwards)
 	if len(h.db.LogSegments()) < 2 || forwards == 0 || backwards == 0 {
 		t.Error("too few segments or directions")
 	}

@@ -125,7 +125,8 @@ func (r *logReplay) follow(tx *Tx) error {
 					continue
 				}
 				if old := open(f.Old); old != record[f.Name] {
-					failed = fmt.Errorf("entry %d: %s: %s was %s, it says %s", e.Seq, name, f.Name, record[f.Name], old)
+					failed = fmt.Errorf("entry %d: %s: %s was %s, it says %s", e.Seq, name, f.Name,
+						record[f.Name], old)
 				}
 				if record[f.Name] = open(f.New); record[f.Name] == "" {
 					delete(record, f.Name)
@@ -176,12 +177,19 @@ func newReplay(t *testing.T, db *DB) *logReplay {
 
 // A new field needs a decision: personal data and secrets must not be stored as they are.
 func TestChangeLog_ClassOfEveryField(t *testing.T) {
-	names := map[fieldClass]string{plainField: "plain", personalField: "personal", secretField: "secret", sealedField: "sealed", ignoredField: "ignored"}
+	names := map[fieldClass]string{
+		plainField:    "plain",
+		personalField: "personal",
+		secretField:   "secret",
+		sealedField:   "sealed",
+		ignoredField:  "ignored",
+	}
 	var lines []string
 	for _, table := range reeve.Tables {
 		if fields := fieldsOf(table); fields != nil {
 			for _, name := range slices.Sorted(maps.Keys(fields.byName)) {
-				lines = append(lines, fmt.Sprintf("%s.%s %s", table.Name(), name, names[fields.byName[name].class]))
+				lines = append(lines,
+					fmt.Sprintf("%s.%s %s", table.Name(), name, names[fields.byName[name].class]))
 			}
 		}
 	}
@@ -192,7 +200,8 @@ func TestChangeLog_ClassOfEveryField(t *testing.T) {
 	}
 	if want := string(disktest.ReadFile(t, path)); got != want {
 		t.Errorf("the change log keeps new fields as below: give a field with personal data or a secret the tag log:\"personal\" or "+
-			"log:\"secret\", then run go test ./store -run ClassOfEveryField -args -update:\n%s", cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
+			"log:\"secret\", then run go test ./store -run ClassOfEveryField -args -update:\n%s",
+			cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")))
 	}
 }
 
@@ -200,7 +209,11 @@ func TestChangeLog_ClassOfEveryField(t *testing.T) {
 func TestChangeLog_Entry(t *testing.T) {
 	db := open(t, t.TempDir(), Options{})
 	update(t, db, func(tx *Tx) error {
-		return Users.Create(tx, &User{Username: "lovelace.ada", Email: "ada@example.org", Status: true})
+		return Users.Create(tx, &User{
+			Username: "lovelace.ada",
+			Email:    "ada@example.org",
+			Status:   true,
+		})
 	})
 	var user ID
 	view(t, db, func(tx *Tx) error {
@@ -208,10 +221,21 @@ func TestChangeLog_Entry(t *testing.T) {
 		user = u.ID
 		return err
 	})
-	origin := &Origin{Operation: audit.Operation{Method: "PUT", Route: "/x/:id", Title: "Change"}, RequestID: "r-1", Reason: "asked to", SessionID: 7, User: Account{ID: user}}
+	origin := &Origin{
+		Operation: audit.Operation{Method: "PUT", Route: "/x/:id", Title: "Change"},
+		RequestID: "r-1",
+		Reason:    "asked to",
+		SessionID: 7,
+		User:      Account{ID: user},
+	}
 	handle := db.WithRecorder(nil).For("PUT /x/:id", nil).From(origin)
 	noErr(t, handle.Update(System, func(tx *Tx) error {
-		_, err := Users.Update(tx, user, func(u *User) error { u.Email = "lovelace@example.org"; u.Status = false; u.Status = true; return nil })
+		_, err := Users.Update(tx, user, func(u *User) error {
+			u.Email = "lovelace@example.org"
+			u.Status = false
+			u.Status = true
+			return nil
+		})
 		if err == nil {
 			err = SetHash(tx, Account{ID: user}, "the hash", false, 0)
 		}
@@ -233,7 +257,8 @@ func TestChangeLog_Entry(t *testing.T) {
 		disktest.Equal(t, "reason", e.Reason+" "+e.RequestID, "asked to r-1")
 		disktest.Equal(t, "changes", len(e.Changes), 2)
 		name, known, err := ReadLogged(tx, e.Actor.Name)
-		disktest.Equal(t, "name of the actor", fmt.Sprintf("%s %v %v", name, known, err), `"lovelace.ada" true <nil>`)
+		disktest.Equal(t, "name of the actor", fmt.Sprintf("%s %v %v", name, known, err),
+			`"lovelace.ada" true <nil>`)
 		f := e.Changes[0].Fields
 		if len(f) != 1 || f[0].Name != "email" {
 			t.Fatalf("fields: %+v", f)
@@ -247,7 +272,8 @@ func TestChangeLog_Entry(t *testing.T) {
 // membersOf finds what decoding finds.
 func TestRecordMembers(t *testing.T) {
 	for _, text := range []string{
-		`{}`, `{"a":1}`, `{"id":1,"b":"x\\","c":"a\"},{","d":{"e":[1,"]}"]},"f":[],"g":null}`, `{"a":[{"b":1},{"c":","}],"d":-1.5e3,"e":"客"}`,
+		`{}`, `{"a":1}`, `{"id":1,"b":"x\\","c":"a\"},{","d":{"e":[1,"]}"]},"f":[],"g":null}`,
+		`{"a":[{"b":1},{"c":","}],"d":-1.5e3,"e":"客"}`,
 	} {
 		var want map[string]json.RawMessage
 		noErr(t, json.Unmarshal([]byte(text), &want))

@@ -39,7 +39,10 @@ func applyFields(db *DB) error {
 	handle := db.WithRecorder(nil)
 	for {
 		var work *Applying
-		err := db.View(System, func(tx *Tx) (err error) { work, err = UnappliedFields(tx); return err })
+		err := db.View(System, func(tx *Tx) (err error) {
+			work, err = UnappliedFields(tx)
+			return err
+		})
 		if err != nil || work == nil {
 			return err
 		}
@@ -60,7 +63,8 @@ func withFields(t *testing.T, n int, fields ...*CustomField) *DB {
 	t.Helper()
 	db := open(t, t.TempDir(), Options{})
 	update(t, db, func(tx *Tx) error {
-		err := errors.Join(Roles.Create(tx, &Role{Name: "Owner", Status: true, DataScope: ScopeAll}),
+		err := errors.Join(Roles.Create(tx,
+			&Role{Name: "Owner", Status: true, DataScope: ScopeAll}),
 			Users.Create(tx, &User{Username: "boss", Status: true, RoleIDs: []ID{OwnerRole}}))
 		if err != nil {
 			return err
@@ -87,7 +91,8 @@ func withFields(t *testing.T, n int, fields ...*CustomField) *DB {
 	return db
 }
 
-// owner returns the owner of withFields. The program's own changes do not count as those of a declaration.
+// owner returns the owner of withFields. The program's own changes do not count as those of a
+// declaration.
 func owner() *Actor { return &Actor{ID: 1, Username: "boss", RoleIDs: []ID{OwnerRole}} }
 
 func valueFor(f *CustomField, i int) string {
@@ -128,7 +133,8 @@ func want(t *testing.T, what string, ids []ID, want ...ID) {
 
 func TestCustomField_Filter(t *testing.T) {
 	t.Parallel()
-	team, tags, age := newField("team", "select"), newField("tags", "checkbox"), newField("age", "number")
+	team, tags, age := newField("team", "select"), newField("tags", "checkbox"), newField("age",
+		"number")
 	team.Options, tags.Options = []Option{{"A", "a"}, {"B", "b"}}, []Option{{"A", "a"}, {"B", "b"}}
 	team.Filterable, tags.Filterable, age.Filterable = true, true, true
 	db := withFields(t, 6, team, tags, age)
@@ -139,13 +145,15 @@ func TestCustomField_Filter(t *testing.T) {
 	for _, r := range []struct {
 		low, high string
 		want      []ID
-	}{{"-7", "2", []ID{2, 3, 4, 5}}, {"", "-7", []ID{1, 2}}, {"-4.5", "", []ID{3, 4, 5, 6}}, {"100", "", nil}} {
+	}{{"-7", "2", []ID{2, 3, 4, 5}}, {"", "-7", []ID{1, 2}}, {"-4.5", "", []ID{3, 4, 5, 6}},
+		{"100", "", nil}} {
 		view(t, db, func(tx *Tx) error {
 			c, err := FieldRange(tx, AppUserByField, age, r.low, r.high)
 			if err != nil {
 				return err
 			}
-			ids, err := AppUsers.FindIDs(tx, kv.Query[AppUser]{Where: []kv.Condition{c}, Limit: 100})
+			ids, err := AppUsers.FindIDs(tx,
+				kv.Query[AppUser]{Where: []kv.Condition{c}, Limit: 100})
 			want(t, "age from "+r.low+" to "+r.high, ids, r.want...)
 			return err
 		})
@@ -159,7 +167,10 @@ func TestCustomField_RecordsFollow(t *testing.T) {
 	db := withFields(t, 4*applyStep+3, newField("nick", "input"))
 	searched := func() (ids []ID) {
 		view(t, db, func(tx *Tx) (err error) {
-			ids, err = AppUsers.FindIDs(tx, kv.Query[AppUser]{Search: fold.Search("VALUE 7"), Limit: 100})
+			ids, err = AppUsers.FindIDs(tx, kv.Query[AppUser]{
+				Search: fold.Search("VALUE 7"),
+				Limit:  100,
+			})
 			return err
 		})
 		return ids
@@ -193,7 +204,9 @@ func TestCustomField_RecordsFollow(t *testing.T) {
 	applyAll(t, db)
 	want(t, "not searchable any more", searched())
 
-	if err := db.Update(owner(), func(tx *Tx) error { return DeleteCustomField(tx, 1) }); err != nil {
+	if err := db.Update(owner(), func(tx *Tx) error {
+		return DeleteCustomField(tx, 1)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	applyAll(t, db)
@@ -216,7 +229,10 @@ func TestUniqueCustomFields(t *testing.T) {
 	db := withFields(t, 3, newField("code", "input"))
 	give := func(id ID, value string) error {
 		return db.Update(System, func(tx *Tx) error {
-			_, err := AppUsers.Update(tx, id, func(u *AppUser) error { u.Fields = u.Fields.With(1, value); return nil })
+			_, err := AppUsers.Update(tx, id, func(u *AppUser) error {
+				u.Fields = u.Fields.With(1, value)
+				return nil
+			})
 			return err
 		})
 	}
@@ -231,7 +247,10 @@ func TestUniqueCustomFields(t *testing.T) {
 		applyAll(t, db)
 	}
 	change(func(tx *Tx) error {
-		_, err := CustomFields.Update(tx, 1, func(f *CustomField) error { f.Unique, f.Filterable = true, true; return nil })
+		_, err := CustomFields.Update(tx, 1, func(f *CustomField) error {
+			f.Unique, f.Filterable = true, true
+			return nil
+		})
 		return err
 	})
 	view(t, db, func(tx *Tx) error {
@@ -242,7 +261,8 @@ func TestUniqueCustomFields(t *testing.T) {
 		}
 		return err
 	})
-	if err := give(3, "value 0"); !errs.Is(err, errs.Conflict) || errs.Of(err).Fields["fields.code"].String() == "" {
+	if err := give(3, "value 0"); !errs.Is(err, errs.Conflict) ||
+		errs.Of(err).Fields["fields.code"].String() == "" {
 		t.Errorf("a second user with the value: %v", err)
 	}
 	if err := give(3, "another"); err != nil {
@@ -264,7 +284,10 @@ func TestCustomField_DuplicatesChange(t *testing.T) {
 	give := func(id ID, value string) {
 		t.Helper()
 		update(t, db, func(tx *Tx) error {
-			_, err := AppUsers.Update(tx, id, func(u *AppUser) error { u.Fields = u.Fields.With(1, value); return nil })
+			_, err := AppUsers.Update(tx, id, func(u *AppUser) error {
+				u.Fields = u.Fields.With(1, value)
+				return nil
+			})
 			return err
 		})
 	}
@@ -296,19 +319,24 @@ func TestCustomField_DuplicatesChange(t *testing.T) {
 		if err == nil && (!bool(f.Applied) || len(f.Duplicates) != 1) {
 			t.Errorf("duplicates: %v", f.Duplicates) // one of 2 and 3
 		}
-		ids, err2 := AppUsers.FindIDs(tx, kv.Query[AppUser]{Search: fold.Search("same"), Limit: 100})
+		ids, err2 := AppUsers.FindIDs(tx,
+			kv.Query[AppUser]{Search: fold.Search("same"), Limit: 100})
 		want(t, "a search", ids, 2, 3)
 		return errors.Join(err, err2)
 	})
 	mustVerify(t, db)
 }
 
-// TestCustomField_UnlistedDuplicates: when those that were found are resolved before the run ends, it begins again.
+// TestCustomField_UnlistedDuplicates: when those that were found are resolved before the run ends,
+// it begins again.
 func TestCustomField_UnlistedDuplicates(t *testing.T) {
 	t.Parallel()
 	db := withFields(t, 2*applyStep, newField("code", "input"))
 	give := func(tx *Tx, id ID, value string) error {
-		_, err := AppUsers.Update(tx, id, func(u *AppUser) error { u.Fields = u.Fields.With(1, value); return nil })
+		_, err := AppUsers.Update(tx, id, func(u *AppUser) error {
+			u.Fields = u.Fields.With(1, value)
+			return nil
+		})
 		return err
 	}
 	last := ID(2 * applyStep)
@@ -321,7 +349,10 @@ func TestCustomField_UnlistedDuplicates(t *testing.T) {
 		return errors.Join(give(tx, last-1, "late"), give(tx, last, "late"))
 	})
 	noErr(t, db.Update(owner(), func(tx *Tx) error {
-		_, err := CustomFields.Update(tx, 1, func(f *CustomField) error { f.Unique, f.Filterable = true, true; return nil })
+		_, err := CustomFields.Update(tx, 1, func(f *CustomField) error {
+			f.Unique, f.Filterable = true, true
+			return nil
+		})
 		return err
 	}))
 	var work *Applying
@@ -392,7 +423,10 @@ func TestCustomField_WriteAccess(t *testing.T) {
 		})
 	}
 	err := db.Update(&Actor{ID: 1, App: true, Username: "user0"}, func(tx *Tx) error {
-		_, err := AppUsers.Update(tx, 1, func(u *AppUser) error { u.Fields = u.Fields.With(2, "7"); return nil })
+		_, err := AppUsers.Update(tx, 1, func(u *AppUser) error {
+			u.Fields = u.Fields.With(2, "7")
+			return nil
+		})
 		return err
 	})
 	if !errs.Is(err, errs.Denied) {
@@ -400,7 +434,8 @@ func TestCustomField_WriteAccess(t *testing.T) {
 	}
 }
 
-// TestCustomField_TypeUsesMatchConsole: the console has a table of its own of how the values of a type can be found.
+// TestCustomField_TypeUsesMatchConsole: the console has a table of its own of how the values of a
+// type can be found.
 func TestCustomField_TypeUsesMatchConsole(t *testing.T) {
 	source, err := os.ReadFile("../embed/console/src/pages/fields/uses.ts")
 	noErr(t, err)

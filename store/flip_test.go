@@ -65,7 +65,9 @@ func askCollection[T any](r *reading, db *DB, c *kv.Collection[T], ids int) {
 	r.ask(db, "all of "+c.Name(), func(tx *Tx) ([]string, error) { return list(c.All(tx)) })
 	r.ask(db, "count of "+c.Name(), func(tx *Tx) ([]string, error) { return counted(c.Count(tx)) })
 	for id := range ID(ids) {
-		r.ask(db, fmt.Sprint(c.Name(), " ", id+1), func(tx *Tx) ([]string, error) { return one(c.Get(tx, id+1)) })
+		r.ask(db, fmt.Sprint(c.Name(), " ", id+1), func(tx *Tx) ([]string, error) {
+			return one(c.Get(tx, id+1))
+		})
 	}
 }
 
@@ -79,14 +81,20 @@ func counted(n int, err error) ([]string, error) {
 
 func askUnique[T any](r *reading, db *DB, u *kv.Unique[T], values ...string) {
 	for _, value := range values {
-		r.ask(db, u.Name()+" "+value, func(tx *Tx) ([]string, error) { return one(u.Get(tx, value)) })
+		r.ask(db, u.Name()+" "+value, func(tx *Tx) ([]string, error) {
+			return one(u.Get(tx, value))
+		})
 	}
 }
 
 func askMany[T any, K kv.Key](r *reading, db *DB, m *kv.Many[T, K], values ...K) {
 	for _, value := range values {
-		r.ask(db, fmt.Sprint(m.Name(), " ", value), func(tx *Tx) ([]string, error) { return list(m.All(tx, value)) })
-		r.ask(db, fmt.Sprint(m.Name(), " count ", value), func(tx *Tx) ([]string, error) { return counted(m.Count(tx, value)) })
+		r.ask(db, fmt.Sprint(m.Name(), " ", value), func(tx *Tx) ([]string, error) {
+			return list(m.All(tx, value))
+		})
+		r.ask(db, fmt.Sprint(m.Name(), " count ", value), func(tx *Tx) ([]string, error) {
+			return counted(m.Count(tx, value))
+		})
 	}
 }
 
@@ -97,7 +105,8 @@ func readAll(db *DB) *reading {
 	for i := range 70 {
 		ids = append(ids, ID(i+1))
 		values = append(values, fmt.Sprintf("%d.item %d", i/2+1, i))
-		for _, kind := range []string{"user ", "user@", "role ", "perm ", "group", "token ", "app ", "dict "} {
+		for _, kind := range []string{"user ", "user@", "role ", "perm ", "group", "token ",
+			"app ", "dict "} {
 			names[kind] = append(names[kind], kind+strconv.Itoa(i))
 		}
 	}
@@ -169,7 +178,8 @@ func readAll(db *DB) *reading {
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			return nil, err
 		}
-		return []string{string(all), string(parents), string(values.Effective), SiteTitle.Get(tx), string(dicts.JSON)}, nil
+		return []string{string(all), string(parents), string(values.Effective), SiteTitle.Get(tx),
+			string(dicts.JSON)}, nil
 	})
 	return r
 }
@@ -184,7 +194,8 @@ func (r *reading) compare(truth *reading) (differs bool, wrong []string) {
 		for _, answer := range got {
 			at := slices.Index(rest, answer)
 			if at < 0 {
-				wrong = append(wrong, fmt.Sprintf("%s: got %.300s, want %.600q", question, answer, want))
+				wrong = append(wrong,
+					fmt.Sprintf("%s: got %.300s, want %.600q", question, answer, want))
 				break
 			}
 			rest = rest[at+1:]
@@ -201,7 +212,8 @@ func flipsChild() int {
 	count, err2 := strconv.Atoi(os.Getenv("REEVE_TEST_COUNT"))
 	clean, err3 := os.ReadFile(filepath.Join(from, dataName))
 	key, err4 := os.ReadFile(filepath.Join(from, keyName))
-	for _, err := range []error{err1, err2, err3, err4, os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, keyName), key, 0o600)} {
+	for _, err := range []error{err1, err2, err3, err4, os.Mkdir(dir, 0o700),
+		os.WriteFile(filepath.Join(dir, keyName), key, 0o600)} {
 		if err != nil {
 			fmt.Println("FAIL", err)
 			return 1
@@ -243,7 +255,8 @@ func tryFlipped(dir, before string, truth *reading) string {
 	if err != nil {
 		return "FAIL verify: " + err.Error()
 	}
-	if after, err := os.ReadFile(filepath.Join(dir, dataName)); err != nil || string(after) != before {
+	if after, err := os.ReadFile(filepath.Join(dir, dataName)); err != nil ||
+		string(after) != before {
 		return "FAIL verifying changed the file"
 	}
 	told := len(report.Faults) > 0
@@ -258,8 +271,12 @@ func tryFlipped(dir, before string, truth *reading) string {
 	}
 	defer db.Close()
 	differs, wrong := readAll(db).compare(truth)
-	if slices.ContainsFunc(db.Warnings(), func(text string) bool { return strings.Contains(text, "; it was removed") }) {
-		wrong = slices.DeleteFunc(wrong, func(text string) bool { return strings.HasPrefix(text, "count of session") })
+	if slices.ContainsFunc(db.Warnings(), func(text string) bool {
+		return strings.Contains(text, "; it was removed")
+	}) {
+		wrong = slices.DeleteFunc(wrong, func(text string) bool {
+			return strings.HasPrefix(text, "count of session")
+		})
 	}
 	switch {
 	case len(wrong) > 0:
@@ -282,7 +299,8 @@ func TestFlippedBits(t *testing.T) {
 	batch := min(total, 250)
 	hit := func() bool { return outcomes["refused"] > 0 && outcomes["differs"] > 0 }
 	for done := 0; done < total || !hit() && done < 10*total; done += batch { // a few flips can all miss
-		out, err := child(t, "flips", 5*time.Minute, dirVar+"="+dir, modeVar+"="+strconv.FormatUint(r.Uint64(), 10),
+		out, err := child(t, "flips", 5*time.Minute, dirVar+"="+dir,
+			modeVar+"="+strconv.FormatUint(r.Uint64(), 10),
 			"REEVE_TEST_COUNT="+strconv.Itoa(batch))
 		if err != nil {
 			t.Errorf("the reader hung or crashed: %v: …%s", err, out[max(0, len(out)-3000):])

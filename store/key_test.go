@@ -49,11 +49,13 @@ func keysHold(tx *Tx) error {
 		for id, p := range rules.permissions.All() {
 			has := a.HasPermission(tx, p.Key)
 			if has && !isOwner && !may[id] {
-				return fmt.Errorf("key %d has %s, which its owner %d can't give to it", k.ID, p.Key, owner.ID)
+				return fmt.Errorf("key %d has %s, which its owner %d can't give to it", k.ID,
+					p.Key, owner.ID)
 			}
 			e, err := ExplainKey(tx, k, p.Key)
 			if err != nil || e.Allowed != has {
-				return fmt.Errorf("key %d has %s: %t, explained as %+v (%v)", k.ID, p.Key, has, e, err)
+				return fmt.Errorf("key %d has %s: %t, explained as %+v (%v)", k.ID, p.Key, has, e,
+					err)
 			}
 		}
 		if got := a.Scope(tx); !isOwner && !got.within(scope) {
@@ -88,7 +90,10 @@ func TestAPIKey_PausedByRestore(t *testing.T) {
 				if _, err := KeyActor(tx, k); k.Paused != KeyRestored || err == nil {
 					t.Errorf("key %d of user %d: paused %q, %v", k.ID, k.UserID, k.Paused, err)
 				}
-				_, err := APIKeys.Update(tx, k.ID, func(k *APIKey) error { k.Paused = ""; return nil })
+				_, err := APIKeys.Update(tx, k.ID, func(k *APIKey) error {
+					k.Paused = ""
+					return nil
+				})
 				return err
 			}
 			return nil

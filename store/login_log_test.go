@@ -45,11 +45,16 @@ func TestLoginLog_Bound(t *testing.T) {
 			}{{LoginSucceeded, 10}, {LoginFailed, 10}, {LoginThrottled, 20}} {
 				for range rows.n {
 					clock.Add(1)
-					update(t, db, func(tx *Tx) error { return LoginLogs.Create(tx, &LoginLog{Result: rows.result, Username: "a"}) })
+					update(t, db, func(tx *Tx) error {
+						return LoginLogs.Create(tx, &LoginLog{Result: rows.result, Username: "a"})
+					})
 				}
 			}
 			for range test.runs {
-				update(t, db, func(tx *Tx) error { _, err := TrimLoginLog(tx, test.before, test.keep, test.limit); return err })
+				update(t, db, func(tx *Tx) error {
+					_, err := TrimLoginLog(tx, test.before, test.keep, test.limit)
+					return err
+				})
 			}
 			view(t, db, func(tx *Tx) error {
 				disktest.Equal(t, "rows by result", count(tx), test.want)

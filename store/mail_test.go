@@ -20,7 +20,10 @@ func TestMailQueue_LimitPerPerson(t *testing.T) {
 			}
 			m, err := LastMail(tx, PasswordReset, who)
 			if err == nil {
-				_, err = Mails.Update(tx, m.ID, func(m *Mail) error { m.State, m.NextAt = MailSent, 0; return nil })
+				_, err = Mails.Update(tx, m.ID, func(m *Mail) error {
+					m.State, m.NextAt = MailSent, 0
+					return nil
+				})
 			}
 			return err
 		})

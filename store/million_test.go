@@ -69,13 +69,16 @@ func million(t *testing.T, dir string) {
 	manyUsers(t, db, r, 0, millionUsers)
 	took := time.Since(began)
 	waitForIndex(t, db)
-	t.Logf("the search index has everything %v later", (time.Since(began) - took).Round(time.Millisecond))
+	t.Logf("the search index has everything %v later",
+		(time.Since(began) - took).Round(time.Millisecond))
 	shut(t, db)
 	info, err := os.Stat(filepath.Join(dir, dataName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("built %d users in %v (%.0f a second), %d MiB and %d MiB of index", millionUsers, took.Round(time.Second), millionUsers/took.Seconds(), info.Size()>>20, indexSize(t, dir)>>20)
+	t.Logf("built %d users in %v (%.0f a second), %d MiB and %d MiB of index", millionUsers,
+		took.Round(time.Second), millionUsers/took.Seconds(), info.Size()>>20,
+		indexSize(t, dir)>>20)
 }
 
 // millionRefs creates the records that the users refer to.
@@ -83,12 +86,20 @@ func millionRefs(t *testing.T, db *DB) {
 	t.Helper()
 	update(t, db, func(tx *Tx) error {
 		for i := range millionRoles {
-			if err := Roles.Create(tx, &Role{Name: fmt.Sprint("Role ", i), Status: true, DataScope: ScopeTree}); err != nil {
+			if err := Roles.Create(tx, &Role{
+				Name:      fmt.Sprint("Role ", i),
+				Status:    true,
+				DataScope: ScopeTree,
+			}); err != nil {
 				return err
 			}
 		}
 		for i := range millionDepts {
-			if err := Depts.Create(tx, &Dept{ParentID: ID(i / 10), Name: fmt.Sprint("Department ", i), Status: true}); err != nil {
+			if err := Depts.Create(tx, &Dept{
+				ParentID: ID(i / 10),
+				Name:     fmt.Sprint("Department ", i),
+				Status:   true,
+			}); err != nil {
 				return err
 			}
 		}
@@ -163,12 +174,17 @@ func TestIndexedWrites(t *testing.T) {
 			manyUsers(t, db, r, 2*millionBatch, users)
 			settle()
 			took[i][0] = time.Since(began)
-			for j, edit := range []func(*User){func(u *User) { u.Sex = (u.Sex + 1) % 3 }, func(u *User) { u.Nickname += "x" }} {
+			for j, edit := range []func(*User){func(u *User) {
+				u.Sex = (u.Sex + 1) % 3
+			}, func(u *User) { u.Nickname += "x" }} {
 				began = time.Now()
 				for id := ID(1); id < users; id += millionBatch {
 					update(t, db, func(tx *Tx) error {
 						for n := range ID(millionBatch) {
-							if _, err := Users.Update(tx, id+n, func(u *User) error { edit(u); return nil }); err != nil {
+							if _, err := Users.Update(tx, id+n, func(u *User) error {
+								edit(u)
+								return nil
+							}); err != nil {
 								return err
 							}
 						}
@@ -184,9 +200,14 @@ func TestIndexedWrites(t *testing.T) {
 		updates = append(updates, float64(took[0][1])/float64(took[1][1]))
 		edits = append(edits, float64(took[0][2])/float64(took[1][2]))
 	}
-	for what, all := range map[string][]float64{"creates": creates, "updates of another field": updates, "updates of a text": edits} {
+	for what, all := range map[string][]float64{
+		"creates":                  creates,
+		"updates of another field": updates,
+		"updates of a text":        edits,
+	} {
 		slices.Sort(all)
-		t.Logf("%s with an index: %.2f of the rate without (%.2f to %.2f)", what, all[len(all)/2], all[0], all[len(all)-1])
+		t.Logf("%s with an index: %.2f of the rate without (%.2f to %.2f)", what, all[len(all)/2],
+			all[0], all[len(all)-1])
 	}
 }
 
@@ -215,7 +236,9 @@ func TestMillionUsers(t *testing.T) {
 		t.Log(err) // without sync, the setup is still being written during the measurement
 	}
 	var db *DB
-	log := func(what string, d time.Duration) { t.Logf("%-60s %12v", what, d.Round(time.Microsecond)) }
+	log := func(what string, d time.Duration) {
+		t.Logf("%-60s %12v", what, d.Round(time.Microsecond))
+	}
 	log("open", median(t, 3, func() (err error) {
 		if db != nil {
 			if err := db.Close(); err != nil {
@@ -256,28 +279,53 @@ func TestMillionUsers(t *testing.T) {
 		"unfiltered": nil,
 		"dept_id":    {UserByDept.AnyOf(500)}, "40 dept_ids": {UserByDept.AnyOf(someIDs(40)...)},
 		"scope of 40 dept_ids or self": {UserByDept.AnyOf(someIDs(40)...).OrIDs(7)},
-		"status":                       {UserByStatus.AnyOf("1")}, "status 0": {UserByStatus.AnyOf("0")},
-		"role": {UserByRole.AnyOf(3)}, "3 roles": {UserByRole.AnyOf(3, 4, 5)}, "dept and status": {UserByDept.AnyOf(500), UserByStatus.AnyOf("1")},
+		"status":                       {UserByStatus.AnyOf("1")},
+		"status 0":                     {UserByStatus.AnyOf("0")},
+		"role":                         {UserByRole.AnyOf(3)},
+		"3 roles":                      {UserByRole.AnyOf(3, 4, 5)},
+		"dept and status":              {UserByDept.AnyOf(500), UserByStatus.AnyOf("1")},
 	} {
-		for sorted, order := range map[string]kv.Order[User]{"id": {}, "username": UserByName.Order(), "login_time": UserByLogin.Order()} {
+		for sorted, order := range map[string]kv.Order[User]{
+			"id":         {},
+			"username":   UserByName.Order(),
+			"login_time": UserByLogin.Order(),
+		} {
 			for _, page := range []int{1, 100} {
-				find(fmt.Sprintf("%s by %s, page %d", what, sorted, page), 5, kv.Query[User]{Where: where, Order: order, Descending: sorted == "login_time", Offset: (page - 1) * 10})
+				find(fmt.Sprintf("%s by %s, page %d", what, sorted, page), 5, kv.Query[User]{
+					Where:      where,
+					Order:      order,
+					Descending: sorted == "login_time",
+					Offset:     (page - 1) * 10,
+				})
 			}
 		}
 	}
 	log("get", median(t, 1001, func() error {
-		return db.View(System, func(tx *Tx) error { _, err := Users.Get(tx, ID(rand.IntN(millionUsers)+1)); return err })
+		return db.View(System, func(tx *Tx) error {
+			_, err := Users.Get(tx, ID(rand.IntN(millionUsers)+1))
+			return err
+		})
 	}))
 	made := 0
 	log("create", median(t, 101, func() error {
 		made++
-		u := &User{Username: fmt.Sprint("new", made), Nickname: "New", DeptID: 5, RoleIDs: []ID{4}, Status: true}
+		u := &User{
+			Username: fmt.Sprint("new", made),
+			Nickname: "New",
+			DeptID:   5,
+			RoleIDs:  []ID{4},
+			Status:   true,
+		}
 		return db.Update(System, func(tx *Tx) error { return Users.Create(tx, u) })
 	}))
 	waitForIndex(t, db)
 	_, missing := exec.LookPath("sqlite3")
 	for _, part := range []string{"rumpel", "chen", "nobody-has-this"} {
-		find("search "+part+" in status 1, by username", 5, kv.Query[User]{Search: part, Where: []kv.Condition{UserByStatus.AnyOf("1")}, Order: UserByName.Order()})
+		find("search "+part+" in status 1, by username", 5, kv.Query[User]{
+			Search: part,
+			Where:  []kv.Condition{UserByStatus.AnyOf("1")},
+			Order:  UserByName.Order(),
+		})
 		n := find("search "+part+", page 1", 51, kv.Query[User]{Search: part})
 		if missing == nil {
 			rows, count, page := sqliteSearch(t, db, dir, part)
@@ -303,22 +351,30 @@ func sqliteSearch(t *testing.T, db *DB, dir, part string) (rows int, count, page
 	t.Helper()
 	path := filepath.Join(dir, "users.sqlite")
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		sqlite(t, path, "CREATE TABLE user(id INTEGER PRIMARY KEY, username TEXT, nickname TEXT, email TEXT, mobile TEXT);\n.mode csv\n.import "+userCSV(t, db, dir)+" user\n"+
-			"CREATE VIRTUAL TABLE found USING fts5(username, nickname, email, mobile, content=user, content_rowid=id, tokenize=trigram);\n"+
-			"INSERT INTO found(found) VALUES('rebuild');\nINSERT INTO found(found) VALUES('optimize');\n")
+		sqlite(t, path,
+			"CREATE TABLE user(id INTEGER PRIMARY KEY, username TEXT, nickname TEXT, email TEXT, mobile TEXT);\n.mode csv\n.import "+userCSV(t, db, dir)+" user\n"+
+				"CREATE VIRTUAL TABLE found USING fts5(username, nickname, email, mobile, content=user, content_rowid=id, tokenize=trigram);\n"+
+				"INSERT INTO found(found) VALUES('rebuild');\nINSERT INTO found(found) VALUES('optimize');\n")
 	}
 	where := ` FROM found WHERE found MATCH '"` + part + `"'`
 	rows, err := strconv.Atoi(strings.TrimSpace(sqlite(t, path, "SELECT count(*)"+where+";\n")))
 	noErr(t, err)
-	return rows, sqliteTook(t, path, "SELECT count(*)"+where+";\n"), sqliteTook(t, path, "SELECT rowid, *"+where+" ORDER BY rowid LIMIT 10;\n")
+	return rows, sqliteTook(t, path, "SELECT count(*)"+where+";\n"), sqliteTook(t, path,
+		"SELECT rowid, *"+where+" ORDER BY rowid LIMIT 10;\n")
 }
 
 // sqliteTook returns the median time of a statement in sqlite3, without the time to start it.
 func sqliteTook(t *testing.T, path, statement string) time.Duration {
 	t.Helper()
 	const times = 100
-	start := median(t, 5, func() error { sqlite(t, path, "SELECT count(*) FROM (SELECT 1 FROM user LIMIT 1);\n"); return nil })
-	all := median(t, 5, func() error { sqlite(t, path, strings.Repeat(statement, times)); return nil })
+	start := median(t, 5, func() error {
+		sqlite(t, path, "SELECT count(*) FROM (SELECT 1 FROM user LIMIT 1);\n")
+		return nil
+	})
+	all := median(t, 5, func() error {
+		sqlite(t, path, strings.Repeat(statement, times))
+		return nil
+	})
 	return max(0, all-start) / times
 }
 

@@ -18,10 +18,16 @@ func TestExplainAt_LogGap(t *testing.T) {
 		before bool               // whether times before it are known
 		within func(error) bool   // the result for a time in it
 	}{
-		"the oldest segment was dropped": {0, os.Remove, false, func(err error) bool { return err == nil }},
-		"a segment is missing":           {2, os.Remove, true, isUnreadable},
-		"a segment is damaged":           {2, func(path string) error { return os.Truncate(path, 8192) }, true, isUnreadable},
-		"a segment has other content":    {2, func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) }, true, isUnreadable},
+		"the oldest segment was dropped": {0, os.Remove, false, func(err error) bool {
+			return err == nil
+		}},
+		"a segment is missing": {2, os.Remove, true, isUnreadable},
+		"a segment is damaged": {2, func(path string) error {
+			return os.Truncate(path, 8192)
+		}, true, isUnreadable},
+		"a segment has other content": {2, func(path string) error {
+			return os.WriteFile(path, []byte("x"), 0o600)
+		}, true, isUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHistory(t, disktest.Random(t))
@@ -38,13 +44,17 @@ func TestExplainAt_LogGap(t *testing.T) {
 				e, err := ExplainAt(h.db, m.at, Account{ID: 3}, "k.3")
 				last := h.at(m.at)
 				switch {
-				case last.seq < lost.First && !test.before, last.seq >= lost.First && last.seq < lost.Last:
-					if !test.within(err) || err == nil && (e.Reason != "unknown" || e.KnownFrom == 0) {
-						t.Fatalf("entry %d of lost %d to %d: %v %+v", last.seq, lost.First, lost.Last, err, e)
+				case last.seq < lost.First &&
+					!test.before, last.seq >= lost.First && last.seq < lost.Last:
+					if !test.within(err) ||
+						err == nil && (e.Reason != "unknown" || e.KnownFrom == 0) {
+						t.Fatalf("entry %d of lost %d to %d: %v %+v", last.seq, lost.First,
+							lost.Last, err, e)
 					}
 				case last.seq != lost.Last && last.seq != lost.First-1: // its neighbours are known or not
 					noErr(t, err)
-					disktest.Equal(t, fmt.Sprint("entry ", last.seq), explanationText(t, e), last.answers[question(3, 3)])
+					disktest.Equal(t, fmt.Sprint("entry ", last.seq), explanationText(t, e),
+						last.answers[question(3, 3)])
 				}
 			}
 		})
@@ -81,8 +91,8 @@ func TestExplainAt_AcrossSalvage(t *testing.T) {
 	}
 }
 
-// A restored directory can have a segment that is part of the restored data, with a checkpoint that is
-// not.
+// A restored directory can have a segment that is part of the restored data, with a checkpoint that
+// is not.
 func TestExplainAt_AfterRestore(t *testing.T) {
 	h := newHistory(t, disktest.Random(t))
 	shut(t, h.db)

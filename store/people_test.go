@@ -12,15 +12,18 @@ import (
 func office(t testing.TB) *DB {
 	t.Helper()
 	return open(t, t.TempDir(), Options{Seed: func(tx *Tx) (err error) {
-		for _, key := range []string{"m", "m.two", "m.three", "m.four", "m.five", "m.six", "m.seven", "m.eight", "m.nine"} {
-			p := &Permission{Key: key, Type: ActionPermission, ParentID: 1, Status: key != "m.eight"}
+		for _, key := range []string{"m", "m.two", "m.three", "m.four", "m.five", "m.six",
+			"m.seven", "m.eight", "m.nine"} {
+			p := &Permission{Key: key, Type: ActionPermission, ParentID: 1,
+				Status: key != "m.eight"}
 			if key == "m" {
 				p.Type, p.ParentID = MenuPermission, 0
 			}
 			err = errors.Join(err, Permissions.Create(tx, p))
 		}
 		for _, parent := range []ID{0, 1, 2, 3, 0, 5} {
-			err = errors.Join(err, Depts.Create(tx, &Dept{ParentID: parent, Name: "D", Status: true}))
+			err = errors.Join(err,
+				Depts.Create(tx, &Dept{ParentID: parent, Name: "D", Status: true}))
 		}
 		for _, role := range []*Role{
 			{Name: "Owner", DataScope: ScopeAll},
@@ -42,7 +45,9 @@ func office(t testing.TB) *DB {
 			err = errors.Join(err, Roles.Create(tx, role))
 		}
 		for giver, given := range map[ID]ID{2: 3, 11: 4, 13: 11, 14: 4} {
-			err = errors.Join(err, editRole(giver, func(r *Role) { r.GrantRoleIDs = []ID{given} })(tx))
+			err = errors.Join(err, editRole(giver, func(r *Role) {
+				r.GrantRoleIDs = []ID{given}
+			})(tx))
 		}
 		for _, u := range []*User{
 			{Username: "owner", RoleIDs: []ID{1}},
@@ -61,7 +66,8 @@ func office(t testing.TB) *DB {
 			{Username: "sleeper", RoleIDs: []ID{2, 14}, DeptID: 2},
 		} {
 			u.Status = true
-			err = errors.Join(err, Users.Create(tx, u), SetHash(tx, Account{ID: u.ID}, "old", bool(u.MustChangePassword), 0))
+			err = errors.Join(err, Users.Create(tx, u),
+				SetHash(tx, Account{ID: u.ID}, "old", bool(u.MustChangePassword), 0))
 		}
 		return err
 	}})
@@ -73,7 +79,13 @@ func as(t testing.TB, db *DB, name string) (a *Actor) {
 	view(t, db, func(tx *Tx) error {
 		u, err := UserByName.Get(tx, name)
 		if err == nil {
-			a = &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID, Proof: lasting}
+			a = &Actor{
+				ID:       u.ID,
+				Username: u.Username,
+				RoleIDs:  u.RoleIDs,
+				DeptID:   u.DeptID,
+				Proof:    lasting,
+			}
 		}
 		return err
 	})

@@ -17,13 +17,20 @@ func stir(tx *Tx, r *rand.Rand) error {
 		id := func(n int) ID { return ID(r.IntN(n) + 1) }
 		switch r.IntN(4) {
 		case 0:
-			_, err = Permissions.Update(tx, id(16), func(p *Permission) error { p.Status = !p.Status; return nil })
+			_, err = Permissions.Update(tx, id(16), func(p *Permission) error {
+				p.Status = !p.Status
+				return nil
+			})
 		case 1:
 			err = editRole(id(10)+1, func(r *Role) { r.Status = !r.Status })(tx)
 		case 2:
-			err = editRole(id(10)+1, func(role *Role) { role.RuleIDs = []ID{id(16), id(16), id(16)} })(tx)
+			err = editRole(id(10)+1, func(role *Role) {
+				role.RuleIDs = []ID{id(16), id(16), id(16)}
+			})(tx)
 		case 3:
-			err = editUser(id(16)+2, func(u *User) { u.Status, u.RoleIDs = !u.Status, []ID{id(11), id(11)}[:r.IntN(3)] })(tx)
+			err = editUser(id(16)+2, func(u *User) {
+				u.Status, u.RoleIDs = !u.Status, []ID{id(11), id(11)}[:r.IntN(3)]
+			})(tx)
 		}
 		if err != nil {
 			return err
@@ -86,17 +93,22 @@ func TestExplain_MatchesEnforcement(t *testing.T) {
 						key := fmt.Sprint("k.", i)
 						e := Explain(tx, u, key)
 						if may := bool(u.Status) && a.HasPermission(tx, key); e.Allowed != may {
-							t.Fatalf("user %d with roles %v: %s is explained as %+v, and held: %v", u.ID, u.RoleIDs, key, e, may)
+							t.Fatalf("user %d with roles %v: %s is explained as %+v, and held: %v",
+								u.ID, u.RoleIDs, key, e, may)
 						}
 						if reason := reasonOf(tx, u, key); e.Reason != reason {
-							t.Fatalf("user %d with roles %v: %s is explained as %+v, want %s", u.ID, u.RoleIDs, key, e, reason)
+							t.Fatalf("user %d with roles %v: %s is explained as %+v, want %s",
+								u.ID, u.RoleIDs, key, e, reason)
 						}
-						if n := len(e.Path); i < 16 && (n == 0 || e.Path[n-1].Key != key || n > 1 && e.Path[0].ID > e.Path[n-1].ID) {
+						if n := len(e.Path); i < 16 &&
+							(n == 0 || e.Path[n-1].Key != key ||
+								n > 1 && e.Path[0].ID > e.Path[n-1].ID) {
 							t.Fatalf("the path of %s is %+v", key, e.Path)
 						}
 						for _, role := range e.Roles {
 							if !slices.Contains(u.RoleIDs, role.ID) || role.Name == "" {
-								t.Fatalf("user %d with roles %v: %s comes by %+v", u.ID, u.RoleIDs, key, e.Roles)
+								t.Fatalf("user %d with roles %v: %s comes by %+v", u.ID, u.RoleIDs,
+									key, e.Roles)
 							}
 						}
 						pairs++
@@ -119,7 +131,13 @@ func TestExplain_DuringCommit(t *testing.T) {
 	db := office(t)
 	// A file that has to grow waits until views end. Records that are deleted leave room.
 	update(t, db, func(tx *Tx) error {
-		return Mails.Create(tx, &Mail{Purpose: PasswordReset, State: "failed", Language: "en", UserID: 4, Email: strings.Repeat("x", 64<<10)})
+		return Mails.Create(tx, &Mail{
+			Purpose:  PasswordReset,
+			State:    "failed",
+			Language: "en",
+			UserID:   4,
+			Email:    strings.Repeat("x", 64<<10),
+		})
 	})
 	update(t, db, func(tx *Tx) error { return Mails.Delete(tx, 1) })
 	err := db.View(System, func(tx *Tx) error {

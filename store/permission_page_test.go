@@ -86,33 +86,85 @@ func TestURLRules(t *testing.T) {
 		want refusal // zero value for none
 		is   string  // url and open of permission 2 afterwards
 	}{
-		"another URL":                        {edit(func(p *Permission) { p.URL = "/x" }), refusal{}, "/x tab"},
-		"opened in the same tab":             {edit(func(p *Permission) { p.Open = OpenLink }), refusal{}, u + " link"},
-		"opened as by default":               {edit(func(p *Permission) { p.Open = "" }), refusal{}, u + " link"},
-		"the URL removed":                    {edit(func(p *Permission) { p.URL = "" }), refusal{}, " "},
-		"made a menu":                        {edit(func(p *Permission) { p.Type = MenuPermission }), refused("open url"), ""},
-		"made a menu without a URL":          {edit(func(p *Permission) { p.Type, p.URL = MenuPermission, "" }), refusal{}, " "},
-		"made a menu with another mode":      {edit(func(p *Permission) { p.Type, p.URL, p.Open = MenuPermission, "", OpenLink }), refused("open"), ""},
-		"the URL removed, with another mode": {edit(func(p *Permission) { p.URL, p.Open = "", OpenLink }), refused("open"), ""},
-		"a mode that is none":                {edit(func(p *Permission) { p.Open = "window" }), refused("open"), ""},
-		"a script":                           {edit(func(p *Permission) { p.URL = "javascript:alert(1)" }), refused("url"), ""},
-		"everything wrong":                   {edit(func(p *Permission) { p.URL, p.Open = "//x", "window" }), refused("open url"), ""},
-		"moved to a page of the console":     {edit(func(p *Permission) { p.Path = "/own" }), refused("url"), ""},
-		"a page of the console":              {create(Permission{Key: "x", Type: PagePermission, Path: "/own", URL: u}), refused("url"), ""},
-		"a page of the console, no URL":      {create(Permission{Key: "x", Type: PagePermission, Path: "/own"}), refusal{}, u + " tab"},
-		"an action with a URL":               {create(Permission{Key: "x", Type: ActionPermission, URL: u}), refused("open url"), ""},
-		"an action with a mode":              {create(Permission{Key: "x", Type: ActionPermission, Open: OpenTab}), refused("open"), ""},
-		"a page with a mode and no URL":      {create(Permission{Key: "x", Type: PagePermission, Open: OpenTab}), refused("open"), ""},
+		"another URL": {edit(func(p *Permission) {
+			p.URL = "/x"
+		}), refusal{}, "/x tab"},
+		"opened in the same tab": {edit(func(p *Permission) {
+			p.Open = OpenLink
+		}), refusal{}, u + " link"},
+		"opened as by default": {edit(func(p *Permission) {
+			p.Open = ""
+		}), refusal{}, u + " link"},
+		"the URL removed": {edit(func(p *Permission) {
+			p.URL = ""
+		}), refusal{}, " "},
+		"made a menu": {edit(func(p *Permission) {
+			p.Type = MenuPermission
+		}), refused("open url"), ""},
+		"made a menu without a URL": {edit(func(p *Permission) {
+			p.Type, p.URL = MenuPermission, ""
+		}), refusal{}, " "},
+		"made a menu with another mode": {edit(func(p *Permission) {
+			p.Type, p.URL, p.Open = MenuPermission, "", OpenLink
+		}), refused("open"), ""},
+		"the URL removed, with another mode": {edit(func(p *Permission) {
+			p.URL, p.Open = "", OpenLink
+		}), refused("open"), ""},
+		"a mode that is none": {edit(func(p *Permission) {
+			p.Open = "window"
+		}), refused("open"), ""},
+		"a script": {edit(func(p *Permission) {
+			p.URL = "javascript:alert(1)"
+		}), refused("url"), ""},
+		"everything wrong": {edit(func(p *Permission) {
+			p.URL, p.Open = "//x", "window"
+		}), refused("open url"), ""},
+		"moved to a page of the console": {edit(func(p *Permission) {
+			p.Path = "/own"
+		}), refused("url"), ""},
+		"a page of the console": {create(Permission{
+			Key:  "x",
+			Type: PagePermission,
+			Path: "/own",
+			URL:  u,
+		}), refused("url"), ""},
+		"a page of the console, no URL": {create(Permission{
+			Key:  "x",
+			Type: PagePermission,
+			Path: "/own",
+		}), refusal{}, u + " tab"},
+		"an action with a URL": {create(Permission{
+			Key:  "x",
+			Type: ActionPermission,
+			URL:  u,
+		}), refused("open url"), ""},
+		"an action with a mode": {create(Permission{
+			Key:  "x",
+			Type: ActionPermission,
+			Open: OpenTab,
+		}), refused("open"), ""},
+		"a page with a mode and no URL": {create(Permission{
+			Key:  "x",
+			Type: PagePermission,
+			Open: OpenTab,
+		}), refused("open"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := open(t, t.TempDir(), Options{Pages: map[string]bool{"/own": true}, Seed: func(tx *Tx) error {
-				for _, p := range []Permission{{Key: "a", Status: true}, {Key: "a.page", ParentID: 1, Type: PagePermission, URL: u, Open: OpenTab}} {
-					if err := Permissions.Create(tx, &p); err != nil {
-						return err
+			db := open(t, t.TempDir(),
+				Options{Pages: map[string]bool{"/own": true}, Seed: func(tx *Tx) error {
+					for _, p := range []Permission{{Key: "a", Status: true}, {
+						Key:      "a.page",
+						ParentID: 1,
+						Type:     PagePermission,
+						URL:      u,
+						Open:     OpenTab,
+					}} {
+						if err := Permissions.Create(tx, &p); err != nil {
+							return err
+						}
 					}
-				}
-				return Roles.Create(tx, &Role{Name: "Owner", Status: true})
-			}})
+					return Roles.Create(tx, &Role{Name: "Owner", Status: true})
+				}})
 			err := db.Update(System, test.fn) // System: the rule is for everybody
 			if test.want != (refusal{}) {
 				disktest.Equal(t, "refusal", refusalOf(t, err), test.want)
@@ -133,7 +185,10 @@ func TestPageURL_HiddenForHeadings(t *testing.T) {
 	update(t, db, func(tx *Tx) error {
 		for _, edit := range []func(tx *Tx) error{
 			func(tx *Tx) error {
-				_, err := Permissions.Update(tx, 2, func(p *Permission) error { p.URL = "https://example.org/private"; return nil })
+				_, err := Permissions.Update(tx, 2, func(p *Permission) error {
+					p.URL = "https://example.org/private"
+					return nil
+				})
 				return err
 			},
 			func(tx *Tx) error {
@@ -147,7 +202,9 @@ func TestPageURL_HiddenForHeadings(t *testing.T) {
 					Status:   true,
 				})
 			},
-			func(tx *Tx) error { return Roles.Create(tx, &Role{Name: "Below", Status: true, RuleIDs: []ID{5}}) },
+			func(tx *Tx) error {
+				return Roles.Create(tx, &Role{Name: "Below", Status: true, RuleIDs: []ID{5}})
+			},
 		} {
 			if err := edit(tx); err != nil {
 				return err
@@ -160,10 +217,14 @@ func TestPageURL_HiddenForHeadings(t *testing.T) {
 			actor *Actor
 			want  []string
 		}{
-			"of both":           {&Actor{ID: 1, RoleIDs: []ID{2, 3}}, []string{"a: ", "a.page: https://example.org/private link", "a.page.below: /below tab"}},
-			"of the page below": {&Actor{ID: 1, RoleIDs: []ID{3}}, []string{"a: ", "a.page: ", "a.page.below: /below tab"}},
-			"of the page above": {&Actor{ID: 1, RoleIDs: []ID{2}}, []string{"a: ", "a.page: https://example.org/private link"}},
-			"of none":           {&Actor{ID: 1}, nil},
+			"of both": {&Actor{ID: 1, RoleIDs: []ID{2, 3}},
+				[]string{"a: ", "a.page: https://example.org/private link",
+					"a.page.below: /below tab"}},
+			"of the page below": {&Actor{ID: 1, RoleIDs: []ID{3}},
+				[]string{"a: ", "a.page: ", "a.page.below: /below tab"}},
+			"of the page above": {&Actor{ID: 1, RoleIDs: []ID{2}},
+				[]string{"a: ", "a.page: https://example.org/private link"}},
+			"of none": {&Actor{ID: 1}, nil},
 		} {
 			disktest.Equal(t, name, linksIn(Menus(tx, test.actor)), test.want)
 		}
@@ -200,8 +261,13 @@ type earlierPermission struct {
 
 var (
 	earlierPermissions = kv.NewCollection[earlierPermission]("permission")
-	_                  = kv.NewUnique(earlierPermissions, "key", func(p *earlierPermission) string { return p.Key })
-	_                  = kv.NewRef(earlierPermissions, "parent_id", earlierPermissions, func(p *earlierPermission) ID { return p.ParentID }, kv.Restrict)
+	_                  = kv.NewUnique(earlierPermissions, "key", func(p *earlierPermission) string {
+		return p.Key
+	})
+	_ = kv.NewRef(earlierPermissions, "parent_id", earlierPermissions,
+		func(p *earlierPermission) ID {
+			return p.ParentID
+		}, kv.Restrict)
 )
 
 // TestPageURL_EarlierRecordsStay checks that sending back a record from before pages had URLs does
@@ -211,7 +277,12 @@ func TestPageURL_EarlierRecordsStay(t *testing.T) {
 	earlier.Tables = slices.Clone(reeve.Tables)
 	earlier.Tables[slices.Index(earlier.Tables, kv.Table(Permissions))] = earlierPermissions
 	db := open(t, dir, Options{schema: &earlier, Seed: func(tx *Tx) error {
-		return earlierPermissions.Create(tx, &earlierPermission{Key: "a", Name: "A", Type: PagePermission, Status: true})
+		return earlierPermissions.Create(tx, &earlierPermission{
+			Key:    "a",
+			Name:   "A",
+			Type:   PagePermission,
+			Status: true,
+		})
 	}})
 	shut(t, db)
 	db = open(t, dir, Options{})

@@ -33,7 +33,13 @@ func withPeople(t *testing.T, dir string) *people {
 	noErr(t, err)
 	update(t, p.db, func(tx *Tx) error {
 		owner := &User{Username: "boss", Status: true, RoleIDs: []ID{OwnerRole}}
-		staff := &User{Username: "Alice", Nickname: "Alice A.", Email: "alice@example.org", Mobile: "5550001", Status: true}
+		staff := &User{
+			Username: "Alice",
+			Nickname: "Alice A.",
+			Email:    "alice@example.org",
+			Mobile:   "5550001",
+			Status:   true,
+		}
 		app := &AppUser{Username: "shopper", Email: "s@example.org", Status: true}
 		role := &Role{Name: "Owner", Status: true, DataScope: ScopeAll}
 		for _, create := range []func() error{
@@ -48,7 +54,12 @@ func withPeople(t *testing.T, dir string) *people {
 		}
 		p.owner, p.staff, p.app = owner.ID, staff.ID, app.ID
 		for range 2*kv.MaxRecordsPerWrite + 1 {
-			if err := LoginLogs.Create(tx, &LoginLog{UserID: p.staff, Username: "Alice", Realm: "admin", IP: "192.0.2.7"}); err != nil {
+			if err := LoginLogs.Create(tx, &LoginLog{
+				UserID:   p.staff,
+				Username: "Alice",
+				Realm:    "admin",
+				IP:       "192.0.2.7",
+			}); err != nil {
 				return err
 			}
 		}
@@ -58,9 +69,26 @@ func withPeople(t *testing.T, dir string) *people {
 			Sessions.Create(tx, &Session{UserID: p.staff, IP: "192.0.2.7"}),
 			Sessions.Create(tx, &Session{AppUserID: p.app}),
 			addDevice(tx, p.staff),
-			Files.Create(tx, &File{Name: "a", UploaderID: p.staff, UploaderName: "Alice", Digest: digest, Size: 6}),
-			Files.Create(tx, &File{Name: "b", UploaderID: p.owner, UploaderName: "boss", Digest: digest, Size: 6}),
-			Jobs.Create(tx, &Job{Kind: "user_import", State: JobDone, UserID: p.staff, Username: "Alice"}),
+			Files.Create(tx, &File{
+				Name:         "a",
+				UploaderID:   p.staff,
+				UploaderName: "Alice",
+				Digest:       digest,
+				Size:         6,
+			}),
+			Files.Create(tx, &File{
+				Name:         "b",
+				UploaderID:   p.owner,
+				UploaderName: "boss",
+				Digest:       digest,
+				Size:         6,
+			}),
+			Jobs.Create(tx, &Job{
+				Kind:     "user_import",
+				State:    JobDone,
+				UserID:   p.staff,
+				Username: "Alice",
+			}),
 		} {
 			if err != nil {
 				return err
@@ -117,7 +145,8 @@ func holds(t *testing.T, db *DB, text string) (found []string) {
 	t.Helper()
 	view(t, db, func(tx *Tx) error {
 		for _, all := range []any{
-			allOf(t, db, Users), allOf(t, db, AppUsers), allOf(t, db, LoginLogs), allOf(t, db, Sessions), allOf(t, db, Files), allOf(t, db, Jobs), allOf(t, db, Erasures),
+			allOf(t, db, Users), allOf(t, db, AppUsers), allOf(t, db, LoginLogs),
+			allOf(t, db, Sessions), allOf(t, db, Files), allOf(t, db, Jobs), allOf(t, db, Erasures),
 		} {
 			encoded, err := json.Marshal(all)
 			noErr(t, err)
@@ -157,7 +186,13 @@ func TestErasure_NoRecordLeft(t *testing.T) {
 		t.Fatal("the change log has nothing about the person, so nothing can be erased in it")
 	}
 	counts := p.erase(t, who, "Alice")
-	disktest.Equal(t, "counts", counts, ErasedCounts{Sessions: 1, Devices: 1, SignIns: 2*kv.MaxRecordsPerWrite + 1, Files: 1, Jobs: 1})
+	disktest.Equal(t, "counts", counts, ErasedCounts{
+		Sessions: 1,
+		Devices:  1,
+		SignIns:  2*kv.MaxRecordsPerWrite + 1,
+		Files:    1,
+		Jobs:     1,
+	})
 	for _, text := range []string{"alice", "5550001", "192.0.2.7"} {
 		if found := holds(t, p.db, text); found != nil {
 			t.Errorf("%s is still in %q", text, found)
@@ -170,7 +205,13 @@ func TestErasure_NoRecordLeft(t *testing.T) {
 		t.Error("the values of others cannot be read any more")
 	}
 
-	late := &LoginLog{UserID: p.staff, Username: "Alice", IP: "192.0.2.7", Realm: "admin", Result: LoginThrottled}
+	late := &LoginLog{
+		UserID:   p.staff,
+		Username: "Alice",
+		IP:       "192.0.2.7",
+		Realm:    "admin",
+		Result:   LoginThrottled,
+	}
 	update(t, p.db, func(tx *Tx) error { row := *late; return LoginLogs.Create(tx, &row) })
 	if found := holds(t, p.db, "alice"); found != nil {
 		t.Errorf("a late row of the sign-in log: %q", found)
@@ -201,13 +242,23 @@ func TestErasure_Refused(t *testing.T) {
 				return err
 			}
 		}
-		a, b := &User{Username: "clerk", Status: true, RoleIDs: []ID{all.ID}}, &User{Username: "far", Status: true, RoleIDs: []ID{own.ID}, DeptID: dept.ID}
+		a, b := &User{Username: "clerk", Status: true, RoleIDs: []ID{all.ID}}, &User{
+			Username: "far",
+			Status:   true,
+			RoleIDs:  []ID{own.ID},
+			DeptID:   dept.ID,
+		}
 		for _, u := range []*User{a, b} {
 			if err := Users.Create(tx, u); err != nil {
 				return err
 			}
 		}
-		clerk, far = &Actor{ID: a.ID, Username: "clerk", RoleIDs: a.RoleIDs}, &Actor{ID: b.ID, Username: "far", RoleIDs: b.RoleIDs, DeptID: b.DeptID}
+		clerk, far = &Actor{ID: a.ID, Username: "clerk", RoleIDs: a.RoleIDs}, &Actor{
+			ID:       b.ID,
+			Username: "far",
+			RoleIDs:  b.RoleIDs,
+			DeptID:   b.DeptID,
+		}
 		return nil
 	})
 	before := len(allOf(t, p.db, Users))
@@ -217,15 +268,24 @@ func TestErasure_Refused(t *testing.T) {
 		username string
 		want     refusal
 	}{
-		"oneself":             {p.boss(), Account{ID: p.owner}, "boss", refusal{errs.Conflict, "erase_self", ""}},
-		"the last owner":      {System, Account{ID: p.owner}, "boss", refusal{errs.Conflict, "last_owner", ""}},
-		"beyond the ceiling":  {clerk, Account{ID: p.owner}, "boss", refusal{errs.Denied, "beyond_ceiling", ""}},
-		"outside the scope":   {far, Account{ID: p.staff}, "Alice", refusal{errs.NotFound, "not_found", ""}},
-		"another case":        {p.boss(), Account{ID: p.staff}, "alice", refusal{errs.Invalid, "invalid", "username"}},
-		"no such user":        {p.boss(), Account{ID: 999}, "x", refusal{errs.NotFound, "not_found", ""}},
-		"no such app user":    {p.boss(), Account{App: true, ID: 999}, "x", refusal{errs.NotFound, "not_found", ""}},
-		"another app user":    {p.boss(), Account{App: true, ID: p.app}, "boss", refusal{errs.Invalid, "invalid", "username"}},
-		"scope before a name": {far, Account{ID: p.staff}, "x", refusal{errs.NotFound, "not_found", ""}},
+		"oneself": {p.boss(), Account{ID: p.owner}, "boss",
+			refusal{errs.Conflict, "erase_self", ""}},
+		"the last owner": {System, Account{ID: p.owner}, "boss",
+			refusal{errs.Conflict, "last_owner", ""}},
+		"beyond the ceiling": {clerk, Account{ID: p.owner}, "boss",
+			refusal{errs.Denied, "beyond_ceiling", ""}},
+		"outside the scope": {far, Account{ID: p.staff}, "Alice",
+			refusal{errs.NotFound, "not_found", ""}},
+		"another case": {p.boss(), Account{ID: p.staff}, "alice",
+			refusal{errs.Invalid, "invalid", "username"}},
+		"no such user": {p.boss(), Account{ID: 999}, "x",
+			refusal{errs.NotFound, "not_found", ""}},
+		"no such app user": {p.boss(), Account{App: true, ID: 999}, "x",
+			refusal{errs.NotFound, "not_found", ""}},
+		"another app user": {p.boss(), Account{App: true, ID: p.app}, "boss",
+			refusal{errs.Invalid, "invalid", "username"}},
+		"scope before a name": {far, Account{ID: p.staff}, "x",
+			refusal{errs.NotFound, "not_found", ""}},
 	} {
 		_, _, err := Erase(p.handle(), test.actor, test.who, test.username)
 		disktest.Equal(t, name, refusalOf(t, err), test.want)
@@ -265,7 +325,9 @@ func TestErasure_RepeatedAfterRestore(t *testing.T) {
 	noErr(t, err)
 
 	p.db = open(t, dir, Options{})
-	if !slices.ContainsFunc(p.db.Warnings(), func(w string) bool { return strings.Contains(w, "it is erased again") }) {
+	if !slices.ContainsFunc(p.db.Warnings(), func(w string) bool {
+		return strings.Contains(w, "it is erased again")
+	}) {
 		t.Errorf("warnings: %q", p.db.Warnings())
 	}
 	open := allOf(t, p.db, Erasures)
@@ -275,7 +337,8 @@ func TestErasure_RepeatedAfterRestore(t *testing.T) {
 	if found := holds(t, p.db, "alice"); found != nil {
 		t.Errorf("still in %q", found)
 	}
-	disktest.Equal(t, "readable in the change log", readable(t, p.db, Account{ID: p.staff}), []string(nil))
+	disktest.Equal(t, "readable in the change log", readable(t, p.db, Account{ID: p.staff}),
+		[]string(nil))
 	disktest.Equal(t, "users", len(allOf(t, p.db, Users)), 1)
 	p.erase(t, Account{App: true, ID: p.app}, "shopper") // after the torn line
 	lines, unreadable, err := readErased(dir)
@@ -288,7 +351,12 @@ func TestErasure_RepeatedAfterRestore(t *testing.T) {
 func TestErasure_ReusedIDIsKept(t *testing.T) {
 	dir := t.TempDir()
 	p := withPeople(t, dir)
-	noErr(t, addErased(dir, erasedLine{Realm: "admin", ID: p.staff, Key: strings.Repeat("0", 64), At: 1}))
+	noErr(t, addErased(dir, erasedLine{
+		Realm: "admin",
+		ID:    p.staff,
+		Key:   strings.Repeat("0", 64),
+		At:    1,
+	}))
 	shut(t, p.db)
 	p.db = open(t, dir, Options{})
 	disktest.Equal(t, "users", len(allOf(t, p.db, Users)), 2)

@@ -19,9 +19,11 @@ func rulesHold(tx *Tx) error {
 		return err
 	}
 	for what, same := range map[string]bool{
-		"roles": sameRecords(kept.roles, read.roles), "permissions": sameRecords(kept.permissions, read.permissions),
-		"departments": sameRecords(kept.depts, read.depts), "departments below others": sameRecords(kept.below, read.below),
-		"keys": maps.Equal(kept.allKeys(), read.allKeys()),
+		"roles":                    sameRecords(kept.roles, read.roles),
+		"permissions":              sameRecords(kept.permissions, read.permissions),
+		"departments":              sameRecords(kept.depts, read.depts),
+		"departments below others": sameRecords(kept.below, read.below),
+		"keys":                     maps.Equal(kept.allKeys(), read.allKeys()),
 	} {
 		if !same {
 			return fmt.Errorf("the %s in memory are not those in the file", what)
@@ -34,8 +36,8 @@ func sameRecords[T any](a, b *kv.RecordMap[T]) bool {
 	return a.Len() == b.Len() && reflect.DeepEqual(maps.Collect(a.All()), maps.Collect(b.All()))
 }
 
-// The Policy follows the changes of departments in one commit in any order, and earlier snapshots do
-// not change.
+// The Policy follows the changes of departments in one commit in any order, and earlier snapshots
+// do not change.
 func TestPolicy_FollowsDepartments(t *testing.T) {
 	r := disktest.Random(t)
 	db := crowd(t, r)
@@ -54,7 +56,8 @@ func TestPolicy_FollowsDepartments(t *testing.T) {
 				case 0, 1:
 					err = Depts.Create(tx, &Dept{Name: "New", Status: true})
 				case 2:
-					if err = Depts.Delete(tx, id); errs.Is(err, errs.Conflict) || errs.Is(err, errs.NotFound) {
+					if err = Depts.Delete(tx, id); errs.Is(err, errs.Conflict) ||
+						errs.Is(err, errs.NotFound) {
 						err = nil // it has children or users, or does not exist
 					}
 				default:

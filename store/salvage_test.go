@@ -32,8 +32,12 @@ func TestSalvage_HasOwner(t *testing.T) {
 				clear(b[i*os.Getpagesize():][:os.Getpagesize()])
 			}
 		}, ""},
-		"nothing is left":    {dataName, func(b []byte) { clear(b) }, "made again as the owner role"},
-		"no files are left":  {"files.db", func(b []byte) { clear(b) }, "user 3: without the picture"},
+		"nothing is left": {dataName, func(b []byte) {
+			clear(b)
+		}, "made again as the owner role"},
+		"no files are left": {"files.db", func(b []byte) {
+			clear(b)
+		}, "user 3: without the picture"},
 		"everything is left": {dataName, func([]byte) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +51,9 @@ func TestSalvage_HasOwner(t *testing.T) {
 			}
 			report, err := Salvage(dir, to, Options{})
 			noErr(t, err)
-			if !slices.ContainsFunc(report.Changed, func(line string) bool { return strings.Contains(line, test.says) }) && test.says != "" {
+			if !slices.ContainsFunc(report.Changed, func(line string) bool {
+				return strings.Contains(line, test.says)
+			}) && test.says != "" {
 				t.Errorf("the report has no %q: %q", test.says, report.Changed)
 			}
 			db := open(t, to, Options{})

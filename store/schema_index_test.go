@@ -13,14 +13,17 @@ import (
 // reads another one.
 func TestIndex_DeclaresMembersRead(t *testing.T) {
 	r := disktest.Random(t)
-	if err := reeve.CheckIndexes(func(record any) { fillSample(r, reflect.ValueOf(record).Elem()) }); err != nil {
+	if err := reeve.CheckIndexes(func(record any) {
+		fillSample(r, reflect.ValueOf(record).Elem())
+	}); err != nil {
 		t.Error(err)
 	}
 }
 
 // fillSample sets about two thirds of the fields of a struct to random values.
 func fillSample(r *rand.Rand, v reflect.Value) {
-	if v.Kind() != reflect.Struct && r.IntN(3) == 0 || v.Type() == reflect.TypeFor[json.RawMessage]() {
+	if v.Kind() != reflect.Struct && r.IntN(3) == 0 ||
+		v.Type() == reflect.TypeFor[json.RawMessage]() {
 		return
 	}
 	switch v.Kind() {

@@ -59,7 +59,10 @@ func TestSchemaChange_HasVersion(t *testing.T) {
 	head, rest, _ := strings.Cut(kept, "\n")
 	now := schemaText(&reeve, found[1])
 	nowHead, nowRest, _ := strings.Cut(now, "\n")
-	numbers := func(head string) string { before, _, _ := strings.Cut(head, ", since"); return before }
+	numbers := func(head string) string {
+		before, _, _ := strings.Cut(head, ", since")
+		return before
+	}
 	if rest == nowRest && numbers(head) == numbers(nowHead) {
 		return
 	}

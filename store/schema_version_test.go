@@ -65,9 +65,11 @@ func nextVersion(t testing.TB, s *kv.Schema, lines string) (string, error) {
 		return line + "\n", nil
 	case s.Version() == last:
 		_, names, _ := strings.Cut(line, " ")
-		return "", fmt.Errorf("append a migration to schema.go: schema %d is released without %s", last, names)
+		return "", fmt.Errorf("append a migration to schema.go: schema %d is released without %s",
+			last, names)
 	}
-	return "", fmt.Errorf("%s ends with schema %d, the program has %d: only append migrations, one in each commit", versionsPath, last, s.Version())
+	return "",
+		fmt.Errorf("%s ends with schema %d, the program has %d: only append migrations, one in each commit", versionsPath, last, s.Version())
 }
 
 // Collections and indexes are added to an existing database only by a migration.
@@ -80,12 +82,13 @@ func TestSchemaChange_BucketsHaveMigration(t *testing.T) {
 	case line != "" && *updateSchema:
 		noErr(t, os.WriteFile(versionsPath, []byte(lines+line), 0o644))
 	case line != "":
-		t.Errorf("run go test -run SchemaChange -update to add the line %q to %s", line, versionsPath)
+		t.Errorf("run go test -run SchemaChange -update to add the line %q to %s", line,
+			versionsPath)
 	}
 }
 
-// TestSchemaChange_MigrationsKeepPlaces checks that a migration is only ever appended: a database counts
-// how many of them it has run.
+// TestSchemaChange_MigrationsKeepPlaces checks that a migration is only ever appended: a database
+// counts how many of them it has run.
 func TestSchemaChange_MigrationsKeepPlaces(t *testing.T) {
 	const path = "testdata/migrations.txt"
 	var lines string
@@ -106,7 +109,8 @@ func TestSchemaChange_MigrationsKeepPlaces(t *testing.T) {
 func TestSchemaVersions_BeginWithFirst(t *testing.T) {
 	first, _, _ := strings.Cut(string(disktest.ReadFile(t, versionsPath)), "\n")
 	_, names := bucketsOf(t, first)
-	disktest.Equal(t, "buckets", slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(describedBuckets(firstSchema()))))
+	disktest.Equal(t, "buckets", slices.Sorted(slices.Values(names)),
+		slices.Sorted(slices.Values(describedBuckets(firstSchema()))))
 }
 
 func TestNextVersion(t *testing.T) {
@@ -126,18 +130,28 @@ func TestNextVersion(t *testing.T) {
 		migrations  int
 		line, fault string
 	}{
-		"unchanged":                         {[]kv.Table{Installs, part}, 1, "", ""},
-		"a migration alone":                 {[]kv.Table{Installs, part}, 2, "3\n", ""},
-		"an index with a migration":         {[]kv.Table{Installs, whole}, 2, "3 +beast.code\n", ""},
-		"an index without a migration":      {[]kv.Table{Installs, whole}, 1, "", "append a migration to schema.go: schema 2 is released without +beast.code"},
-		"a collection without a migration":  {[]kv.Table{Installs, part, cages}, 1, "", "append a migration to schema.go: schema 2 is released without +cage"},
-		"a removal without a migration":     {[]kv.Table{Installs}, 1, "", "without -beast -beast.name"},
-		"a migration too many":              {[]kv.Table{Installs, part}, 3, "", "ends with schema 2, the program has 4"},
-		"a migration that has been deleted": {[]kv.Table{Installs, part}, 0, "", "ends with schema 2, the program has 1"},
+		"unchanged":         {[]kv.Table{Installs, part}, 1, "", ""},
+		"a migration alone": {[]kv.Table{Installs, part}, 2, "3\n", ""},
+		"an index with a migration": {[]kv.Table{Installs, whole}, 2, "3 +beast.code\n",
+			""},
+		"an index without a migration": {[]kv.Table{Installs, whole}, 1, "",
+			"append a migration to schema.go: schema 2 is released without +beast.code"},
+		"a collection without a migration": {[]kv.Table{Installs, part, cages}, 1, "",
+			"append a migration to schema.go: schema 2 is released without +cage"},
+		"a removal without a migration": {[]kv.Table{Installs}, 1, "",
+			"without -beast -beast.name"},
+		"a migration too many": {[]kv.Table{Installs, part}, 3, "",
+			"ends with schema 2, the program has 4"},
+		"a migration that has been deleted": {[]kv.Table{Installs, part}, 0, "",
+			"ends with schema 2, the program has 1"},
 	} {
-		line, err := nextVersion(t, &kv.Schema{Tables: test.tables, Migrations: make([]kv.Migration, test.migrations)}, lines)
+		line, err := nextVersion(t, &kv.Schema{
+			Tables:     test.tables,
+			Migrations: make([]kv.Migration, test.migrations),
+		}, lines)
 		disktest.Equal(t, name, line, test.line)
-		if text := fmt.Sprint(err); (err == nil) != (test.fault == "") || !strings.Contains(text, test.fault) && err != nil {
+		if text := fmt.Sprint(err); (err == nil) != (test.fault == "") ||
+			!strings.Contains(text, test.fault) && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -23,7 +23,8 @@ const campusSize = 103
 // campusRoles are roles whose scopes are combined; their IDs start at 2.
 var campusRoles = []*Role{
 	{DataScope: ScopeTree}, {DataScope: ScopeDept}, {DataScope: ScopeSelf}, {DataScope: ""},
-	{DataScope: ScopeCustom, DeptIDs: []ID{5, 10, 102}}, {DataScope: ScopeCustom, DeptIDs: []ID{1}}, {DataScope: ScopeCustom},
+	{DataScope: ScopeCustom, DeptIDs: []ID{5, 10, 102}},
+	{DataScope: ScopeCustom, DeptIDs: []ID{1}}, {DataScope: ScopeCustom},
 	{DataScope: ScopeAll},
 }
 
@@ -84,10 +85,15 @@ func TestScope_UnionOfRoles(t *testing.T) {
 				a := &Actor{ID: own + 1, DeptID: own, RoleIDs: ids}
 				users := []ID{}
 				for dept := range ID(campusSize + 1) {
-					in := slices.ContainsFunc(held, func(r *Role) bool { return dept != 0 && inCampusScope(r, own, dept) })
-					all := slices.ContainsFunc(held, func(r *Role) bool { return r.DataScope == ScopeAll })
+					in := slices.ContainsFunc(held, func(r *Role) bool {
+						return dept != 0 && inCampusScope(r, own, dept)
+					})
+					all := slices.ContainsFunc(held, func(r *Role) bool {
+						return r.DataScope == ScopeAll
+					})
 					if dept != 0 && a.Scope(tx).HasDept(dept) != in {
-						t.Fatalf("roles %v in %d: department %d is in scope: %v", ids, own, dept, !in)
+						t.Fatalf("roles %v in %d: department %d is in scope: %v", ids, own, dept,
+							!in)
 					}
 					u := &User{Ident: Ident{ID: dept + 1}, DeptID: dept}
 					if in = in || all || dept == own; a.Scope(tx).HasUser(u) != in {
@@ -110,7 +116,8 @@ func TestScope_UnionOfRoles(t *testing.T) {
 					got = append(got, u.ID)
 				}
 				if !slices.Equal(got, users) || total != len(users) {
-					t.Fatalf("roles %v in %d: listed %v of %d, want %v", ids, own, got, total, users)
+					t.Fatalf("roles %v in %d: listed %v of %d, want %v", ids, own, got, total,
+						users)
 				}
 			}
 		}
@@ -177,7 +184,10 @@ func TestScope_FollowsMove(t *testing.T) {
 			disktest.Equal(t, "in the commit", has(tx), step.want)
 			return err
 		})
-		view(t, db, func(tx *Tx) error { disktest.Equal(t, "after it", has(tx), step.want); return nil })
+		view(t, db, func(tx *Tx) error {
+			disktest.Equal(t, "after it", has(tx), step.want)
+			return nil
+		})
 	}
 }
 
@@ -188,7 +198,9 @@ func TestDept_WriteAccess(t *testing.T) {
 	create := func(parent ID) func(tx *Tx) error {
 		return func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: "new", ParentID: parent}) }
 	}
-	remove := func(id ID) func(tx *Tx) error { return func(tx *Tx) error { return Depts.Delete(tx, id) } }
+	remove := func(id ID) func(tx *Tx) error {
+		return func(tx *Tx) error { return Depts.Delete(tx, id) }
+	}
 	for _, test := range []struct {
 		name, actor string
 		do          func(tx *Tx) error
@@ -232,14 +244,24 @@ func TestDept_WriteAccess(t *testing.T) {
 func TestDeptPaths(t *testing.T) {
 	db := office(t)
 	update(t, db, func(tx *Tx) error {
-		return errors.Join(editDept(1, func(d *Dept) { d.Name = `A/B` })(tx), editDept(2, func(d *Dept) { d.Name = `C\` })(tx))
+		return errors.Join(editDept(1, func(d *Dept) {
+			d.Name = `A/B`
+		})(tx), editDept(2, func(d *Dept) { d.Name = `C\` })(tx))
 	})
 	view(t, db, func(tx *Tx) error {
 		rules := PolicyCache.Get(tx)
-		disktest.Equal(t, "path", []string{rules.DeptPath(3), rules.DeptPath(1), rules.DeptPath(99)}, []string{`A\/B/C\\/D`, `A\/B`, ""})
+		disktest.Equal(t, "path",
+			[]string{rules.DeptPath(3), rules.DeptPath(1), rules.DeptPath(99)},
+			[]string{`A\/B/C\\/D`, `A\/B`, ""})
 		paths := rules.DeptPaths(everything)
-		disktest.Equal(t, "by path", [][]ID{paths["d"], paths["d/d"], paths[`a\/b/c\\`]}, [][]ID{{5}, {6}, {2}})
-		disktest.Equal(t, "by path in a scope", rules.DeptPaths(as(t, db, "gaps").Scope(tx)), map[string][]ID{`a\/b/c\\`: {2}, `a\/b/c\\/d/d`: {4}, "d/d": {6}})
+		disktest.Equal(t, "by path", [][]ID{paths["d"], paths["d/d"], paths[`a\/b/c\\`]},
+			[][]ID{{5}, {6}, {2}})
+		disktest.Equal(t, "by path in a scope", rules.DeptPaths(as(t, db, "gaps").Scope(tx)),
+			map[string][]ID{
+				`a\/b/c\\`:     {2},
+				`a\/b/c\\/d/d`: {4},
+				"d/d":          {6},
+			})
 		return nil
 	})
 }

@@ -20,7 +20,9 @@ func TestBuiltinSetting_Default(t *testing.T) {
 		"not added yet": func(*Tx) error { return nil },
 		"made by people before it was declared": func(tx *Tx) error {
 			err := SettingGroups.Create(tx, &SettingGroup{Key: "declared"})
-			return errors.Join(err, CreateSetting(tx, &Setting{GroupID: 1, Key: "number", Type: "input", Values: "many"}))
+			return errors.Join(err,
+				CreateSetting(tx,
+					&Setting{GroupID: 1, Key: "number", Type: "input", Values: "many"}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

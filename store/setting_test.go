@@ -37,7 +37,12 @@ func TestSecretSetting(t *testing.T) {
 	dir := t.TempDir()
 	db := withGroup(t, dir)
 	update(t, db, func(tx *Tx) error {
-		return CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "secret", Values: plainSecret})
+		return CreateSetting(tx, &Setting{
+			GroupID: 1,
+			Key:     "password",
+			Type:    "secret",
+			Values:  plainSecret,
+		})
 	})
 	save := func(edit func(*Setting)) error {
 		return db.Update(System, func(tx *Tx) error {
@@ -52,18 +57,32 @@ func TestSecretSetting(t *testing.T) {
 		fields       string // names of the invalid fields
 	}{
 		{"created", func(*Setting) {}, plainSecret, SecretMask, ""},
-		{"saved with its mask", func(s *Setting) { s.Values = SecretMask; s.Title = "Password" }, plainSecret, SecretMask, ""},
-		{"of another type with the mask as value", func(s *Setting) { s.Type = "input" }, plainSecret, SecretMask, "values"},
+		{"saved with its mask", func(s *Setting) {
+			s.Values = SecretMask
+			s.Title = "Password"
+		}, plainSecret, SecretMask, ""},
+		{"of another type with the mask as value", func(s *Setting) {
+			s.Type = "input"
+		}, plainSecret, SecretMask, "values"},
 		{"changed", func(s *Setting) { s.Values = "other" }, "other", SecretMask, ""},
 		{"removed", func(s *Setting) { s.Values = "" }, "", "", ""},
-		{"masked although there is none", func(s *Setting) { s.Values = SecretMask }, "", "", "values"},
+		{"masked although there is none", func(s *Setting) {
+			s.Values = SecretMask
+		}, "", "", "values"},
 		{"given again", func(s *Setting) { s.Values = plainSecret }, plainSecret, SecretMask, ""},
-		{"of another type with another value", func(s *Setting) { s.Type = "input"; s.Values = "shown" }, "", "shown", ""},
-		{"a secret again", func(s *Setting) { s.Type = "secret"; s.Values = "hidden" }, "hidden", SecretMask, ""},
+		{"of another type with another value", func(s *Setting) {
+			s.Type = "input"
+			s.Values = "shown"
+		}, "", "shown", ""},
+		{"a secret again", func(s *Setting) {
+			s.Type = "secret"
+			s.Values = "hidden"
+		}, "hidden", SecretMask, ""},
 	} {
 		err := save(test.edit)
 		if test.fields != "" {
-			disktest.Equal(t, test.name, refusalOf(t, err), refusal{errs.Invalid, "invalid", test.fields})
+			disktest.Equal(t, test.name, refusalOf(t, err),
+				refusal{errs.Invalid, "invalid", test.fields})
 		} else if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
@@ -81,7 +100,12 @@ func TestSecretSetting(t *testing.T) {
 func TestSecretSetting_MaskAsPlainValue(t *testing.T) {
 	db := withGroup(t, t.TempDir())
 	update(t, db, func(tx *Tx) error {
-		return CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "input", Values: SecretMask})
+		return CreateSetting(tx, &Setting{
+			GroupID: 1,
+			Key:     "password",
+			Type:    "input",
+			Values:  SecretMask,
+		})
 	})
 	err := db.Update(System, func(tx *Tx) error {
 		_, err := SaveSetting(tx, 1, func(s *Setting) error { s.Type = "secret"; return nil })
@@ -99,8 +123,18 @@ func TestSecretSetting_NotInFiles(t *testing.T) {
 	db := withGroup(t, dir)
 	update(t, db, func(tx *Tx) error {
 		return errors.Join(
-			CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "secret", Values: plainSecret}),
-			CreateSetting(tx, &Setting{GroupID: 1, Key: "sender", Type: "input", Values: "not a secret at all"}))
+			CreateSetting(tx, &Setting{
+				GroupID: 1,
+				Key:     "password",
+				Type:    "secret",
+				Values:  plainSecret,
+			}),
+			CreateSetting(tx, &Setting{
+				GroupID: 1,
+				Key:     "sender",
+				Type:    "input",
+				Values:  "not a secret at all",
+			}))
 	})
 	view(t, db, func(tx *Tx) error {
 		values, err := SettingCache.Get(tx).Values()
@@ -133,7 +167,10 @@ func TestSecretSetting_NotInFiles(t *testing.T) {
 		t.Errorf("with another key: %v", err)
 	}
 	update(t, db, func(tx *Tx) error {
-		_, err := SaveSetting(tx, 1, func(s *Setting) error { s.Values = "entered again"; return nil })
+		_, err := SaveSetting(tx, 1, func(s *Setting) error {
+			s.Values = "entered again"
+			return nil
+		})
 		return err
 	})
 	disktest.Equal(t, "entered again", secretOf(t, db, 1), "entered again")
@@ -148,10 +185,16 @@ func TestSecretSetting_BoundToPlace(t *testing.T) {
 			CreateSetting(tx, &Setting{GroupID: 1, Key: "b", Type: "secret"}))
 	})
 	update(t, db, func(tx *Tx) error {
-		_, err := SettingSecrets.Update(tx, 1, func(s *SettingSecret) error { s.SettingID = 2; return nil })
+		_, err := SettingSecrets.Update(tx, 1, func(s *SettingSecret) error {
+			s.SettingID = 2
+			return nil
+		})
 		return err
 	})
-	if err := db.View(System, func(tx *Tx) error { _, err := SettingSecretText(tx, 2); return err }); err == nil {
+	if err := db.View(System, func(tx *Tx) error {
+		_, err := SettingSecretText(tx, 2)
+		return err
+	}); err == nil {
 		t.Error("the secret of one setting opens as another's")
 	}
 }
@@ -162,7 +205,12 @@ func TestSecretSetting_OfSeed(t *testing.T) {
 		if err := SettingGroups.Create(tx, &SettingGroup{Key: "mail"}); err != nil {
 			return err
 		}
-		return CreateSetting(tx, &Setting{GroupID: 1, Key: "password", Type: "secret", Values: plainSecret})
+		return CreateSetting(tx, &Setting{
+			GroupID: 1,
+			Key:     "password",
+			Type:    "secret",
+			Values:  plainSecret,
+		})
 	}})
 	disktest.Equal(t, "secret", secretOf(t, db, 1), plainSecret)
 }
@@ -180,7 +228,10 @@ func TestSecretSetting_NeverPublic(t *testing.T) {
 		fields string
 	}{
 		"by publishing its group": {func(tx *Tx) error {
-			_, err := SettingGroups.Update(tx, 1, func(g *SettingGroup) error { g.Public = true; return nil })
+			_, err := SettingGroups.Update(tx, 1, func(g *SettingGroup) error {
+				g.Public = true
+				return nil
+			})
 			return err
 		}, "public"},
 		"by moving it to a public group": {func(tx *Tx) error {
@@ -188,7 +239,11 @@ func TestSecretSetting_NeverPublic(t *testing.T) {
 			return err
 		}, "type"},
 		"by making a public setting one": {func(tx *Tx) error {
-			_, err := SaveSetting(tx, 2, func(s *Setting) error { s.Type = "secret"; s.Values = "y"; return nil })
+			_, err := SaveSetting(tx, 2, func(s *Setting) error {
+				s.Type = "secret"
+				s.Values = "y"
+				return nil
+			})
 			return err
 		}, "type"},
 		"by creating it in a public group": {func(tx *Tx) error {
@@ -196,7 +251,8 @@ func TestSecretSetting_NeverPublic(t *testing.T) {
 		}, "type"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			disktest.Equal(t, "refusal", refusalOf(t, db.Update(System, test.fn)), refusal{errs.Invalid, "invalid", test.fields})
+			disktest.Equal(t, "refusal", refusalOf(t, db.Update(System, test.fn)),
+				refusal{errs.Invalid, "invalid", test.fields})
 		})
 	}
 }

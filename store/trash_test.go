@@ -34,7 +34,9 @@ func TestTrash_EmptiedInTime(t *testing.T) {
 	const day = Time(24 * 3600 * 1e6)
 	start := kv.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	clock := clockAt(start)
-	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
+	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error {
+		return AddBuiltins(tx, nil, nil)
+	}})
 	trash := func(ids ...ID) {
 		update(t, db, func(tx *Tx) error {
 			for _, id := range ids {
@@ -49,7 +51,8 @@ func TestTrash_EmptiedInTime(t *testing.T) {
 	for i := range 2*emptyStep + 50 {
 		many = append(many, mustPut(t, db, fmt.Sprint(i), []byte{byte(i)}).ID)
 	}
-	live, restored, later := mustPut(t, db, "live", []byte("live")), mustPut(t, db, "restored", []byte("restored")), mustPut(t, db, "later", []byte("later"))
+	live, restored, later := mustPut(t, db, "live", []byte("live")), mustPut(t, db, "restored",
+		[]byte("restored")), mustPut(t, db, "later", []byte("later"))
 	trash(append(many, restored.ID)...)
 	clock.Add(1)
 	trash(later.ID)
@@ -99,14 +102,20 @@ func TestTrash_EmptiedInTime(t *testing.T) {
 // again because another write of the same commit failed.
 func TestTrash_CountsDeletionsOnce(t *testing.T) {
 	clock := clockAt(kv.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error { return AddBuiltins(tx, nil, nil) }})
+	db := open(t, t.TempDir(), Options{clock: clock.now, Seed: func(tx *Tx) error {
+		return AddBuiltins(tx, nil, nil)
+	}})
 	f := mustPut(t, db, "x", []byte("x"))
 	update(t, db, func(tx *Tx) error { return TrashFile(tx, f.ID) })
 	clock.Add(31 * 24 * 3600 * 1e6)
 	var wg sync.WaitGroup
 	entered, free := make(chan bool), make(chan bool)
 	wg.Go(func() {
-		if err := db.Update(System, func(*Tx) error { close(entered); <-free; return nil }); err != nil {
+		if err := db.Update(System, func(*Tx) error {
+			close(entered)
+			<-free
+			return nil
+		}); err != nil {
 			t.Error(err)
 		}
 	})

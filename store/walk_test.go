@@ -31,15 +31,26 @@ func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 	}
 	return func(tx *Tx) (err error) {
 		for i := range ID(16) {
-			p := &Permission{Key: fmt.Sprint("k.", i), ParentID: (i + 2) / 4, Type: PagePermission, Status: r.IntN(6) > 0}
+			p := &Permission{
+				Key:      fmt.Sprint("k.", i),
+				ParentID: (i + 2) / 4,
+				Type:     PagePermission,
+				Status:   r.IntN(6) > 0,
+			}
 			err = errors.Join(err, Permissions.Create(tx, p))
 		}
 		for i := range 12 {
-			err = errors.Join(err, Depts.Create(tx, &Dept{Name: "D", ParentID: ID(r.IntN(i + 1)), Status: true}))
+			err = errors.Join(err,
+				Depts.Create(tx, &Dept{Name: "D", ParentID: ID(r.IntN(i + 1)), Status: true}))
 		}
 		for i := range 11 {
-			role := &Role{Name: fmt.Sprint("R", i), Status: r.IntN(5) > 0 || i == 0, RuleIDs: some(16, []int{3, 6, 20}[r.IntN(3)])}
-			role.DataScope = []string{ScopeAll, ScopeTree, ScopeTree, ScopeDept, ScopeSelf, ScopeCustom}[r.IntN(6)]
+			role := &Role{
+				Name:    fmt.Sprint("R", i),
+				Status:  r.IntN(5) > 0 || i == 0,
+				RuleIDs: some(16, []int{3, 6, 20}[r.IntN(3)]),
+			}
+			role.DataScope = []string{ScopeAll, ScopeTree, ScopeTree, ScopeDept, ScopeSelf,
+				ScopeCustom}[r.IntN(6)]
 			if role.DataScope == ScopeCustom {
 				role.DeptIDs = some(12, 8)
 			}
@@ -48,14 +59,23 @@ func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 		for id := ID(2); id <= 11; id++ { // not the owner role
 			if r.IntN(2) == 0 {
 				err = errors.Join(err, editRole(id, func(r2 *Role) {
-					r2.GrantRoleIDs = slices.DeleteFunc(some(11, 3), func(id ID) bool { return id == OwnerRole })
+					r2.GrantRoleIDs = slices.DeleteFunc(some(11, 3), func(id ID) bool {
+						return id == OwnerRole
+					})
 				})(tx))
 			}
 		}
 		for i := range 18 {
-			u := &User{Username: fmt.Sprint("u", i), DeptID: ID(r.IntN(13)), Status: r.IntN(6) > 0 || i < 2, RoleIDs: []ID{OwnerRole}}
+			u := &User{
+				Username: fmt.Sprint("u", i),
+				DeptID:   ID(r.IntN(13)),
+				Status:   r.IntN(6) > 0 || i < 2,
+				RoleIDs:  []ID{OwnerRole},
+			}
 			if i > 1 {
-				u.RoleIDs = slices.DeleteFunc(some(11, 3), func(id ID) bool { return id == OwnerRole })
+				u.RoleIDs = slices.DeleteFunc(some(11, 3), func(id ID) bool {
+					return id == OwnerRole
+				})
 			}
 			err = errors.Join(err, Users.Create(tx, u))
 			if r.IntN(2) == 0 {
@@ -68,7 +88,13 @@ func crowdSeed(r *rand.Rand) func(tx *Tx) error {
 
 // randomKey returns a new key of a user, personal or with roles that it may be refused for.
 func randomKey(r *rand.Rand, tx *Tx, user ID, own []ID) *APIKey {
-	k := &APIKey{Name: "key", UserID: user, Personal: r.IntN(3) == 0, Status: true, ExpiresAt: tx.Now().Add(time.Hour)}
+	k := &APIKey{
+		Name:      "key",
+		UserID:    user,
+		Personal:  r.IntN(3) == 0,
+		Status:    true,
+		ExpiresAt: tx.Now().Add(time.Hour),
+	}
 	k.DataScope = []string{"", "", "", ScopeAll, ScopeTree, ScopeSelf}[r.IntN(6)]
 	if !bool(k.Personal) {
 		k.RoleIDs = []ID{ID(r.IntN(10)) + 2}
@@ -103,7 +129,12 @@ func reachOf(tx *Tx) (*reach, error) {
 		if !u.Status {
 			continue
 		}
-		rc.actors = append(rc.actors, &Actor{ID: u.ID, Username: u.Username, RoleIDs: u.RoleIDs, DeptID: u.DeptID})
+		rc.actors = append(rc.actors, &Actor{
+			ID:       u.ID,
+			Username: u.Username,
+			RoleIDs:  u.RoleIDs,
+			DeptID:   u.DeptID,
+		})
 		// Computed independently of the code under test.
 		for _, id := range u.RoleIDs {
 			held := rules.roles.Get(id)
@@ -155,23 +186,38 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 	switch r.IntN(24) {
 	case 0, 1:
 		roles := ids(14, 2)
-		return fmt.Sprint("create a user with ", roles), Users.Create(tx, &User{Username: fmt.Sprint("w", serial), DeptID: ID(r.IntN(16)), RoleIDs: roles, Status: true})
+		return fmt.Sprint("create a user with ", roles), Users.Create(tx, &User{
+			Username: fmt.Sprint("w", serial),
+			DeptID:   ID(r.IntN(16)),
+			RoleIDs:  roles,
+			Status:   true,
+		})
 	case 2, 3, 4:
 		roles := ids(14, 3)
-		return fmt.Sprint("give user ", user, " roles ", roles), editUser(user, func(u *User) { u.RoleIDs = roles })(tx)
+		return fmt.Sprint("give user ", user, " roles ", roles), editUser(user, func(u *User) {
+			u.RoleIDs = roles
+		})(tx)
 	case 5:
-		return fmt.Sprint("add role ", role, " to user ", user), editUser(user, func(u *User) { u.RoleIDs = append(u.RoleIDs, role) })(tx)
+		return fmt.Sprint("add role ", role, " to user ", user), editUser(user, func(u *User) {
+			u.RoleIDs = append(u.RoleIDs, role)
+		})(tx)
 	case 6:
-		return fmt.Sprint("add role ", role, " to oneself"), editUser(ActorOf(tx).ID, func(u *User) { u.RoleIDs = append(u.RoleIDs, role) })(tx)
+		return fmt.Sprint("add role ", role, " to oneself"), editUser(ActorOf(tx).ID,
+			func(u *User) {
+				u.RoleIDs = append(u.RoleIDs, role)
+			})(tx)
 	case 7:
 		return fmt.Sprint("move user ", user, " to ", dept), editUser(user, moveTo(dept))(tx)
 	case 8:
 		return fmt.Sprint("flip user ", user), editUser(user, func(u *User) { flip(&u.Status) })(tx)
 	case 9:
-		return fmt.Sprint("reset user ", user), SetHash(tx, Account{ID: user}, fmt.Sprint("hash", serial), true, 0)
+		return fmt.Sprint("reset user ", user), SetHash(tx, Account{ID: user},
+			fmt.Sprint("hash", serial), true, 0)
 	case 10:
 		if r.IntN(4) > 0 {
-			return "edit oneself", editUser(ActorOf(tx).ID, func(u *User) { u.Nickname = fmt.Sprint(serial) })(tx)
+			return "edit oneself", editUser(ActorOf(tx).ID, func(u *User) {
+				u.Nickname = fmt.Sprint(serial)
+			})(tx)
 		}
 		return fmt.Sprint("delete user ", user), Users.Delete(tx, user)
 	case 11, 12:
@@ -185,15 +231,24 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 		}
 		return fmt.Sprint("create a role of ", fresh.RuleIDs, scope), Roles.Create(tx, fresh)
 	case 13, 14:
-		return fmt.Sprint("grant role ", role, " permission ", rule), editRole(role, func(r *Role) { r.RuleIDs = append(r.RuleIDs, rule) })(tx)
+		return fmt.Sprint("grant role ", role, " permission ", rule), editRole(role, func(r *Role) {
+			r.RuleIDs = append(r.RuleIDs, rule)
+		})(tx)
 	case 15:
 		fresh := ids(18, 6)
-		return fmt.Sprint("grant role ", role, " permissions ", fresh), editRole(role, func(r *Role) { r.RuleIDs = fresh })(tx)
+		return fmt.Sprint("grant role ", role, " permissions ", fresh), editRole(role,
+			func(r *Role) {
+				r.RuleIDs = fresh
+			})(tx)
 	case 16:
-		return fmt.Sprint("give role ", role, " scope ", scope), editRole(role, func(r *Role) { r.DataScope, r.DeptIDs = scope, depts })(tx)
+		return fmt.Sprint("give role ", role, " scope ", scope), editRole(role, func(r *Role) {
+			r.DataScope, r.DeptIDs = scope, depts
+		})(tx)
 	case 17:
 		give := ids(14, 2)
-		return fmt.Sprint("let role ", role, " give ", give), editRole(role, func(r *Role) { r.GrantRoleIDs = give })(tx)
+		return fmt.Sprint("let role ", role, " give ", give), editRole(role, func(r *Role) {
+			r.GrantRoleIDs = give
+		})(tx)
 	case 18:
 		return fmt.Sprint("flip role ", role), editRole(role, func(r *Role) { flip(&r.Status) })(tx)
 	case 19:
@@ -205,15 +260,22 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 		case 2:
 			return fmt.Sprint("delete department ", dept), Depts.Delete(tx, dept)
 		}
-		return fmt.Sprint("create a permission below ", rule), Permissions.Create(tx, &Permission{Key: fmt.Sprint("w.", serial), ParentID: rule, Status: true})
+		return fmt.Sprint("create a permission below ", rule), Permissions.Create(tx, &Permission{
+			Key:      fmt.Sprint("w.", serial),
+			ParentID: rule,
+			Status:   true,
+		})
 	case 20:
 		parent := id(16)
-		return fmt.Sprint("move department ", dept, " to ", parent), editDept(dept, func(d *Dept) { d.ParentID = parent })(tx)
+		return fmt.Sprint("move department ", dept, " to ", parent), editDept(dept, func(d *Dept) {
+			d.ParentID = parent
+		})(tx)
 	}
 	switch r.IntN(4) {
 	case 0:
 		k := randomKey(r, tx, ActorOf(tx).ID, ActorOf(tx).RoleIDs)
-		return fmt.Sprint("create a key with ", k.RoleIDs), CreateKey(tx, k, fmt.Sprint("hash", serial), "hint")
+		return fmt.Sprint("create a key with ", k.RoleIDs), CreateKey(tx, k,
+			fmt.Sprint("hash", serial), "hint")
 	case 1:
 		_, err := APIKeys.Update(tx, id(12), func(k *APIKey) error {
 			switch r.IntN(4) {
@@ -228,16 +290,22 @@ func wander(tx *Tx, r *rand.Rand, serial int) (what string, err error) {
 		})
 		return "change a key", err
 	case 2:
-		return "create a department", Depts.Create(tx, &Dept{Name: "W", ParentID: dept, Status: true})
+		return "create a department", Depts.Create(tx,
+			&Dept{Name: "W", ParentID: dept, Status: true})
 	}
-	_, err = Permissions.Update(tx, rule, func(p *Permission) error { flip(&p.Status); p.ParentID = ID(r.IntN(18)); return nil })
+	_, err = Permissions.Update(tx, rule, func(p *Permission) error {
+		flip(&p.Status)
+		p.ParentID = ID(r.IntN(18))
+		return nil
+	})
 	return fmt.Sprint("flip and move permission ", rule), err
 }
 
 var errRefusedHalfway = errors.New("refused after it had written")
 
-// TestRandomWalk_NoRightsGained lets users without the owner role make random changes. What they hold
-// or may grant together never grows, and the change log, replayed, is the content of the database.
+// TestRandomWalk_NoRightsGained lets users without the owner role make random changes. What they
+// hold or may grant together never grows, and the change log, replayed, is the content of the
+// database.
 func TestRandomWalk_NoRightsGained(t *testing.T) {
 	r, serial, done, outcomes := disktest.Random(t), 0, 0, map[errs.Kind]int{}
 	const steps, episode = 20, 1000
@@ -283,7 +351,8 @@ func TestRandomWalk_NoRightsGained(t *testing.T) {
 						err = holders.gained(tx, actor, given, scope)
 					}
 					if err != nil {
-						return fmt.Errorf("step %d, user %d with roles %v in %d: %s: %w", serial, actor.ID, actor.RoleIDs, actor.DeptID, what, err)
+						return fmt.Errorf("step %d, user %d with roles %v in %d: %s: %w", serial,
+							actor.ID, actor.RoleIDs, actor.DeptID, what, err)
 					}
 				}
 				return rulesHold(tx)
@@ -344,7 +413,8 @@ func (before holders) gained(tx *Tx, actor *Actor, limit *ceiling, scope *Scope)
 				return fmt.Errorf("user %d holds %s, which the actor can't give", id, key)
 			}
 			if !scope.HasUser(u) && (id != actor.ID || actor.Key != nil) {
-				return fmt.Errorf("user %d in department %d, whom the actor can't see, holds %s", id, u.DeptID, key)
+				return fmt.Errorf("user %d in department %d, whom the actor can't see, holds %s",
+					id, u.DeptID, key)
 			}
 		}
 	}

@@ -91,8 +91,8 @@ func TestLookup_EveryPosition(t *testing.T) {
 	}
 }
 
-// TestLookup_BlockBorders: the first line is longer by each number of bytes of a line, so that blocks begin
-// at each byte of a line.
+// TestLookup_BlockBorders: the first line is longer by each number of bytes of a line, so that
+// blocks begin at each byte of a line.
 func TestLookup_BlockBorders(t *testing.T) {
 	t.Parallel()
 	all := passwords(481)
@@ -120,7 +120,14 @@ func TestLookup_BlockBorders(t *testing.T) {
 // TestLookup_CountZero: lines with it only hide how many there are in a range.
 func TestLookup_CountZero(t *testing.T) {
 	t.Parallel()
-	for count, want := range map[string]bool{":0": false, ":00": false, ":1": true, ":10": true, ":01": true, "": true} {
+	for count, want := range map[string]bool{
+		":0":  false,
+		":00": false,
+		":1":  true,
+		":10": true,
+		":01": true,
+		"":    true,
+	} {
 		list, err := Open(write(t, hashOf("password")+count+"\r\n"))
 		must(t, err)
 		if leaked, err := list.Has("password"); err != nil || leaked != want {
@@ -134,7 +141,12 @@ func TestLookup_KnownHash(t *testing.T) {
 	t.Parallel()
 	list, err := Open(write(t, "5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:9545824\r\n"))
 	must(t, err)
-	for password, want := range map[string]bool{"password": true, "Password": false, "password ": false, "": false} {
+	for password, want := range map[string]bool{
+		"password":  true,
+		"Password":  false,
+		"password ": false,
+		"":          false,
+	} {
 		if leaked, err := list.Has(password); err != nil || leaked != want {
 			t.Errorf("%q: %t, %v", password, leaked, err)
 		}
@@ -160,7 +172,9 @@ func TestDirectory_Ranges(t *testing.T) {
 					lines = append(lines, hash[5:]+":4")
 				}
 				slices.Sort(lines)
-				must(t, os.WriteFile(filepath.Join(dir, hash[:5]+ending), []byte(strings.Join(lines, "\r\n")), 0o600))
+				must(t,
+					os.WriteFile(filepath.Join(dir, hash[:5]+ending),
+						[]byte(strings.Join(lines, "\r\n")), 0o600))
 			}
 			list, err := Open(dir)
 			must(t, err)
@@ -169,7 +183,8 @@ func TestDirectory_Ranges(t *testing.T) {
 					t.Errorf("%d: %t, %v", i, leaked, err)
 				}
 			}
-			if _, err := list.Has("of a range that is missing"); err == nil || !strings.Contains(err.Error(), dir+": the file of a range is missing") {
+			if _, err := list.Has("of a range that is missing"); err == nil ||
+				!strings.Contains(err.Error(), dir+": the file of a range is missing") {
 				t.Errorf("a missing range: %v", err)
 			}
 		})
@@ -190,10 +205,11 @@ func TestOpen_Refusals(t *testing.T) {
 	}
 	hash := hashOf("password")
 	for name, c := range map[string]struct{ text, want string }{
-		"an empty file":             {"", "it is empty"},
-		"an empty line":             {"\n", "form of a SHA-1 hash"},
-		"a text":                    {"hello", "form of a SHA-1 hash"},
-		"NTLM":                      {"00000011059407D743D40689940F858C:6\r\n", "form of a SHA-1 hash"},
+		"an empty file": {"", "it is empty"},
+		"an empty line": {"\n", "form of a SHA-1 hash"},
+		"a text":        {"hello", "form of a SHA-1 hash"},
+		"NTLM": {"00000011059407D743D40689940F858C:6\r\n",
+			"form of a SHA-1 hash"},
 		"lower case":                {strings.ToLower(hash) + ":1\n", "form of a SHA-1 hash"},
 		"a hash that is longer":     {hash + "0:1\n", "form of a SHA-1 hash"},
 		"no number":                 {hash + ":x\n", "form of a SHA-1 hash"},
@@ -210,7 +226,8 @@ func TestOpen_Refusals(t *testing.T) {
 	} {
 		path := write(t, c.text)
 		_, err := Open(path)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+		if err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -223,8 +240,9 @@ func TestOpen_Refusals(t *testing.T) {
 	folder := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(folder, "5BAA6.txt"), 0o700))
 	for path, want := range map[string]string{
-		filepath.Join(dir, "missing"): "no such file or directory", dir: "no file of a range", t.TempDir(): "no file of a range",
-		ranges: "form of a SHA-1 hash", folder: "not a file", os.DevNull: "not a file",
+		filepath.Join(dir, "missing"): "no such file or directory", dir: "no file of a range",
+		t.TempDir(): "no file of a range",
+		ranges:      "form of a SHA-1 hash", folder: "not a file", os.DevNull: "not a file",
 	} {
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
@@ -256,12 +274,21 @@ func TestFault_UnreadableList(t *testing.T) {
 		damage func()
 		seen   bool // without a lookup, too
 	}{
-		"removed":                {func() { must(t, os.Remove(path)) }, true},
-		"emptied":                {func() { must(t, os.WriteFile(path, nil, 0o600)) }, true},
-		"of another form":        {func() { must(t, os.WriteFile(path, []byte("hello"), 0o600)) }, true},
-		"damaged in its middle":  {func() { must(t, os.WriteFile(path, []byte(damaged), 0o600)) }, false},
-		"replaced by directory":  {func() { must(t, os.Remove(path)); must(t, os.Mkdir(path, 0o700)) }, true},
-		"unsorted in its middle": {func() { must(t, os.WriteFile(path, []byte(swapped(good, 500, 501)), 0o600)) }, false},
+		"removed": {func() { must(t, os.Remove(path)) }, true},
+		"emptied": {func() { must(t, os.WriteFile(path, nil, 0o600)) }, true},
+		"of another form": {func() {
+			must(t, os.WriteFile(path, []byte("hello"), 0o600))
+		}, true},
+		"damaged in its middle": {func() {
+			must(t, os.WriteFile(path, []byte(damaged), 0o600))
+		}, false},
+		"replaced by directory": {func() {
+			must(t, os.Remove(path))
+			must(t, os.Mkdir(path, 0o700))
+		}, true},
+		"unsorted in its middle": {func() {
+			must(t, os.WriteFile(path, []byte(swapped(good, 500, 501)), 0o600))
+		}, false},
 	} {
 		c.damage()
 		if _, err := list.Fault(); (err != nil) != c.seen {
@@ -271,10 +298,14 @@ func TestFault_UnreadableList(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err != nil && (strings.Contains(err.Error(), hashOf(middle)[:5]) || strings.ContainsAny(strings.ReplaceAll(strings.ReplaceAll(err.Error(), path, ""), "SHA-1", ""), "0123456789")) {
+		if err != nil &&
+			(strings.Contains(err.Error(), hashOf(middle)[:5]) ||
+				strings.ContainsAny(strings.ReplaceAll(strings.ReplaceAll(err.Error(), path, ""),
+					"SHA-1", ""), "0123456789")) {
 			t.Errorf("%s: the error tells where: %v", name, err)
 		}
-		if since, fault := list.Fault(); fault == nil || !c.seen && (since.IsZero() || fault.Error() != err.Error()) {
+		if since, fault := list.Fault(); fault == nil ||
+			!c.seen && (since.IsZero() || fault.Error() != err.Error()) {
 			t.Errorf("%s, after a lookup: %v %v", name, since, fault)
 		}
 		must(t, os.RemoveAll(path))
@@ -301,20 +332,25 @@ func swapped(text string, i, j int) string {
 func TestFault_MissingRange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "5BAA6"), []byte("1E4C9B93F3F0682250B6CF8331B7EE68FD8:9545824"), 0o600))
+	must(t,
+		os.WriteFile(filepath.Join(dir, "5BAA6"),
+			[]byte("1E4C9B93F3F0682250B6CF8331B7EE68FD8:9545824"), 0o600))
 	must(t, os.Chtimes(dir, time.Time{}, time.Now().Add(-time.Hour)))
 	list, err := Open(dir)
 	must(t, err)
 	if leaked, err := list.Has("password"); !leaked || err != nil {
 		t.Errorf("%t, %v", leaked, err)
 	}
-	if _, err := list.Has("another"); err == nil || strings.Contains(err.Error(), hashOf("another")[:5]) {
+	if _, err := list.Has("another"); err == nil ||
+		strings.Contains(err.Error(), hashOf("another")[:5]) {
 		t.Errorf("%v", err)
 	}
 	if since, err := list.Fault(); err == nil || since.IsZero() {
 		t.Errorf("%v %v", since, err)
 	}
-	must(t, os.WriteFile(filepath.Join(dir, hashOf("another")[:5]+".txt"), []byte(hashOf("other")[5:]+":1"), 0o600))
+	must(t,
+		os.WriteFile(filepath.Join(dir, hashOf("another")[:5]+".txt"),
+			[]byte(hashOf("other")[5:]+":1"), 0o600))
 	if since, err := list.Fault(); err != nil {
 		t.Errorf("after it was added: %v %v", since, err)
 	}
@@ -323,7 +359,8 @@ func TestFault_MissingRange(t *testing.T) {
 	}
 }
 
-// BenchmarkHas looks passwords up in a file of 100 MB. A list of 40 GB needs 9 more reads than the 15 here.
+// BenchmarkHas looks passwords up in a file of 100 MB. A list of 40 GB needs 9 more reads than the
+// 15 here.
 func BenchmarkHas(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "list")
 	f, err := os.Create(path)

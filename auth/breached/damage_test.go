@@ -78,19 +78,22 @@ func TestRandomLists(t *testing.T) {
 		for hash, want := range some(known) {
 			digits = len(hash)
 			if leaked, err := look(t, text, hash); err != nil || leaked != want {
-				t.Fatalf("seed %d, list %d: %s is %t, %v, want %t", seed, n, hash, leaked, err, want)
+				t.Fatalf("seed %d, list %d: %s is %t, %v, want %t", seed, n, hash, leaked, err,
+					want)
 			}
 		}
 		for range 300 {
 			hash := randomHash(r, digits)
 			if leaked, err := look(t, text, hash); err != nil || leaked != known[hash] {
-				t.Fatalf("seed %d, list %d: %s is %t, %v, want %t", seed, n, hash, leaked, err, known[hash])
+				t.Fatalf("seed %d, list %d: %s is %t, %v, want %t", seed, n, hash, leaked, err,
+					known[hash])
 			}
 		}
 	}
 }
 
-// TestDamagedLists: lines in wrong places and cut ones are an error of the lookups of others, or change nothing for them.
+// TestDamagedLists: lines in wrong places and cut ones are an error of the lookups of others, or
+// change nothing for them.
 func TestDamagedLists(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -122,7 +125,8 @@ func TestDamagedLists(t *testing.T) {
 		for hash, want := range some(known) {
 			leaked, err := look(t, text, hash)
 			if err == nil && leaked != want {
-				t.Fatalf("seed %d, list %d: %s is %t, want %t or an error", seed, n, hash, leaked, want)
+				t.Fatalf("seed %d, list %d: %s is %t, want %t or an error", seed, n, hash, leaked,
+					want)
 			}
 			if err != nil {
 				failed++
@@ -170,7 +174,8 @@ func TestLookup_AnyBytes(t *testing.T) {
 		case 1:
 			slices.Reverse(lines)
 		case 2:
-			lines = slices.Insert(lines, r.IntN(len(lines)), strings.Repeat([]string{"A", "\n", "\x00", "5:1\n"}[r.IntN(4)], r.IntN(20_000)))
+			lines = slices.Insert(lines, r.IntN(len(lines)),
+				strings.Repeat([]string{"A", "\n", "\x00", "5:1\n"}[r.IntN(4)], r.IntN(20_000)))
 		}
 		b := []byte(strings.Join(lines, ""))
 		for range r.IntN(10) {
@@ -178,7 +183,8 @@ func TestLookup_AnyBytes(t *testing.T) {
 		}
 		text := string(b[:r.IntN(len(b)+1)])
 		for hash := range some(known) {
-			if leaked, err := look(t, text, hash); leaked && (err != nil || !strings.Contains(text, hash)) {
+			if leaked, err := look(t, text, hash); leaked &&
+				(err != nil || !strings.Contains(text, hash)) {
 				t.Fatalf("seed %d: %s: %t, %v", seed, hash, leaked, err)
 			}
 		}
@@ -203,7 +209,8 @@ func TestLookup_ReadCount(t *testing.T) {
 			t.Fatalf("%d reads", most)
 		}
 		n := r.Uint64N(size / width)
-		if leaked, err := s.find([]byte(endless{size / width, width}.hash(n))); err != nil || !leaked {
+		if leaked, err := s.find([]byte(endless{size / width, width}.hash(n))); err != nil ||
+			!leaked {
 			t.Fatalf("line %d: %t, %v", n, leaked, err)
 		}
 	}

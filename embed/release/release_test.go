@@ -134,12 +134,14 @@ func TestProgram_StaticAndSmall(t *testing.T) {
 		must(t, err)
 		t.Logf("%s: %d bytes, %d packed", arch, size.Size(), info.Size())
 		if size.Size() > mostProgram || info.Size() > mostPacked {
-			t.Errorf("%s has %d bytes, packed %d: more than %d or %d", arch, size.Size(), info.Size(), mostProgram, mostPacked)
+			t.Errorf("%s has %d bytes, packed %d: more than %d or %d", arch, size.Size(),
+				info.Size(), mostProgram, mostPacked)
 		}
 		build, err := buildinfo.ReadFile(program)
 		must(t, err)
 		for _, s := range build.Settings {
-			if s.Key == "CGO_ENABLED" && s.Value != "0" || s.Key == "-trimpath" && s.Value != "true" {
+			if s.Key == "CGO_ENABLED" && s.Value != "0" ||
+				s.Key == "-trimpath" && s.Value != "true" {
 				t.Errorf("%s is built with %s=%s", arch, s.Key, s.Value)
 			}
 		}
@@ -160,8 +162,10 @@ func unpacked(t *testing.T, archive string) string {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	for _, name := range []string{"LICENSE", "NOTICE", "config.example.toml", "man/reeve.1", "man/reeve-restore.1", "completions/reeve.bash"} {
-		if info, err := os.Stat(filepath.Join(filepath.Dir(found[0]), name)); err != nil || info.Size() == 0 {
+	for _, name := range []string{"LICENSE", "NOTICE", "config.example.toml", "man/reeve.1",
+		"man/reeve-restore.1", "completions/reeve.bash"} {
+		if info, err := os.Stat(filepath.Join(filepath.Dir(found[0]), name)); err != nil ||
+			info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -280,9 +284,9 @@ func unit(t *testing.T, root, key string) string {
 	return string(found[1])
 }
 
-// TestDeb_RunsAsService unpacks the package and starts its service as systemd would: with the command
-// and directories of the unit, as a user of its own, and with a socket for its reports. The data is
-// that of an older version.
+// TestDeb_RunsAsService unpacks the package and starts its service as systemd would: with the
+// command and directories of the unit, as a user of its own, and with a socket for its reports. The
+// data is that of an older version.
 func TestDeb_RunsAsService(t *testing.T) {
 	needsRoot(t)
 	root := t.TempDir()
@@ -304,7 +308,10 @@ func TestDeb_RunsAsService(t *testing.T) {
 	must(t, os.MkdirAll(root+"/tmp", 0o777))
 	must(t, os.MkdirAll(root+"/run", 0o777))
 	must(t, os.Chmod(root+"/run", 0o777))
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: root + "/run/notify", Net: "unixgram"})
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{
+		Name: root + "/run/notify",
+		Net:  "unixgram",
+	})
 	must(t, err)
 	defer conn.Close()
 	must(t, os.Chmod(root+"/run/notify", 0o777))
@@ -312,7 +319,12 @@ func TestDeb_RunsAsService(t *testing.T) {
 		t.Errorf("the type of the unit is %s", kind)
 	}
 	address := freeAddress(t)
-	b := &box{t: t, root: root, user: serviceUser, env: []string{"NOTIFY_SOCKET=/run/notify", "REEVE_SERVER__LISTEN=" + address}}
+	b := &box{
+		t:    t,
+		root: root,
+		user: serviceUser,
+		env:  []string{"NOTIFY_SOCKET=/run/notify", "REEVE_SERVER__LISTEN=" + address},
+	}
 	b.start(strings.Fields(unit(t, root, "ExecStart"))...)
 	must(t, conn.SetReadDeadline(time.Now().Add(patience)))
 	b.ready(address)
@@ -347,7 +359,8 @@ func TestUnit_Hardened(t *testing.T) {
 	if out, err := command(t, "dpkg-deb", "-x", result(t, "amd64.deb"), root).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	out, err := command(t, "systemd-analyze", "security", "--offline=true", "--threshold=20", "--root="+root, "reeve.service").CombinedOutput()
+	out, err := command(t, "systemd-analyze", "security", "--offline=true", "--threshold=20",
+		"--root="+root, "reeve.service").CombinedOutput()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -355,8 +368,8 @@ func TestUnit_Hardened(t *testing.T) {
 	t.Log(lines[len(lines)-1])
 }
 
-// TestImage_RunsAsItsUser unpacks the image and runs it as a container runtime would: its command as
-// PID 1, as its user, with its environment.
+// TestImage_RunsAsItsUser unpacks the image and runs it as a container runtime would: its command
+// as PID 1, as its user, with its environment.
 func TestImage_RunsAsItsUser(t *testing.T) {
 	needsRoot(t)
 	blobs := t.TempDir()
@@ -412,7 +425,8 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 		t.Errorf("user %s, volumes %v", c.User, c.Volumes)
 	}
 	address := freeAddress(t)
-	b := &box{t: t, root: root, user: imageUser, env: append(c.Env, "REEVE_SERVER__LISTEN="+address)}
+	b := &box{t: t, root: root, user: imageUser,
+		env: append(c.Env, "REEVE_SERVER__LISTEN="+address)}
 	b.start(append(c.Entrypoint, c.Cmd...)...)
 	b.ready(address)
 	if c.Healthcheck.Test[0] != "CMD" {
@@ -425,7 +439,8 @@ func TestImage_RunsAsItsUser(t *testing.T) {
 	if _, err := os.Stat(root + "/data/data.db"); err != nil {
 		t.Error(err)
 	}
-	if roots, err := os.ReadFile(root + "/etc/ssl/certs/ca-certificates.crt"); err != nil || strings.Count(string(roots), "BEGIN CERTIFICATE") < 50 {
+	if roots, err := os.ReadFile(root + "/etc/ssl/certs/ca-certificates.crt"); err != nil ||
+		strings.Count(string(roots), "BEGIN CERTIFICATE") < 50 {
 		t.Errorf("the certificates of authorities: %d bytes, %v", len(roots), err)
 	}
 }
@@ -447,7 +462,8 @@ func TestSBOM_Complete(t *testing.T) {
 	}
 	var npm []string
 	must(t, readJSON("../console/packages.json", &npm))
-	if want := len(info.Deps) + len(npm) + 1; len(listed) < want || len(info.Deps) == 0 || len(npm) == 0 {
+	if want := len(info.Deps) + len(npm) + 1; len(listed) < want || len(info.Deps) == 0 ||
+		len(npm) == 0 {
 		t.Errorf("it lists %d of at least %d", len(listed), want)
 	}
 }
@@ -463,7 +479,8 @@ func TestSign_Verifies(t *testing.T) {
 	must(t, r.sign("SHA256SUMS", []byte("sums")))
 	signature, err := os.ReadFile(r.out + "/SHA256SUMS.minisig")
 	must(t, err)
-	if !minisign.Verify(public, []byte("sums"), signature) || minisign.Verify(public, []byte("other"), signature) {
+	if !minisign.Verify(public, []byte("sums"), signature) ||
+		minisign.Verify(public, []byte("other"), signature) {
 		t.Errorf("the signature is wrong:\n%s", signature)
 	}
 	t.Setenv(passwordVariable, "wrong")
@@ -474,7 +491,8 @@ func TestSign_Verifies(t *testing.T) {
 
 func TestRelease_RefusesChanges(t *testing.T) {
 	r := &release{root: t.TempDir()}
-	for _, words := range [][]string{{"init", "-q"}, {"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"}} {
+	for _, words := range [][]string{{"init", "-q"},
+		{"-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"}} {
 		cmd := command(t, "git", words...)
 		cmd.Dir = r.root
 		must(t, cmd.Run())
@@ -501,12 +519,14 @@ func TestCompose_MatchesProgram(t *testing.T) {
 	must(t, yaml.Unmarshal(text, &compose))
 	r := &release{root: "../.."}
 	must(t, r.readCheckout(true))
-	if image := compose.Services["reeve"].Image; image != "reeve:"+r.version || !strings.Contains(string(text), "reeve_"+r.version+"_oci.tar") {
+	if image := compose.Services["reeve"].Image; image != "reeve:"+r.version ||
+		!strings.Contains(string(text), "reeve_"+r.version+"_oci.tar") {
 		t.Errorf("the image is %s, the version %s", image, r.version)
 	}
 	for name := range compose.Services["reeve"].Environment {
 		table, key, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(name, "REEVE_")), "__")
-		if _, keys, found := strings.Cut(config.Example(), "\n["+table+"]\n"); !found || !strings.Contains(keys, "\n"+key+" = ") {
+		if _, keys, found := strings.Cut(config.Example(), "\n["+table+"]\n"); !found ||
+			!strings.Contains(keys, "\n"+key+" = ") {
 			t.Errorf("%s is no key", name)
 		}
 	}

@@ -15,9 +15,12 @@ import (
 // browser signs the owner in from a device and an address, and returns the name of its token.
 func browser(in *servertest.Instance, name, device, addr string) (deviceToken string) {
 	in.T.Helper()
-	r := in.Request("POST", "/admin/login", fmt.Sprintf(`{"username":"admin","password":%q,"device_token":%q}`, servertest.OwnerPassword, device), "nobody")
+	r := in.Request("POST", "/admin/login",
+		fmt.Sprintf(`{"username":"admin","password":%q,"device_token":%q}`,
+			servertest.OwnerPassword, device), "nobody")
 	r.RemoteAddr = addr + ":1"
-	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+	r.Header.Set("User-Agent",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 	var out account.LoginOut
 	a := in.Send(r)
 	a.Brief(200)
@@ -40,7 +43,9 @@ func TestOwnDevices(t *testing.T) {
 	phone := browser(in, "phone", "", "198.51.100.7")
 	browser(in, "phone again", phone, "198.51.100.8")
 	all := ownDevices(in, "laptop")
-	if len(all) != 2 || all[0].Browser != "Firefox 140.0" || all[0].OS != "Linux x86_64" || all[0].IP != "198.51.100.8" || all[0].Sessions != 2 || bool(all[0].Current) || !bool(all[1].Current) || all[1].LastUsed == 0 {
+	if len(all) != 2 || all[0].Browser != "Firefox 140.0" || all[0].OS != "Linux x86_64" ||
+		all[0].IP != "198.51.100.8" || all[0].Sessions != 2 || bool(all[0].Current) ||
+		!bool(all[1].Current) || all[1].LastUsed == 0 {
 		t.Fatalf("%+v", all)
 	}
 	other := fmt.Sprint("/admin/account/device/", all[0].ID)
@@ -91,7 +96,8 @@ func TestSignInNotice(t *testing.T) {
 		}
 	}
 	got := notices("laptop")
-	if len(got) != 1 || got[0].Kind != store.NewDevice || got[0].IP != "198.51.100.7" || got[0].Browser != "Firefox 140.0" || got[0].OS != "Linux x86_64" || got[0].DeviceID == 0 {
+	if len(got) != 1 || got[0].Kind != store.NewDevice || got[0].IP != "198.51.100.7" ||
+		got[0].Browser != "Firefox 140.0" || got[0].OS != "Linux x86_64" || got[0].DeviceID == 0 {
 		t.Fatalf("the laptop is told %+v", got)
 	}
 	browser(in, "thief elsewhere", "", "198.51.100.7") // the new device of a second sign-in
@@ -114,7 +120,8 @@ func TestSignInNotice(t *testing.T) {
 		}
 	}
 	browser(in, "laptop", laptop, "192.0.2.1") // the thief's sign-ins have ended its session
-	if got := notices("laptop"); len(got) != 10 || got[0].DeviceID != 2 || !bool(got[0].Dismissible) {
+	if got := notices("laptop"); len(got) != 10 || got[0].DeviceID != 2 ||
+		!bool(got[0].Dismissible) {
 		t.Errorf("after many sign-ins: %+v", got)
 	}
 	in.SendMails()
@@ -136,7 +143,8 @@ func TestSignInNotice(t *testing.T) {
 	if got := notices("laptop away"); len(got) != 0 {
 		t.Errorf("a sign-in tells itself %+v", got)
 	}
-	if got := notices("laptop"); len(got) != 1 || got[0].Kind != store.NewNetwork || got[0].IP != "203.0.113.1" {
+	if got := notices("laptop"); len(got) != 1 || got[0].Kind != store.NewNetwork ||
+		got[0].IP != "203.0.113.1" {
 		t.Errorf("from a new network: %+v", got)
 	}
 }

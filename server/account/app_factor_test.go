@@ -28,8 +28,11 @@ func TestAppUserSecondFactor_BySetting(t *testing.T) {
 	in := servertest.Start(t)
 	u := in.AppUser("ann")
 	in.Tokens["ann"] = in.AppSignIn(u.ID)
-	begin, otp := `{"password":"`+servertest.OwnerPassword+`"}`, func(code string) string { return `{"otp":"` + code + `"}` }
-	in.OK("GET", "/api/user/totp", "", "ann").Brief(200, `"enabled":0`, `"recovery_codes":0`, `"allowed":0`)
+	begin, otp := `{"password":"`+servertest.OwnerPassword+`"}`, func(code string) string {
+		return `{"otp":"` + code + `"}`
+	}
+	in.OK("GET", "/api/user/totp", "", "ann").Brief(200, `"enabled":0`, `"recovery_codes":0`,
+		`"allowed":0`)
 	in.Call("POST", "/api/user/totp", begin, "ann").Brief(403, "second_factor_off")
 	in.Call("PUT", "/api/user/totp", otp("123456"), "ann").Brief(403, "second_factor_off")
 	in.OK("PUT", "/system/setting", `{"values":{"app.second_factor":1}}`, "owner")
@@ -41,14 +44,16 @@ func TestAppUserSecondFactor_BySetting(t *testing.T) {
 	in.Call("DELETE", "/api/user/totp", otp("123456"), "ann").Brief(409, "no_factor")
 	in.Call("POST", "/api/user/recovery", otp("123456"), "ann").Brief(409, "no_factor")
 	app, recovery := in.SetUpAppFactor("ann")
-	in.OK("GET", "/api/user/totp", "", "ann").Brief(200, `"enabled":1`, `"recovery_codes":10`, `"allowed":1`)
+	in.OK("GET", "/api/user/totp", "", "ann").Brief(200, `"enabled":1`, `"recovery_codes":10`,
+		`"allowed":1`)
 	in.OK("GET", "/user/list/1", "", "owner").Brief(200, `"second_factor":1`)
 
 	token := in.AppFirstStep("ann", "")
 	in.Call("POST", "/admin/login/totp", fmt.Sprintf(`{"login_token":%q,"otp":%q}`, token, recovery[0]), "nobody").Brief(401, "sign_in_again") // another realm
 	code := app.Code()
 	second := func(token, code string) *servertest.Reply {
-		return in.Call("POST", "/api/login/totp", fmt.Sprintf(`{"login_token":%q,"otp":%q}`, token, code), "nobody")
+		return in.Call("POST", "/api/login/totp",
+			fmt.Sprintf(`{"login_token":%q,"otp":%q}`, token, code), "nobody")
 	}
 	second(token, "000000").Brief(401, "wrong_code")
 	second(token, code).Brief(200, `"token":"rv_`)
@@ -63,8 +68,10 @@ func TestAppUserSecondFactor_BySetting(t *testing.T) {
 	in.OK("POST", "/api/user/recovery", otp(recovery[2]), "ann").Data(&renewed)
 	in.Call("DELETE", "/api/user/totp", otp(recovery[3]), "ann").Names(422, "otp") // replaced
 	in.OK("DELETE", "/api/user/totp", otp(renewed.Codes[0]), "ann")
-	in.Call("POST", "/api/login", `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`, "nobody").Brief(200, `"token":"rv_`)
-	in.OK("GET", "/api/user/totp", "", "ann").Brief(200, `"enabled":0`, `"recovery_codes":0`, `"allowed":0`)
+	in.Call("POST", "/api/login", `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`,
+		"nobody").Brief(200, `"token":"rv_`)
+	in.OK("GET", "/api/user/totp", "", "ann").Brief(200, `"enabled":0`, `"recovery_codes":0`,
+		`"allowed":0`)
 }
 
 func TestAppUserSecondFactor_RemovedByAdmin(t *testing.T) {
@@ -82,7 +89,8 @@ func TestAppUserSecondFactor_RemovedByAdmin(t *testing.T) {
 	in.Call("DELETE", "/user/list/9/factor", "", "helper").Brief(404)
 	in.OK("DELETE", "/user/list/1/factor", "", "helper")
 	in.Call("DELETE", "/user/list/1/factor", "", "helper").Brief(404, "ann has no second factor")
-	in.Call("POST", "/api/login", `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`, "nobody").Brief(200, `"token":"rv_`)
+	in.Call("POST", "/api/login", `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`,
+		"nobody").Brief(200, `"token":"rv_`)
 	in.SendMails()
 	if text := fmt.Sprint(box.Last(t, "ann@example.org")); !strings.Contains(text, "second factor") {
 		t.Errorf("the mail is %s", text)
@@ -133,9 +141,11 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	in.OK("PUT", "/system/setting", `{"values":{"app.second_factor":1}}`, "owner")
 	v.Get(pages.AccountPath).Brief(200, `href="`+pages.AuthenticatorPath+`"`)
 	v.Get(pages.AuthenticatorPath).Brief(200, "<h1>Authenticator app</h1>", `name="password"`)
-	v.Post(pages.AuthenticatorPath, "password", "wrong").Brief(422, "Current password: is not the current password")
+	v.Post(pages.AuthenticatorPath, "password", "wrong").Brief(422,
+		"Current password: is not the current password")
 	made := v.Post(pages.AuthenticatorPath, "password", servertest.OwnerPassword)
-	made.Brief(200, `<svg class="qr" role="img" aria-label="QR code of the secret"`, `action="`+pages.ConfirmAppPath+`"`, `autocomplete="one-time-code"`, `inputmode="numeric"`)
+	made.Brief(200, `<svg class="qr" role="img" aria-label="QR code of the secret"`,
+		`action="`+pages.ConfirmAppPath+`"`, `autocomplete="one-time-code"`, `inputmode="numeric"`)
 	secrets := shownCodes(made)
 	if len(secrets) != 1 {
 		t.Fatalf("the page shows %q", secrets)
@@ -143,18 +153,25 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	if got := made.Header.Get("Cache-Control"); got != "no-store" {
 		t.Errorf("Cache-Control %s", got)
 	}
-	app := &servertest.Authenticator{T: t, Secret: strings.ReplaceAll(secrets[0], " ", ""), Next: time.Now()}
-	if a := v.Get(pages.AuthenticatorPath); strings.Contains(a.Body, secrets[0]) || strings.Contains(a.Body, "<svg") {
+	app := &servertest.Authenticator{
+		T:      t,
+		Secret: strings.ReplaceAll(secrets[0], " ", ""),
+		Next:   time.Now(),
+	}
+	if a := v.Get(pages.AuthenticatorPath); strings.Contains(a.Body, secrets[0]) ||
+		strings.Contains(a.Body, "<svg") {
 		t.Error("the secret is shown again")
 	}
-	v.Post(pages.ConfirmAppPath, "otp", "000000").Brief(422, "6-digit code that the app shows: is wrong")
+	v.Post(pages.ConfirmAppPath, "otp", "000000").Brief(422,
+		"6-digit code that the app shows: is wrong")
 	confirmed := v.Post(pages.ConfirmAppPath, "otp", app.Code())
 	confirmed.Brief(200, "<h1>Recovery codes</h1>", "They are shown only once.")
 	recovery := shownCodes(confirmed)
 	if len(recovery) != 10 {
 		t.Fatalf("the page shows %q", recovery)
 	}
-	v.Get(pages.AuthenticatorPath).Brief(200, "Recovery codes left: 10", `href="`+pages.RenewCodesPath+`"`, `href="`+pages.RemoveAppPath+`"`)
+	v.Get(pages.AuthenticatorPath).Brief(200, "Recovery codes left: 10",
+		`href="`+pages.RenewCodesPath+`"`, `href="`+pages.RemoveAppPath+`"`)
 
 	v.Post(pages.SignOutPath).Leads(pages.SignInPath + "?done=signed_out")
 	v.Post(pages.CodePath, "otp", app.Code()).Leads(pages.SignInPath + "?done=expired") // no sign-in is pending
@@ -164,7 +181,8 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 	}
 	v.Get(pages.AccountPath).Leads(pages.SignInPath)
 	v.Get(pages.CodePath).Brief(200, "<h1>Sign in</h1>", "second factor", `name="otp"`)
-	v.Post(pages.CodePath, "otp", "000000").Brief(422, "Code from the app, or a recovery code: is wrong")
+	v.Post(pages.CodePath, "otp", "000000").Brief(422,
+		"Code from the app, or a recovery code: is wrong")
 	v.Post(pages.CodePath, "otp", "").Brief(422, "is required")
 	pending := v.Cookies[servertest.PendingCookie]
 	v.Post(pages.CodePath, "otp", recovery[0]).Leads(pages.AccountPath)
@@ -183,8 +201,11 @@ func TestHostedPages_SecondFactor(t *testing.T) {
 		t.Fatalf("the page shows %q", renewed)
 	}
 	in.Flush()
-	for _, path := range []string{"/system/monitor/request?pageSize=1000", "/system/monitor/auth?pageSize=1000", "/system/monitor/query?pageSize=1000", "/system/audit?pageSize=1000", "/system/audit-export"} {
-		in.OK("GET", path, "", "owner").Lacks(append(append(renewed, recovery...), app.Secret, secrets[0], pending)...)
+	for _, path := range []string{"/system/monitor/request?pageSize=1000",
+		"/system/monitor/auth?pageSize=1000", "/system/monitor/query?pageSize=1000",
+		"/system/audit?pageSize=1000", "/system/audit-export"} {
+		in.OK("GET", path, "", "owner").Lacks(append(append(renewed, recovery...), app.Secret,
+			secrets[0], pending)...)
 	}
 	v.Post(pages.RemoveAppPath, "otp", recovery[3]).Brief(422, "is wrong")
 	v.Post(pages.RemoveAppPath, "otp", renewed[1]).Leads(pages.AccountPath + "?done=factor_removed")

@@ -19,13 +19,17 @@ func TestAppUserSessions(t *testing.T) {
 	in.Lists("/api/session", "current", "second", "1", "0")
 	in.Lists("/api/session", "app_user_id", "ann", "1", "1")
 	in.Lists("/api/session", "username", "bob", "bob")
-	ids, bobs, owners := in.Column("/api/session", "id", "ann"), in.Column("/api/session", "id", "bob"), in.Column("/admin/session", "id", "owner")
+	ids, bobs, owners := in.Column("/api/session", "id", "ann"), in.Column("/api/session", "id",
+		"bob"), in.Column("/admin/session", "id", "owner")
 	servertest.RunCases(t, in, []servertest.Case{
 		{"of another app user", "DELETE", "/api/session/" + bobs[0], "", "ann", 404, nil, nil},
-		{"of a user with the same ID", "DELETE", "/api/session/" + owners[0], "", "ann", 404, nil, nil},
-		{"own and another", "DELETE", "/api/session?ids=" + ids[0] + "," + bobs[0], "", "ann", 404, nil, nil},
+		{"of a user with the same ID", "DELETE", "/api/session/" + owners[0], "", "ann", 404, nil,
+			nil},
+		{"own and another", "DELETE", "/api/session?ids=" + ids[0] + "," + bobs[0], "", "ann", 404,
+			nil, nil},
 		{"by a user", "GET", "/api/session", "", "owner", 401, nil, []string{`"ip"`}},
-		{"of an app user, by a user", "DELETE", "/admin/session/" + ids[0], "", "owner", 404, nil, nil},
+		{"of an app user, by a user", "DELETE", "/admin/session/" + ids[0], "", "owner", 404, nil,
+			nil},
 		{"with a filter of another", "GET", "/api/session?app_user_id=2", "", "ann", 400, nil, nil},
 		{"with a token of nobody", "GET", "/api/session", "", "nobody", 401, nil, nil},
 	})
@@ -47,9 +51,12 @@ func TestAccountDeletion(t *testing.T) {
 	in.Call("DELETE", "/api/user", good, "ann").Brief(403, `"errorCode":"account_deletion_closed"`)
 	in.OK("PUT", "/system/setting", `{"values":{"app.delete_account":true}}`, "owner")
 	servertest.RunCases(t, in, []servertest.Case{
-		{"without a password", "DELETE", "/api/user", ``, "ann", 422, []string{`"password":"is required"`}, nil},
-		{"with a wrong one", "DELETE", "/api/user", `{"password":"wrong password"}`, "ann", 422, []string{`"errorCode":"wrong_password"`}, nil},
-		{"of somebody else", "DELETE", "/api/user", `{"password":"` + servertest.OwnerPassword + `","id":2}`, "ann", 400, nil, nil},
+		{"without a password", "DELETE", "/api/user", ``, "ann", 422,
+			[]string{`"password":"is required"`}, nil},
+		{"with a wrong one", "DELETE", "/api/user", `{"password":"wrong password"}`, "ann", 422,
+			[]string{`"errorCode":"wrong_password"`}, nil},
+		{"of somebody else", "DELETE", "/api/user",
+			`{"password":"` + servertest.OwnerPassword + `","id":2}`, "ann", 400, nil, nil},
 		{"by a user", "DELETE", "/api/user", good, "owner", 401, nil, nil},
 		{"by nobody", "DELETE", "/api/user", good, "nobody", 401, nil, nil},
 	})
@@ -57,7 +64,8 @@ func TestAccountDeletion(t *testing.T) {
 	for _, token := range []string{"ann", "second"} {
 		in.Call("GET", "/api/user", "", token).Brief(401)
 	}
-	in.Call("POST", "/api/login", `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`, "nobody").Brief(401, "wrong_credentials")
+	in.Call("POST", "/api/login", `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`,
+		"nobody").Brief(401, "wrong_credentials")
 	in.Call("GET", "/user/list/1", "", "owner").Brief(404)
 	in.OK("GET", "/api/user", "", "bob")
 	in.View(func(tx *store.Tx) error {
@@ -67,7 +75,8 @@ func TestAccountDeletion(t *testing.T) {
 		return nil
 	})
 	entry := in.OK("GET", "/system/audit?pageSize=1", "", "owner").Body
-	if !strings.Contains(entry, `"method":"DELETE","route":"/api/user"`) || strings.Contains(entry, servertest.OwnerPassword) {
+	if !strings.Contains(entry, `"method":"DELETE","route":"/api/user"`) ||
+		strings.Contains(entry, servertest.OwnerPassword) {
 		t.Errorf("the change log has %s", entry)
 	}
 }
@@ -93,7 +102,8 @@ func TestAccountDeletion_EndsCookie(t *testing.T) {
 	in := servertest.Start(t)
 	in.AppUser("ann")
 	ask := func(site string) *servertest.Reply {
-		r := in.Request("DELETE", "/api/user", `{"password":"`+servertest.OwnerPassword+`"}`, "nobody")
+		r := in.Request("DELETE", "/api/user", `{"password":"`+servertest.OwnerPassword+`"}`,
+			"nobody")
 		r.Header.Set("Cookie", servertest.SessionCookie(true, false)+"="+in.Tokens["ann"])
 		r.Header.Set("Sec-Fetch-Site", site)
 		return in.Send(r)
@@ -101,7 +111,8 @@ func TestAccountDeletion_EndsCookie(t *testing.T) {
 	ask("cross-site").Brief(403, `"errorCode":"cross_origin"`)
 	a := ask("same-origin")
 	a.Brief(200)
-	if got := strings.Join(a.Header["Set-Cookie"], " "); !strings.Contains(got, servertest.SessionCookie(true, false)+"=;") {
+	if got := strings.Join(a.Header["Set-Cookie"], " "); !strings.Contains(got,
+		servertest.SessionCookie(true, false)+"=;") {
 		t.Errorf("the cookie remains: %s", got)
 	}
 }

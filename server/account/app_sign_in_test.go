@@ -19,9 +19,12 @@ func TestAppUserLogin_ByNameEmailOrMobile(t *testing.T) {
 	})
 	in.OK("PUT", "/user/list/1", `{"mobile":"+49 (30) 123-45"}`, "owner")
 	login := func(typed, password string) *servertest.Reply {
-		return in.Call("POST", "/api/login", string(servertest.EncodeJSON(t, openapi.Object{"username": typed, "password": password})), "nobody")
+		return in.Call("POST", "/api/login",
+			string(servertest.EncodeJSON(t,
+				openapi.Object{"username": typed, "password": password})), "nobody")
 	}
-	for _, typed := range []string{"ann", "ANN", long, strings.ToUpper(long), "+49 30 12345", "+493012345"} {
+	for _, typed := range []string{"ann", "ANN", long, strings.ToUpper(long), "+49 30 12345",
+		"+493012345"} {
 		login(typed, servertest.OwnerPassword).Brief(200, `"token":"rv_`)
 		login(typed, "wrong password").Brief(401, `"errorCode":"wrong_credentials"`)
 	}

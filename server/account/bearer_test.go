@@ -13,9 +13,11 @@ import (
 )
 
 // foreignHeaders are values of Authorization that a proxy in front asks browsers for.
-var foreignHeaders = []string{"", " ", "Basic YWRtaW46YWRtaW4=", "Negotiate YIIJ", `Digest username="admin"`, "basic"}
+var foreignHeaders = []string{"", " ", "Basic YWRtaW46YWRtaW4=", "Negotiate YIIJ",
+	`Digest username="admin"`, "basic"}
 
-// TestForeignAuthorization_AnswersAsWithoutIt covers every route, with a session in a cookie and without.
+// TestForeignAuthorization_AnswersAsWithoutIt covers every route, with a session in a cookie and
+// without.
 func TestForeignAuthorization_AnswersAsWithoutIt(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
@@ -57,11 +59,13 @@ func TestForeignAuthorization_AnswersAsWithoutIt(t *testing.T) {
 	})
 }
 
-// TestForeignAuthorization_DoesNotHideTheToken checks that a second header has the token, whatever the first one has.
+// TestForeignAuthorization_DoesNotHideTheToken checks that a second header has the token, whatever
+// the first one has.
 func TestForeignAuthorization_DoesNotHideTheToken(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	for _, headers := range [][]string{{"Basic eDp5", "Bearer " + in.Tokens["owner"]}, {"", "bearer  " + in.Tokens["owner"] + " "}} {
+	for _, headers := range [][]string{{"Basic eDp5", "Bearer " + in.Tokens["owner"]},
+		{"", "bearer  " + in.Tokens["owner"] + " "}} {
 		r := in.Request("GET", "/admin/info", "", "nobody")
 		r.Header["Authorization"] = headers
 		if a := in.Send(r); a.Code != 200 {
@@ -70,11 +74,15 @@ func TestForeignAuthorization_DoesNotHideTheToken(t *testing.T) {
 	}
 }
 
-// TestForeignAuthorization_CookieNeedsOrigin: the header of a proxy does not make a request of another site harmless.
+// TestForeignAuthorization_CookieNeedsOrigin: the header of a proxy does not make a request of
+// another site harmless.
 func TestForeignAuthorization_CookieNeedsOrigin(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	r := pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, "https://evil.example", &http.Cookie{Name: servertest.SessionCookie(false, false), Value: in.SignIn(auth.FirstUser)})
+	r := pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, "https://evil.example", &http.Cookie{
+		Name:  servertest.SessionCookie(false, false),
+		Value: in.SignIn(auth.FirstUser),
+	})
 	r.Header.Set("Authorization", "Basic eDp5")
 	if answer := in.Handled(r); answer.StatusCode != 403 {
 		t.Errorf("%d", answer.StatusCode)

@@ -20,7 +20,12 @@ func TestRegistration_Challenge(t *testing.T) {
 		t.Errorf("%v %s", a.Header, a.Body)
 	}
 	register := func(name, solution string) *servertest.Reply {
-		return in.Call("POST", "/api/register", string(servertest.EncodeJSON(t, openapi.Object{"username": name, "password": "long enough it is", "altcha": solution})), "nobody")
+		return in.Call("POST", "/api/register",
+			string(servertest.EncodeJSON(t, openapi.Object{
+				"username": name,
+				"password": "long enough it is",
+				"altcha":   solution,
+			})), "nobody")
 	}
 	register("ann", "").Names(422, "altcha")
 	register("ann", "bm9uc2Vuc2U=").Names(422, "altcha")

@@ -24,7 +24,8 @@ type tab struct {
 }
 
 // visit sends a request to a server from one of its own pages.
-func (b *tab) visit(server *httptest.Server, method, path, kind, body string, want int) *http.Response {
+func (b *tab) visit(server *httptest.Server, method, path, kind, body string,
+	want int) *http.Response {
 	b.t.Helper()
 	r, err := http.NewRequest(method, server.URL+path, strings.NewReader(body))
 	servertest.Must(b.t, err)
@@ -32,7 +33,9 @@ func (b *tab) visit(server *httptest.Server, method, path, kind, body string, wa
 	if body != "" {
 		r.Header.Set("Content-Type", kind)
 	}
-	client := &http.Client{Jar: b.jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Jar: b.jar, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	a, err := client.Do(r)
 	servertest.Must(b.t, err)
 	servertest.Must(b.t, a.Body.Close())
@@ -52,7 +55,8 @@ func (b *tab) send(server *httptest.Server, method, path, body string, want int)
 
 func (b *tab) post(server *httptest.Server, path, form, leads string) {
 	b.t.Helper()
-	a := b.visit(server, "POST", path, "application/x-www-form-urlencoded", form, http.StatusSeeOther)
+	a := b.visit(server, "POST", path, "application/x-www-form-urlencoded", form,
+		http.StatusSeeOther)
 	if to := a.Header.Get("Location"); to != leads {
 		b.t.Errorf("POST %s%s leads to %s, want %s", server.URL, path, to, leads)
 	}
@@ -93,7 +97,8 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 	for _, s := range servers { // both sign-ins wait
 		b.visit(s, "POST", pages.CodePath, "application/x-www-form-urlencoded", "otp=000000", 422)
 	}
-	b.send(servers[1], "POST", "/admin/reauth", fmt.Sprintf(`{"password":%q}`, servertest.OwnerPassword), 200)
+	b.send(servers[1], "POST", "/admin/reauth",
+		fmt.Sprintf(`{"password":%q}`, servertest.OwnerPassword), 200)
 	signedIn(200, 200)
 	b.send(servers[0], "POST", "/admin/logout", "", 200)
 	b.send(servers[0], "POST", "/api/logout", "", 200)
@@ -108,7 +113,8 @@ func TestCookies_TwoInstallationsOnOneHost(t *testing.T) {
 				t.Errorf("both have set %s", name)
 			}
 		}
-		for _, kind := range []string{web.SessionName, web.AppSessionName, web.DeviceName, web.AppDeviceName, web.PendingName} {
+		for _, kind := range []string{web.SessionName, web.AppSessionName, web.DeviceName,
+			web.AppDeviceName, web.PendingName} {
 			if !kinds[kind] {
 				t.Errorf("%s was not set, but %v", kind, names)
 			}
@@ -147,7 +153,8 @@ func TestCookies_FromBeforeMarks(t *testing.T) {
 	for _, c := range []struct {
 		app, secure bool
 		url         string
-	}{{false, false, "/admin/info"}, {false, true, "/admin/info"}, {true, false, "/api/user"}, {true, true, "/api/user"}} {
+	}{{false, false, "/admin/info"}, {false, true, "/admin/info"}, {true, false, "/api/user"},
+		{true, true, "/api/user"}} {
 		ask := func(method, url string, cookies ...*http.Cookie) *http.Response {
 			r := pageRequest(method, url, "", "", cookies...)
 			r.Body, r.ContentLength = http.NoBody, 0
@@ -163,8 +170,12 @@ func TestCookies_FromBeforeMarks(t *testing.T) {
 		}
 		old := before(c.app, c.secure, token)
 		a := ask("GET", c.url, old)
-		moved, dropped := servertest.CookieNamed(a.Cookies(), servertest.SessionCookie(c.app, c.secure)), servertest.CookieNamed(a.Cookies(), old.Name)
-		if a.StatusCode != 200 || len(a.Cookies()) != 2 || moved == nil || moved.Value != token || moved.Secure != c.secure || moved.MaxAge < 3600 || dropped == nil || dropped.MaxAge >= 0 {
+		moved, dropped := servertest.CookieNamed(a.Cookies(),
+			servertest.SessionCookie(c.app, c.secure)), servertest.CookieNamed(a.Cookies(),
+			old.Name)
+		if a.StatusCode != 200 || len(a.Cookies()) != 2 || moved == nil || moved.Value != token ||
+			moved.Secure != c.secure || moved.MaxAge < 3600 || dropped == nil ||
+			dropped.MaxAge >= 0 {
 			t.Fatalf("%v: %d %v", c, a.StatusCode, a.Cookies())
 		}
 		if a := ask("GET", c.url, moved); a.StatusCode != 200 || len(a.Cookies()) != 0 {
@@ -177,13 +188,15 @@ func TestCookies_FromBeforeMarks(t *testing.T) {
 		if a := ask("GET", c.url, foreign, moved); a.StatusCode != 200 || len(a.Cookies()) != 0 {
 			t.Errorf("%v: %d %v for cookies of two installations", c, a.StatusCode, a.Cookies())
 		}
-		a = ask("POST", strings.Replace(strings.Replace(c.url, "info", "logout", 1), "user", "logout", 1), old)
+		a = ask("POST",
+			strings.Replace(strings.Replace(c.url, "info", "logout", 1), "user", "logout", 1), old)
 		for _, c := range a.Cookies() {
 			if c.MaxAge >= 0 {
 				t.Errorf("signing out sets %v", c)
 			}
 		}
-		if a.StatusCode != 200 || len(a.Cookies()) != 2 || ask("GET", c.url, old).StatusCode != 401 {
+		if a.StatusCode != 200 || len(a.Cookies()) != 2 ||
+			ask("GET", c.url, old).StatusCode != 401 {
 			t.Errorf("%v: %d %v when signing out", c, a.StatusCode, a.Cookies())
 		}
 	}
@@ -193,7 +206,8 @@ func TestCookies_FromBeforeMarksAtSignIn(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	login := func(cookies ...*http.Cookie) *http.Response {
-		body := fmt.Sprintf(`{"username":"admin","password":%q,"cookie":1}`, servertest.OwnerPassword)
+		body := fmt.Sprintf(`{"username":"admin","password":%q,"cookie":1}`,
+			servertest.OwnerPassword)
 		return in.Handled(pageRequest("POST", "/admin/login", body, "http://example.com", cookies...))
 	}
 	in.Tokens["former"] = in.SignIn(1)
@@ -205,13 +219,18 @@ func TestCookies_FromBeforeMarksAtSignIn(t *testing.T) {
 			t.Errorf("%s is kept: %v", name, a.Cookies())
 		}
 	}
-	if c := servertest.CookieNamed(a.Cookies(), servertest.DeviceCookie(false)); c == nil || c.Value != device.Value {
+	if c := servertest.CookieNamed(a.Cookies(), servertest.DeviceCookie(false)); c == nil ||
+		c.Value != device.Value {
 		t.Errorf("the device is not recognized: %v", a.Cookies())
 	}
 	in.Call("GET", "/admin/info", "", "former").Brief(401)
 
-	a = login(before(false, false, "of another installation"), &http.Cookie{Name: web.DeviceName, Value: "of another installation"})
-	if servertest.CookieNamed(a.Cookies(), web.DeviceName) != nil || servertest.CookieNamed(a.Cookies(), web.SessionName) != nil || len(a.Cookies()) != 2 {
+	a = login(before(false, false, "of another installation"), &http.Cookie{
+		Name:  web.DeviceName,
+		Value: "of another installation",
+	})
+	if servertest.CookieNamed(a.Cookies(), web.DeviceName) != nil ||
+		servertest.CookieNamed(a.Cookies(), web.SessionName) != nil || len(a.Cookies()) != 2 {
 		t.Errorf("cookies of another installation: %v", a.Cookies())
 	}
 	var doc struct {
@@ -219,7 +238,8 @@ func TestCookies_FromBeforeMarksAtSignIn(t *testing.T) {
 			SecuritySchemes map[string]struct{ Name string }
 		}
 	}
-	servertest.Must(t, json.Unmarshal([]byte(in.OK("GET", "/openapi.json", "", "nobody").Body), &doc))
+	servertest.Must(t,
+		json.Unmarshal([]byte(in.OK("GET", "/openapi.json", "", "nobody").Body), &doc))
 	if name := doc.Components.SecuritySchemes["cookie"].Name; name != servertest.SessionCookie(false, true) {
 		t.Errorf("the document has the name %s", name)
 	}

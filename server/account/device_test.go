@@ -19,7 +19,8 @@ import (
 )
 
 // attempt signs in from an address and returns the response.
-func attempt(in *servertest.Instance, path, body, addr string, edit ...func(*http.Request)) *servertest.Reply {
+func attempt(in *servertest.Instance, path, body, addr string,
+	edit ...func(*http.Request)) *servertest.Reply {
 	in.T.Helper()
 	r := in.Request("POST", path, body, "nobody")
 	r.RemoteAddr = addr + ":1234"
@@ -36,7 +37,8 @@ func behindProxy(r *http.Request) { r.Header.Set("X-Forwarded-For", "198.51.100.
 func guesses(in *servertest.Instance, addr string, edit ...func(*http.Request)) {
 	in.T.Helper()
 	for i := range 50 {
-		if r := attempt(in, "/admin/login", fmt.Sprintf(`{"username":"u%d","password":"wrong wrong"}`, i), addr, edit...); r.Code != 401 {
+		if r := attempt(in, "/admin/login",
+			fmt.Sprintf(`{"username":"u%d","password":"wrong wrong"}`, i), addr, edit...); r.Code != 401 {
 			in.T.Fatalf("guess %d: %d %s", i, r.Code, r.Body)
 		}
 	}
@@ -55,7 +57,10 @@ func TestDeviceToken_InCookieAndBody(t *testing.T) {
 		var out account.LoginOut
 		r.Data(&out)
 		c := r.CookieOf()
-		if c.Name != servertest.DeviceCookie(false) || c.Value != out.DeviceToken || c.Value == "" || c.Value == out.Token || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Secure != secure || c.MaxAge != 90*24*3600 {
+		if c.Name != servertest.DeviceCookie(false) || c.Value != out.DeviceToken ||
+			c.Value == "" ||
+			c.Value == out.Token || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode ||
+			c.Path != "/" || c.Secure != secure || c.MaxAge != 90*24*3600 {
 			t.Errorf("TLS %t: %+v, %s", secure, c, r.Body)
 		}
 	}
@@ -69,9 +74,11 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	customer := in.AppUser("customer")
 	body := fmt.Sprintf(`{"username":"admin","password":%q}`, servertest.OwnerPassword)
-	appBody := fmt.Sprintf(`{"username":%q,"password":%q}`, customer.Username, servertest.OwnerPassword)
+	appBody := fmt.Sprintf(`{"username":%q,"password":%q}`, customer.Username,
+		servertest.OwnerPassword)
 	const proxy = "203.0.113.1"
-	cookie, appCookie := attempt(in, "/admin/login", body, proxy).CookieOf(), attempt(in, "/api/login", appBody, proxy).CookieOf()
+	cookie, appCookie := attempt(in, "/admin/login", body, proxy).CookieOf(), attempt(in,
+		"/api/login", appBody, proxy).CookieOf()
 	if appCookie.Name != servertest.DeviceCookie(true) {
 		t.Errorf("the app's cookie is called %s", appCookie.Name)
 	}
@@ -83,12 +90,19 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 	}{
 		{"a stranger", "/admin/login", body, nil, 429},
 		{"the browser", "/admin/login", body, cookie, 200},
-		{"an API client", "/admin/login", strings.Replace(body, "{", fmt.Sprintf(`{"device_token":%q,`, cookie.Value), 1), nil, 200},
-		{"an API client with junk", "/admin/login", strings.Replace(body, "{", `{"device_token":"junk",`, 1), nil, 429},
+		{"an API client", "/admin/login",
+			strings.Replace(body, "{", fmt.Sprintf(`{"device_token":%q,`, cookie.Value), 1), nil,
+			200},
+		{"an API client with junk", "/admin/login",
+			strings.Replace(body, "{", `{"device_token":"junk",`, 1), nil, 429},
 		{"a stranger to the app", "/api/login", appBody, nil, 429},
 		{"the app's browser", "/api/login", appBody, appCookie, 200},
-		{"a cookie of the other realm", "/api/login", appBody, &http.Cookie{Name: appCookie.Name, Value: cookie.Value}, 429},
-		{"a wrong password", "/admin/login", `{"username":"admin","password":"wrong wrong"}`, cookie, 401},
+		{"a cookie of the other realm", "/api/login", appBody, &http.Cookie{
+			Name:  appCookie.Name,
+			Value: cookie.Value,
+		}, 429},
+		{"a wrong password", "/admin/login", `{"username":"admin","password":"wrong wrong"}`,
+			cookie, 401},
 	} {
 		r := attempt(in, tc.path, tc.body, proxy, behindProxy, func(r *http.Request) {
 			if tc.cookie != nil {
@@ -99,7 +113,8 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 			t.Errorf("%s: %d %s", tc.name, r.Code, r.Body)
 		}
 	}
-	if text := log.String(); strings.Count(text, "server.trusted_proxies") != 1 || !strings.Contains(text, `"address":"`+proxy+`"`) {
+	if text := log.String(); strings.Count(text, "server.trusted_proxies") != 1 ||
+		!strings.Contains(text, `"address":"`+proxy+`"`) {
 		t.Errorf("the cause is not logged once: %s", text)
 	}
 	in.Flush()
@@ -114,7 +129,9 @@ func TestUnconfiguredProxy_KnownDevicesStay(t *testing.T) {
 		}
 	}
 	_, parts := in.HealthParts()
-	if p := parts["sign-in"]; p.State != web.Degraded || !strings.Contains(p.Text, "server.trusted_proxies") || !strings.Contains(p.Text, proxy) || p.Since == 0 {
+	if p := parts["sign-in"]; p.State != web.Degraded ||
+		!strings.Contains(p.Text, "server.trusted_proxies") || !strings.Contains(p.Text, proxy) ||
+		p.Since == 0 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -129,7 +146,8 @@ func TestUnconfiguredProxy_NotSuspected(t *testing.T) {
 	})
 	guesses(in, "203.0.113.1")              // no header
 	guesses(in, "203.0.113.2", behindProxy) // a proxy in the configuration
-	if _, parts := in.HealthParts(); parts["sign-in"].State != web.Healthy || strings.Contains(log.String(), "trusted_proxies") {
+	if _, parts := in.HealthParts(); parts["sign-in"].State != web.Healthy ||
+		strings.Contains(log.String(), "trusted_proxies") {
 		t.Errorf("%+v, %s", parts["sign-in"], log.String())
 	}
 }
@@ -167,14 +185,24 @@ func TestDeviceToken_EndedByEachRoute(t *testing.T) {
 		name string
 		end  func(id store.ID)
 	}{
-		{"a password reset", func(id store.ID) { in.OK("PUT", fmt.Sprintf("/admin/list/%d/password", id), `{}`, "owner") }},
-		{"the status", func(id store.ID) { in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner") }},
-		{"a change of the record", func(id store.ID) { in.OK("PUT", fmt.Sprintf("/admin/list/%d", id), `{"status":0}`, "owner") }},
-		{"deletion", func(id store.ID) { in.OK("DELETE", fmt.Sprintf("/admin/list/%d", id), "", "owner") }},
+		{"a password reset", func(id store.ID) {
+			in.OK("PUT", fmt.Sprintf("/admin/list/%d/password", id), `{}`, "owner")
+		}},
+		{"the status", func(id store.ID) {
+			in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner")
+		}},
+		{"a change of the record", func(id store.ID) {
+			in.OK("PUT", fmt.Sprintf("/admin/list/%d", id), `{"status":0}`, "owner")
+		}},
+		{"deletion", func(id store.ID) {
+			in.OK("DELETE", fmt.Sprintf("/admin/list/%d", id), "", "owner")
+		}},
 	} {
 		name := fmt.Sprintf("clerk%d", i)
 		u := in.Clerk(name)
-		r := attempt(in, "/admin/login", fmt.Sprintf(`{"username":%q,"password":%q}`, name, servertest.OwnerPassword), "192.0.2.1")
+		r := attempt(in, "/admin/login",
+			fmt.Sprintf(`{"username":%q,"password":%q}`, name, servertest.OwnerPassword),
+			"192.0.2.1")
 		if r.Code != 200 {
 			t.Fatalf("%d %s", r.Code, r.Body)
 		}

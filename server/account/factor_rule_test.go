@@ -37,7 +37,10 @@ func overdue(in *servertest.Instance, name string) {
 	in.Update(func(tx *store.Tx) error {
 		u, err := store.UserByName.Get(tx, name)
 		if err == nil {
-			_, err = store.Users.UpdateQuietly(tx, u.ID, func(u *store.User) error { u.FactorDue = tx.Now().Add(-time.Second); return nil })
+			_, err = store.Users.UpdateQuietly(tx, u.ID, func(u *store.User) error {
+				u.FactorDue = tx.Now().Add(-time.Second)
+				return nil
+			})
 		}
 		return err
 	})
@@ -58,7 +61,10 @@ func TestSecondFactor_RequiredByRole(t *testing.T) {
 	in.Update(func(tx *store.Tx) error { // the codes of the test are used up
 		s, err := store.SessionsOf(tx, store.Account{ID: 1})
 		for _, id := range s {
-			_, err = store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error { s.ProvedAt = tx.Now(); return nil })
+			_, err = store.Sessions.UpdateQuietly(tx, id, func(s *store.Session) error {
+				s.ProvedAt = tx.Now()
+				return nil
+			})
 		}
 		return err
 	})
@@ -68,7 +74,8 @@ func TestSecondFactor_RequiredByRole(t *testing.T) {
 		t.Errorf("a session that was open: due %v", at)
 	}
 	signInAs(in, "ada", "ada")
-	if left := time.Until(due(in, "ada").Std()); left > 7*24*time.Hour || left < 7*24*time.Hour-time.Minute {
+	if left := time.Until(due(in, "ada").Std()); left > 7*24*time.Hour ||
+		left < 7*24*time.Hour-time.Minute {
 		t.Errorf("%v are left", left)
 	}
 	first := due(in, "ada")
@@ -124,7 +131,8 @@ func TestSecondFactor_RequiredBySetting(t *testing.T) {
 	in := servertest.Start(t)
 	in.Member("bob", 0)
 	in.SetUpFactor("owner")
-	in.OK("PUT", "/system/setting", `{"values":{"security.require_factor":"owners","security.factor_grace_days":0}}`, "owner")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"security.require_factor":"owners","security.factor_grace_days":0}}`, "owner")
 	signInAs(in, "bob", "bob")
 	if at := due(in, "bob"); at != 0 {
 		t.Errorf("somebody who is no owner: due %v", at)
@@ -132,8 +140,11 @@ func TestSecondFactor_RequiredBySetting(t *testing.T) {
 	in.OK("PUT", "/system/setting", `{"values":{"security.require_factor":"all"}}`, "owner")
 	signInAs(in, "bob", "bob")
 	in.Call("POST", "/admin/avatar", "", "bob").Brief(403, "factor_required")
-	in.NewKey("checker", "/admin/key", `{"name":"checker","role_ids":[`+fmt.Sprint(in.Role("Checker", nil, "auth.check", "auth.introspect"))+`]}`, "owner")
-	in.OK("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":["x.y"],"explain":1}`, in.Tokens["bob"]), "checker").Brief(200, "factor_required")
+	in.NewKey("checker", "/admin/key",
+		`{"name":"checker","role_ids":[`+fmt.Sprint(in.Role("Checker", nil, "auth.check",
+			"auth.introspect"))+`]}`, "owner")
+	in.OK("POST", "/auth/check",
+		fmt.Sprintf(`{"token":%q,"permissions":["x.y"],"explain":1}`, in.Tokens["bob"]), "checker").Brief(200, "factor_required")
 	in.OK("PUT", "/system/setting", `{"values":{"security.require_factor":"nobody"}}`, "owner")
 	if at := due(in, "bob"); at != 0 {
 		t.Errorf("once it is off: due %v", at)
@@ -159,11 +170,13 @@ func TestSecondFactor_RemovalNotice(t *testing.T) {
 		t.Fatalf("notices: %+v", out.Notices)
 	}
 	in.SendMails()
-	if _, text := box.Last(t, "ada@example.org").Text(t); !strings.Contains(text, "second factor of your account ada") || !strings.Contains(text, "was removed") {
+	if _, text := box.Last(t, "ada@example.org").Text(t); !strings.Contains(text,
+		"second factor of your account ada") || !strings.Contains(text, "was removed") {
 		t.Errorf("the mail: %s", text)
 	}
 	in.Call("PUT", "/admin/account/notice", `{}`, "ada").Names(422, "until")
-	in.OK("PUT", "/admin/account/notice", fmt.Sprintf(`{"until":%q}`, out.Notices[0].At.Add(-time.Second)), "ada")
+	in.OK("PUT", "/admin/account/notice",
+		fmt.Sprintf(`{"until":%q}`, out.Notices[0].At.Add(-time.Second)), "ada")
 	in.OK("GET", "/admin/info", "", "ada").Brief(200, store.FactorRemoved)
 	in.OK("PUT", "/admin/account/notice", fmt.Sprintf(`{"until":%q}`, out.Notices[0].At), "ada")
 	in.OK("GET", "/admin/info", "", "ada").Brief(200, `"notices":[]`)

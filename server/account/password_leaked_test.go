@@ -20,7 +20,8 @@ import (
 // leakedSecret is a password that no other rule refuses.
 const leakedSecret = "correct leaked battery"
 
-// withLeaked gives an instance a list of leaked passwords, and returns a function that writes it again.
+// withLeaked gives an instance a list of leaked passwords, and returns a function that writes it
+// again.
 func withLeaked(t *testing.T, log *bytes.Buffer) (path string, option func(*servertest.Setup)) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "leaked.txt")
@@ -36,7 +37,8 @@ func withLeaked(t *testing.T, log *bytes.Buffer) (path string, option func(*serv
 
 func writeLeaked(t *testing.T, path string) {
 	t.Helper()
-	servertest.Must(t, os.WriteFile(path, fmt.Appendf(nil, "%X:12\r\n", sha1.Sum([]byte(leakedSecret))), 0o600))
+	servertest.Must(t,
+		os.WriteFile(path, fmt.Appendf(nil, "%X:12\r\n", sha1.Sum([]byte(leakedSecret))), 0o600))
 }
 
 // passwordWay is a way in which a password is set.
@@ -60,35 +62,48 @@ func passwordWays(in *servertest.Instance) []passwordWay {
 		}
 		return string(servertest.EncodeJSON(in.T, o))
 	}
-	call := func(method, url, as string, fields ...any) func(*servertest.Instance, string) *servertest.Reply {
+	call := func(method, url, as string,
+		fields ...any) func(*servertest.Instance, string) *servertest.Reply {
 		return func(in *servertest.Instance, password string) *servertest.Reply {
 			return in.Call(method, url, body(append(fields, "password", password)...), as)
 		}
 	}
 	change := func(url, as string) func(*servertest.Instance, string) *servertest.Reply {
 		return func(in *servertest.Instance, password string) *servertest.Reply {
-			return in.Call("PUT", url, body("old_password", servertest.OwnerPassword, "new_password", password), as)
+			return in.Call("PUT", url,
+				body("old_password", servertest.OwnerPassword, "new_password", password), as)
 		}
 	}
 	return []passwordWay{
 		{"a new user", "password", call("POST", "/admin/list", "owner", "username", "new-user")},
-		{"a new app user", "password", call("POST", "/user/list", "owner", "username", "new-app-user")},
-		{"a registration", "password", call("POST", "/api/register", "nobody", "username", "registered")},
-		{"a registration on a page", "", func(_ *servertest.Instance, password string) *servertest.Reply {
-			return in.GuestBrowser().Post(pages.RegisterPath, "username", "on-a-page", "password", password, "password_again", password)
-		}},
+		{"a new app user", "password",
+			call("POST", "/user/list", "owner", "username", "new-app-user")},
+		{"a registration", "password",
+			call("POST", "/api/register", "nobody", "username", "registered")},
+		{"a registration on a page", "",
+			func(_ *servertest.Instance, password string) *servertest.Reply {
+				return in.GuestBrowser().Post(pages.RegisterPath, "username", "on-a-page",
+					"password",
+					password, "password_again", password)
+			}},
 		{"a link", "password", call("POST", "/admin/password/link", "nobody", "token", link)},
-		{"a link of an app user", "password", call("POST", "/api/password/link", "nobody", "token", appLink)},
-		{"a link with its page", "", func(in *servertest.Instance, password string) *servertest.Reply {
-			return in.Submit(pageLink, servertest.Passwords(password, password))
-		}},
+		{"a link of an app user", "password",
+			call("POST", "/api/password/link", "nobody", "token", appLink)},
+		{"a link with its page", "",
+			func(in *servertest.Instance, password string) *servertest.Reply {
+				return in.Submit(pageLink, servertest.Passwords(password, password))
+			}},
 		{"the own one", "new_password", change("/admin/password", "owner")},
 		{"the own one of an app user", "new_password", change("/api/user/password", "app")},
-		{"the own one on a page", "", func(_ *servertest.Instance, password string) *servertest.Reply {
-			return v.Post(pages.PasswordPath, "old_password", servertest.OwnerPassword, "new_password", password, "password_again", password)
-		}},
-		{"the one of a user", "password", call("PUT", fmt.Sprintf("/admin/list/%d/password", clerk.ID), "owner")},
-		{"the one of an app user", "password", call("PUT", fmt.Sprintf("/user/list/%d/password", customer.ID), "owner")},
+		{"the own one on a page", "",
+			func(_ *servertest.Instance, password string) *servertest.Reply {
+				return v.Post(pages.PasswordPath, "old_password", servertest.OwnerPassword,
+					"new_password", password, "password_again", password)
+			}},
+		{"the one of a user", "password",
+			call("PUT", fmt.Sprintf("/admin/list/%d/password", clerk.ID), "owner")},
+		{"the one of an app user", "password",
+			call("PUT", fmt.Sprintf("/user/list/%d/password", customer.ID), "owner")},
 	}
 }
 
@@ -107,7 +122,8 @@ func TestLeakedPassword_Refused(t *testing.T) {
 			if way.field == "" {
 				a.Brief(422, "appears in a list of leaked passwords; choose another one", "<form")
 			} else {
-				a.Brief(422, `"errorCode":"password_breached"`, `"errors":{"`+way.field+`":"appears in a list of leaked passwords; choose another one"}`)
+				a.Brief(422, `"errorCode":"password_breached"`,
+					`"errors":{"`+way.field+`":"appears in a list of leaked passwords; choose another one"}`)
 			}
 		})
 	}
@@ -129,10 +145,13 @@ func TestLeakedPassword_Refused(t *testing.T) {
 		})
 	}
 	in.Unchanged(before)
-	if n := strings.Count(log.String(), `"level":"error"`); n != 1 || !strings.Contains(log.String(), path) {
+	if n := strings.Count(log.String(), `"level":"error"`); n != 1 ||
+		!strings.Contains(log.String(), path) {
 		t.Errorf("%d errors are logged: %s", n, log.String())
 	}
-	if state, parts := in.HealthParts(); state != web.Degraded || parts["passwords"].State != web.Degraded || !strings.Contains(parts["passwords"].Text, "can't be read") {
+	if state, parts := in.HealthParts(); state != web.Degraded ||
+		parts["passwords"].State != web.Degraded ||
+		!strings.Contains(parts["passwords"].Text, "can't be read") {
 		t.Errorf("%s: %+v", state, parts["passwords"])
 	}
 	in.OK("GET", "/health", "", "nobody")
@@ -146,7 +165,8 @@ func TestLeakedPassword_Refused(t *testing.T) {
 			continue
 		}
 		t.Run(way.name+", a good one", func(t *testing.T) {
-			if a := way.set(in.In(t), fmt.Sprintf("a good password %d", i)); a.Code != 200 && a.Code != 303 {
+			if a := way.set(in.In(t), fmt.Sprintf("a good password %d", i)); a.Code != 200 &&
+				a.Code != 303 {
 				t.Errorf("%d %s", a.Code, a.Body)
 			}
 		})
@@ -164,7 +184,9 @@ func TestLeakedPassword_DamagedList(t *testing.T) {
 	in := servertest.Start(t, leaked)
 	lines := fmt.Sprintf("%040d:1\n%X:1\n", 0, sha1.Sum([]byte(leakedSecret)))
 	servertest.Must(t, os.WriteFile(path, []byte(lines+"damaged\n"), 0o600))
-	in.Call("PUT", "/admin/password", `{"old_password":"`+servertest.OwnerPassword+`","new_password":"a good password"}`, "owner").Brief(503)
+	in.Call("PUT", "/admin/password",
+		`{"old_password":"`+servertest.OwnerPassword+`","new_password":"a good password"}`,
+		"owner").Brief(503)
 	_, parts := in.HealthParts()
 	if p := parts["passwords"]; p.State != web.Degraded {
 		t.Errorf("%+v", p)
@@ -174,7 +196,8 @@ func TestLeakedPassword_DamagedList(t *testing.T) {
 	if _, parts := in.HealthParts(); parts["passwords"].State != web.Healthy {
 		t.Errorf("%+v", parts["passwords"])
 	}
-	in.OK("PUT", "/admin/password", `{"old_password":"`+servertest.OwnerPassword+`","new_password":"a good password"}`, "owner")
+	in.OK("PUT", "/admin/password",
+		`{"old_password":"`+servertest.OwnerPassword+`","new_password":"a good password"}`, "owner")
 }
 
 // TestLeakedPassword_GeneratedNeedNoList checks that generated passwords are not looked up, since
@@ -185,6 +208,7 @@ func TestLeakedPassword_GeneratedNeedNoList(t *testing.T) {
 	in := servertest.Start(t, leaked)
 	servertest.Must(t, os.Remove(path))
 	id := in.Clerk("ann").ID
-	in.OK("PUT", fmt.Sprintf("/admin/list/%d/password", id), `{}`, "owner").Brief(200, `"password":"`)
+	in.OK("PUT", fmt.Sprintf("/admin/list/%d/password", id), `{}`, "owner").Brief(200,
+		`"password":"`)
 	in.OK("POST", "/admin/list", `{"username":"new"}`, "owner").Brief(200, `"password":"`)
 }

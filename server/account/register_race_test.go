@@ -41,7 +41,8 @@ func together(in *servertest.Instance, clients int, method, url, body string) ma
 func TestRegistration_ConcurrentSameName(t *testing.T) {
 	// Not parallel: other tests would make the queue for hashing overflow.
 	in := servertest.Start(t)
-	in.OK("PUT", "/system/setting", `{"values":{"app.registration":true,"security.login_tries":50}}`, "owner")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"app.registration":true,"security.login_tries":50}}`, "owner")
 	body := `{"username":"Same.Name","password":"long enough for all"}`
 	got := together(in, 48, "POST", "/api/register", body)
 	if got[200] != 1 || got[409] != 47 {
@@ -59,7 +60,8 @@ func TestRegistration_ConcurrentSameName(t *testing.T) {
 	if users != 1 || sessions != 1 {
 		t.Errorf("%d users with %d sessions, want one of each", users, sessions)
 	}
-	if got := together(in, 48, "POST", "/api/login", strings.Replace(body, "Same.Name", "same.name", 1)); got[200] != 48 {
+	if got := together(in, 48, "POST", "/api/login",
+		strings.Replace(body, "Same.Name", "same.name", 1)); got[200] != 48 {
 		t.Errorf("48 clients sign in with one name: %v", got)
 	}
 	in.View(func(tx *store.Tx) error {

@@ -15,13 +15,15 @@ import (
 
 func secondStep(in *servertest.Instance, token, code string) *servertest.Reply {
 	in.T.Helper()
-	return in.Call("POST", "/admin/login/totp", fmt.Sprintf(`{"login_token":%q,"otp":%q}`, token, code), "nobody")
+	return in.Call("POST", "/admin/login/totp",
+		fmt.Sprintf(`{"login_token":%q,"otp":%q}`, token, code), "nobody")
 }
 
 func TestSecondFactor(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.OK("GET", "/admin/account/totp", "", "owner").Brief(200, `"data":{"enabled":0,"created_at":null,"last_used":null,"recovery_codes":0}`)
+	in.OK("GET", "/admin/account/totp", "", "owner").Brief(200,
+		`"data":{"enabled":0,"created_at":null,"last_used":null,"recovery_codes":0}`)
 	in.Call("PUT", "/admin/account/totp", `{"otp":"123456"}`, "owner").Brief(409, "totp_not_begun")
 	in.Call("POST", "/admin/account/recovery", "", "owner").Brief(409, "no_factor")
 	in.Call("DELETE", "/admin/account/totp", "", "owner").Brief(409, "no_factor")
@@ -33,7 +35,8 @@ func TestSecondFactor(t *testing.T) {
 	in.OK("GET", "/admin/account/totp", "", "owner").Brief(200, `"enabled":0`)
 
 	app, recovery := in.SetUpFactor("owner")
-	in.OK("GET", "/admin/account/totp", "", "owner").Brief(200, `"enabled":1`, `"recovery_codes":10`)
+	in.OK("GET", "/admin/account/totp", "", "owner").Brief(200, `"enabled":1`,
+		`"recovery_codes":10`)
 	in.OK("GET", "/admin/info", "", "owner").Brief(200, `"second_factor":1`)
 	in.Call("POST", "/admin/account/totp", "", "owner").Brief(409, "totp_exists")
 
@@ -41,12 +44,16 @@ func TestSecondFactor(t *testing.T) {
 	secondStep(in, token, "000000").Brief(401, "wrong_code")
 	secondStep(in, token, app.Code()).Brief(200, `"token":"rv_`, `"login_token":""`)
 	secondStep(in, token, recovery[9]).Brief(401, "sign_in_again")
-	r := pageRequest("POST", "/admin/login/totp", fmt.Sprintf(`{"login_token":%q,"otp":%q,"cookie":1}`, in.FirstStep("admin", ""), recovery[0]), "http://example.com")
+	r := pageRequest("POST", "/admin/login/totp",
+		fmt.Sprintf(`{"login_token":%q,"otp":%q,"cookie":1}`, in.FirstStep("admin", ""),
+			recovery[0]), "http://example.com")
 	r.RemoteAddr = in.Request("GET", "/", "", "nobody").RemoteAddr
-	if a := in.Handled(r); a.StatusCode != 200 || servertest.CookieNamed(a.Cookies(), servertest.SessionCookie(false, false)) == nil {
+	if a := in.Handled(r); a.StatusCode != 200 ||
+		servertest.CookieNamed(a.Cookies(), servertest.SessionCookie(false, false)) == nil {
 		t.Errorf("with a cookie: %d %v", a.StatusCode, a.Cookies())
 	}
-	in.OK("GET", "/system/loginlog?result=failed", "", "owner").Brief(200, `"reason":"wrong_code"`, `"username":"admin"`)
+	in.OK("GET", "/system/loginlog?result=failed", "", "owner").Brief(200, `"reason":"wrong_code"`,
+		`"username":"admin"`)
 
 	var renewed account.RecoveryCodesOut
 	in.OK("POST", "/admin/account/recovery", "", "owner").Data(&renewed)
@@ -98,7 +105,9 @@ func TestSecondFactor_RemovedByAdmin(t *testing.T) {
 	in := servertest.Start(t)
 	in.Dept("One", 0)
 	in.Dept("Two", 0)
-	role := in.Role("Help desk", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query", "admin.list.factor")
+	role := in.Role("Help desk", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "admin.list.query", "admin.list.factor")
 	in.Member("helper", 1, role)
 	for name, dept := range map[string]store.ID{"near": 1, "far": 2} {
 		in.Member(name, dept)
@@ -124,7 +133,8 @@ func TestSecondFactor_RemovedByAdmin(t *testing.T) {
 	in.Login("near", servertest.OwnerPassword).Brief(200, `"token":"rv_`)
 	in.OK("PUT", fmt.Sprintf("/admin/role/%d", role), `{"data_scope":"all"}`, "owner")
 	in.Call("DELETE", "/admin/list/1/factor", "", "helper").Brief(403) // beyond the ceiling
-	in.OK("GET", "/system/audit?collection=authenticator", "", "owner").Brief(200, `"operation":"delete"`)
+	in.OK("GET", "/system/audit?collection=authenticator", "", "owner").Brief(200,
+		`"operation":"delete"`)
 
 	_, in.Tokens["key"] = in.Key(1, servertest.PersonalKey)
 	in.Call("DELETE", id("far")+"/factor", "", "key").Brief(403, "key_not_allowed")
@@ -143,14 +153,17 @@ func TestSecondFactor_NotRecorded(t *testing.T) {
 	in.Flush()
 	secrets := append(recovery, app.Secret, token, code)
 	for _, path := range []string{
-		"/system/monitor/request?pageSize=1000", "/system/monitor/auth?pageSize=1000", "/system/monitor/query?pageSize=1000", "/system/monitor/cache?pageSize=1000",
-		"/system/audit?pageSize=1000", "/system/audit-export", "/admin/list/1", "/admin/account/totp", "/system/loginlog",
+		"/system/monitor/request?pageSize=1000", "/system/monitor/auth?pageSize=1000",
+		"/system/monitor/query?pageSize=1000", "/system/monitor/cache?pageSize=1000",
+		"/system/audit?pageSize=1000", "/system/audit-export", "/admin/list/1",
+		"/admin/account/totp", "/system/loginlog",
 	} {
 		in.OK("GET", path, "", "owner").Lacks(secrets...)
 	}
 }
 
-// TestCodes_TakeLineBreaks covers every field for a code: programs add a line break or a tab to what they copy.
+// TestCodes_TakeLineBreaks covers every field for a code: programs add a line break or a tab to
+// what they copy.
 func TestCodes_TakeLineBreaks(t *testing.T) {
 	t.Parallel()
 	found := 0

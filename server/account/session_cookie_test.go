@@ -35,9 +35,15 @@ func TestSessionCookie_Login(t *testing.T) {
 	})
 	in.AppUser("customer")
 	encrypted := func(r *http.Request) { r.TLS = &tls.ConnectionState{} }
-	proxied := func(r *http.Request) { r.RemoteAddr = "10.0.0.1:1"; r.Header.Set("X-Forwarded-Proto", "https") }
+	proxied := func(r *http.Request) {
+		r.RemoteAddr = "10.0.0.1:1"
+		r.Header.Set("X-Forwarded-Proto", "https")
+	}
 	through := func(proto string) func(r *http.Request) {
-		return func(r *http.Request) { r.RemoteAddr = "10.0.0.1:1"; r.Header.Set("X-Forwarded-Proto", proto) }
+		return func(r *http.Request) {
+			r.RemoteAddr = "10.0.0.1:1"
+			r.Header.Set("X-Forwarded-Proto", proto)
+		}
 	}
 	claimed := func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", "https") }
 	plain := func(*http.Request) {}
@@ -49,13 +55,20 @@ func TestSessionCookie_Login(t *testing.T) {
 		{"plain HTTP", "admin", "admin", servertest.SessionCookie(false, false), plain, false},
 		{"TLS", "admin", "admin", servertest.SessionCookie(false, true), encrypted, true},
 		{"a trusted proxy", "admin", "admin", servertest.SessionCookie(false, true), proxied, true},
-		{"two proxies in a row", "admin", "admin", servertest.SessionCookie(false, true), through("https, http"), true},
-		{"a proxy that writes it in capitals", "admin", "admin", servertest.SessionCookie(false, true), through("HTTPS"), true},
-		{"a proxy without TLS", "admin", "admin", servertest.SessionCookie(false, false), through("http, https"), false},
-		{"a client that claims to be one", "admin", "admin", servertest.SessionCookie(false, false), claimed, false},
-		{"the app over TLS", "api", "customer", servertest.SessionCookie(true, true), encrypted, true},
+		{"two proxies in a row", "admin", "admin", servertest.SessionCookie(false, true),
+			through("https, http"), true},
+		{"a proxy that writes it in capitals", "admin", "admin",
+			servertest.SessionCookie(false, true), through("HTTPS"), true},
+		{"a proxy without TLS", "admin", "admin", servertest.SessionCookie(false, false),
+			through("http, https"), false},
+		{"a client that claims to be one", "admin", "admin",
+			servertest.SessionCookie(false, false), claimed, false},
+		{"the app over TLS", "api", "customer", servertest.SessionCookie(true, true), encrypted,
+			true},
 	} {
-		r := pageRequest("POST", "/"+c.realm+"/login", `{"username":"`+c.username+`","password":"`+servertest.OwnerPassword+`","cookie":1}`, "http://example.com")
+		r := pageRequest("POST", "/"+c.realm+"/login",
+			`{"username":"`+c.username+`","password":"`+servertest.OwnerPassword+`","cookie":1}`,
+			"http://example.com")
 		c.over(r)
 		if c.secure {
 			r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -66,7 +79,9 @@ func TestSessionCookie_Login(t *testing.T) {
 			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
 			continue
 		}
-		if cookie.Secure != c.secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" || cookie.MaxAge < 3600 {
+		if cookie.Secure != c.secure || !cookie.HttpOnly ||
+			cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" ||
+			cookie.MaxAge < 3600 {
 			t.Errorf("%s: %s", c.name, cookie)
 		}
 		var out struct{ Data struct{ Token string } }
@@ -84,8 +99,11 @@ func TestSessionCookie_Login(t *testing.T) {
 		if got := read(cookie, own); got != 200 {
 			t.Errorf("%s: %d with the cookie", c.name, got)
 		}
-		// The same value under the names of the other realm is no credential, nor that which other hosts can set over TLS.
-		for _, other := range []string{servertest.SessionCookie(false, false), servertest.SessionCookie(false, true), servertest.SessionCookie(true, false), servertest.SessionCookie(true, true)} {
+		// The same value under the names of the other realm is no credential, nor that which other
+		// hosts can set over TLS.
+		for _, other := range []string{servertest.SessionCookie(false, false),
+			servertest.SessionCookie(false, true), servertest.SessionCookie(true, false),
+			servertest.SessionCookie(true, true)} {
 			for _, url := range []string{"/admin/info", "/api/user"} {
 				if got := read(&http.Cookie{Name: other, Value: cookie.Value}, url); (got == 200) != (strings.HasSuffix(c.cookie, strings.TrimPrefix(other, "__Host-")) && (other == c.cookie || !c.secure) && url == own) {
 					t.Errorf("%s: %d for %s as %s", c.name, got, url, other)
@@ -95,7 +113,8 @@ func TestSessionCookie_Login(t *testing.T) {
 		r = pageRequest("POST", "/"+c.realm+"/logout", "", "http://example.com", cookie)
 		r.Body, r.ContentLength = http.NoBody, 0
 		c.over(r)
-		if dropped := servertest.CookieNamed(in.Handled(r).Cookies(), c.cookie); dropped == nil || dropped.MaxAge >= 0 {
+		if dropped := servertest.CookieNamed(in.Handled(r).Cookies(), c.cookie); dropped == nil ||
+			dropped.MaxAge >= 0 {
 			t.Errorf("%s: %v after signing out", c.name, dropped)
 		}
 		if got := read(cookie, own); got != 401 {
@@ -111,15 +130,22 @@ func TestSessionCookie_OtherSitesRefused(t *testing.T) {
 	cookie := &http.Cookie{Name: servertest.SessionCookie(false, false), Value: in.Tokens["owner"]}
 	tried := 0
 	for _, rt := range server.Routes() {
-		if rt.Method == "GET" || rt.Access == web.Public || rt.Access == web.AppOnly || rt.Protocol != nil {
+		if rt.Method == "GET" || rt.Access == web.Public || rt.Access == web.AppOnly ||
+			rt.Protocol != nil {
 			continue
 		}
 		for name, sent := range map[string]func(*http.Request){
-			"another origin": func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
-			"another port":   func(r *http.Request) { r.Header.Set("Origin", "http://example.com:8080") },
-			"no origin":      func(r *http.Request) { r.Header.Set("Origin", "null") },
-			"another site":   func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
-			"a subdomain":    func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
+			"another origin": func(r *http.Request) {
+				r.Header.Set("Origin", "https://evil.example")
+			},
+			"another port": func(r *http.Request) {
+				r.Header.Set("Origin", "http://example.com:8080")
+			},
+			"no origin": func(r *http.Request) { r.Header.Set("Origin", "null") },
+			"another site": func(r *http.Request) {
+				r.Header.Set("Sec-Fetch-Site", "cross-site")
+			},
+			"a subdomain": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
 		} {
 			r := pageRequest(rt.Method, servertest.URLOf(&rt), "{}", "", cookie)
 			sent(r)
@@ -135,26 +161,38 @@ func TestSessionCookie_OtherSitesRefused(t *testing.T) {
 	if tried < 100 {
 		t.Errorf("only %d requests", tried)
 	}
-	for name, origin := range map[string]string{"this server": "http://example.com", "its public URL": "https://reeve.example.org"} {
-		if answer := in.Handled(pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, origin, cookie)); answer.StatusCode != 200 {
+	for name, origin := range map[string]string{
+		"this server":    "http://example.com",
+		"its public URL": "https://reeve.example.org",
+	} {
+		if answer := in.Handled(pageRequest("PUT", "/admin/info", `{"nickname":"x"}`, origin,
+			cookie)); answer.StatusCode != 200 {
 			t.Errorf("%s: %d", name, answer.StatusCode)
 		}
 	}
 	// Nor sign somebody in.
-	r := pageRequest("POST", "/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`, "https://evil.example")
+	r := pageRequest("POST", "/admin/login",
+		`{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`,
+		"https://evil.example")
 	if answer := in.Handled(r); answer.StatusCode != 403 || len(answer.Cookies()) > 0 {
 		t.Errorf("signing in from another site: %d %v", answer.StatusCode, answer.Cookies())
 	}
 }
 
-// TestSessionCookie_PublicURLTrusted checks that a proxy may change the header Host, whichever key of the configuration has the public URL.
+// TestSessionCookie_PublicURLTrusted checks that a proxy may change the header Host, whichever key
+// of the configuration has the public URL.
 func TestSessionCookie_PublicURLTrusted(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t, func(su *servertest.Setup) {
 		su.Config.PublicURL, su.Config.Forward.URL = "http://public.example", "http://forward.example"
 	})
-	for origin, want := range map[string]int{"http://public.example": 200, "http://forward.example": 200, "http://other.example": 403} {
-		answer := in.Handled(pageRequest("POST", "/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`, origin))
+	for origin, want := range map[string]int{
+		"http://public.example":  200,
+		"http://forward.example": 200,
+		"http://other.example":   403,
+	} {
+		answer := in.Handled(pageRequest("POST", "/admin/login",
+			`{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`, origin))
 		if answer.StatusCode != want {
 			t.Errorf("%s: %d, want %d", origin, answer.StatusCode, want)
 		}
@@ -168,7 +206,10 @@ func TestSessionCookie_NotAToken(t *testing.T) {
 	in := servertest.Start(t)
 	_, key := in.Key(1, servertest.PersonalKey)
 	get := func(header string, value string) int {
-		r := pageRequest("GET", "/admin/info", "", "", &http.Cookie{Name: servertest.SessionCookie(false, false), Value: value})
+		r := pageRequest("GET", "/admin/info", "", "", &http.Cookie{
+			Name:  servertest.SessionCookie(false, false),
+			Value: value,
+		})
 		r.Body, r.ContentLength = http.NoBody, 0
 		if header != "" {
 			r.Header.Set("Authorization", header)
@@ -185,7 +226,8 @@ func TestSessionCookie_NotAToken(t *testing.T) {
 		{"nothing", "", "", 401},
 		{"a session beside a wrong header", "Bearer junk", in.Tokens["owner"], 401},
 		{"a session beside a header without a token", "Bearer ", in.Tokens["owner"], 401},
-		{"a session beside a token without its scheme", in.Tokens["owner"], in.Tokens["owner"], 401},
+		{"a session beside a token without its scheme", in.Tokens["owner"], in.Tokens["owner"],
+			401},
 		{"a session beside an empty header", " ", in.Tokens["owner"], 200},
 	} {
 		if got := get(c.header, c.cookie); got != c.want {
@@ -203,11 +245,15 @@ func decodeInto(t testing.TB, answer *http.Response, out any) {
 	servertest.Must(t, json.NewDecoder(answer.Body).Decode(out))
 }
 
-// TestSessionCookie_EndedHasNoCaller: a request that is authorized again continues without a caller.
+// TestSessionCookie_EndedHasNoCaller: a request that is authorized again continues without a
+// caller.
 func TestSessionCookie_EndedHasNoCaller(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	r := pageRequest("GET", "/config", "", "", &http.Cookie{Name: servertest.SessionCookie(false, false), Value: in.Tokens["owner"]})
+	r := pageRequest("GET", "/config", "", "", &http.Cookie{
+		Name:  servertest.SessionCookie(false, false),
+		Value: in.Tokens["owner"],
+	})
 	req := in.Server.NewRequest(httptest.NewRecorder(), r)
 	rt := &web.Route{Method: "GET", Path: "/config", Access: web.AnyRealm}
 	req.Route = rt
@@ -235,8 +281,12 @@ func TestSessionCookie_EndedIsDeleted(t *testing.T) {
 		status            int
 	}{
 		{"where none is needed", "GET", "/config", []*http.Cookie{ended}, 200},
-		{"beside one of the other realm", "GET", "/config?groups=security", []*http.Cookie{ended, owner}, 200},
-		{"junk beside one of the other realm", "GET", "/config?groups=security", []*http.Cookie{{Name: servertest.SessionCookie(true, false), Value: "junk"}, owner}, 200},
+		{"beside one of the other realm", "GET", "/config?groups=security",
+			[]*http.Cookie{ended, owner}, 200},
+		{"junk beside one of the other realm", "GET", "/config?groups=security", []*http.Cookie{{
+			Name:  servertest.SessionCookie(true, false),
+			Value: "junk",
+		}, owner}, 200},
 		{"where one is needed", "GET", "/api/user", []*http.Cookie{ended}, 401},
 		{"signing out again", "POST", "/api/logout", []*http.Cookie{ended}, 401},
 	} {
@@ -244,28 +294,36 @@ func TestSessionCookie_EndedIsDeleted(t *testing.T) {
 		r.Body, r.ContentLength = http.NoBody, 0
 		answer := in.Handled(r)
 		dropped := servertest.CookieNamed(answer.Cookies(), servertest.SessionCookie(true, false))
-		if answer.StatusCode != c.status || dropped == nil || dropped.MaxAge >= 0 || servertest.CookieNamed(answer.Cookies(), servertest.SessionCookie(false, false)) != nil {
+		if answer.StatusCode != c.status || dropped == nil || dropped.MaxAge >= 0 ||
+			servertest.CookieNamed(answer.Cookies(), servertest.SessionCookie(false, false)) != nil {
 			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
 		}
 	}
 }
 
-// TestSessionCookie_PublicURLIsHTTPS: the proxy that decrypts the connection need not be trusted for the cookie to be Secure.
+// TestSessionCookie_PublicURLIsHTTPS: the proxy that decrypts the connection need not be trusted
+// for the cookie to be Secure.
 func TestSessionCookie_PublicURLIsHTTPS(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for _, c := range []struct{ name, host, origin, cookie string }{
-		{"a proxy that passes the host on", "reeve.example.org", "https://reeve.example.org", servertest.SessionCookie(false, true)},
-		{"one that changes it", "127.0.0.1:8080", "https://reeve.example.org", servertest.SessionCookie(false, true)},
-		{"a client without an origin", "reeve.example.org:443", "", servertest.SessionCookie(false, true)},
-		{"a browser beside the proxy", "10.0.0.5:8080", "http://10.0.0.5:8080", servertest.SessionCookie(false, false)},
+		{"a proxy that passes the host on", "reeve.example.org", "https://reeve.example.org",
+			servertest.SessionCookie(false, true)},
+		{"one that changes it", "127.0.0.1:8080", "https://reeve.example.org",
+			servertest.SessionCookie(false, true)},
+		{"a client without an origin", "reeve.example.org:443", "",
+			servertest.SessionCookie(false, true)},
+		{"a browser beside the proxy", "10.0.0.5:8080", "http://10.0.0.5:8080",
+			servertest.SessionCookie(false, false)},
 		{"a client beside the proxy", "10.0.0.5:8080", "", servertest.SessionCookie(false, false)},
 	} {
-		r := pageRequest("POST", "/admin/login", `{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`, c.origin)
+		r := pageRequest("POST", "/admin/login",
+			`{"username":"admin","password":"`+servertest.OwnerPassword+`","cookie":1}`, c.origin)
 		r.Host = c.host
 		answer := in.Handled(r)
 		cookie := servertest.CookieNamed(answer.Cookies(), c.cookie)
-		if answer.StatusCode != 200 || cookie == nil || cookie.Secure != strings.HasPrefix(c.cookie, "__Host-") {
+		if answer.StatusCode != 200 || cookie == nil ||
+			cookie.Secure != strings.HasPrefix(c.cookie, "__Host-") {
 			t.Errorf("%s: %d %v", c.name, answer.StatusCode, answer.Cookies())
 			continue
 		}

@@ -52,11 +52,14 @@ func TestSessionList_AllUsers(t *testing.T) {
 	in.Clerk("looker", "system.session.query")
 	in.Lists("/system/session", "username", "owner", "looker", "customer", "ann", "admin")
 	in.Lists(fmt.Sprint("/system/session?user_id=", ann), "username", "owner", "ann")
-	in.Lists(fmt.Sprint("/system/session?app_user_id=", customer.ID), "username", "looker", "customer")
-	in.Lists(`/system/session?sorter={"id":"ascend"}&pageSize=2`, "username", "owner", "admin", "ann")
+	in.Lists(fmt.Sprint("/system/session?app_user_id=", customer.ID), "username", "looker",
+		"customer")
+	in.Lists(`/system/session?sorter={"id":"ascend"}&pageSize=2`, "username", "owner", "admin",
+		"ann")
 	in.Lists(`/system/session?filter={"user_id":[1,2]}`, "username", "owner", "ann", "admin")
 	_, session := in.Who(ann)
-	in.Call("DELETE", fmt.Sprint("/system/session/", session), "", "looker").Brief(403, "system.session.delete")
+	in.Call("DELETE", fmt.Sprint("/system/session/", session), "", "looker").Brief(403,
+		"system.session.delete")
 	in.OK("DELETE", fmt.Sprint("/system/session/", session), "", "owner")
 	in.Call("GET", "/admin/info", "", "ann").Brief(401, `"errorCode":"unauthenticated"`)
 	in.Call("DELETE", fmt.Sprint("/system/session/", session), "", "owner").Brief(404)
@@ -75,12 +78,16 @@ func TestLoginLog(t *testing.T) {
 	ann := in.Member("ann", 0)
 	in.Member("off", 0)
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.Users.Update(tx, ann+1, func(u *store.User) error { u.Status = false; return nil })
+		_, err := store.Users.Update(tx, ann+1, func(u *store.User) error {
+			u.Status = false
+			return nil
+		})
 		return err
 	})
 	try := func(path, name, password, ip string, status int) {
 		t.Helper()
-		r := in.Request("POST", path, string(servertest.EncodeJSON(t, openapi.Object{"username": name, "password": password})), "nobody")
+		r := in.Request("POST", path,
+			string(servertest.EncodeJSON(t, openapi.Object{"username": name, "password": password})), "nobody")
 		r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(ip), 99).String()
 		r.Header.Set("User-Agent", firefox)
 		in.Send(r).Brief(status)
@@ -94,7 +101,9 @@ func TestLoginLog(t *testing.T) {
 	try("/api/login", "ann", "wrong", "198.51.100.6", 401)
 	try("/api/login", "ann", servertest.OwnerPassword, "198.51.100.7", 200)
 	body := in.OK("GET", "/system/loginlog?pageSize=1&page=6", "", "owner").Body
-	for _, part := range []string{`"username":"ANN"`, `"realm":"admin"`, `"result":"success","reason":""`, `"ip":"198.51.100.1"`, `"browser":"Firefox 128.0"`, `"os":"Linux`, `"count":1`} {
+	for _, part := range []string{`"username":"ANN"`, `"realm":"admin"`,
+		`"result":"success","reason":""`, `"ip":"198.51.100.1"`, `"browser":"Firefox 128.0"`,
+		`"os":"Linux`, `"count":1`} {
 		if !strings.Contains(body, part) {
 			t.Errorf("no %s in %s", part, body)
 		}
@@ -102,14 +111,17 @@ func TestLoginLog(t *testing.T) {
 	all := "/system/loginlog"
 	in.Lists(all, "username", "owner", "ann", "ann", "", "off", "ann", "ANN")
 	in.Lists(all, "result", "owner", "success", "failed", "failed", "failed", "failed", "success")
-	in.Lists(all, "reason", "owner", "", "wrong_password", "unknown_user", "disabled", "wrong_password", "")
+	in.Lists(all, "reason", "owner", "", "wrong_password", "unknown_user", "disabled",
+		"wrong_password", "")
 	in.Lists(all, "realm", "owner", "app", "app", "admin", "admin", "admin", "admin")
 	in.Lists(all, "user_id", "owner", "0", "0", "0", fmt.Sprint(ann+1), ann.String(), ann.String())
 	in.Lists(all, "app_user_id", "owner", "1", "1", "0", "0", "0", "0")
-	in.Lists(all+"?result=failed&realm=admin", "ip", "owner", "198.51.100.4", "198.51.100.3", "198.51.100.2")
+	in.Lists(all+"?result=failed&realm=admin", "ip", "owner", "198.51.100.4", "198.51.100.3",
+		"198.51.100.2")
 	in.Lists(all+"?user_id="+ann.String(), "ip", "owner", "198.51.100.2", "198.51.100.1")
 	in.Lists(all+"?keywordSearch=100.3", "username", "owner", "off")
-	in.Lists(all+`?keywordSearch=ANN&sorter={"created_at":"ascend"}`, "ip", "owner", "198.51.100.1", "198.51.100.2", "198.51.100.6", "198.51.100.7")
+	in.Lists(all+`?keywordSearch=ANN&sorter={"created_at":"ascend"}`, "ip", "owner",
+		"198.51.100.1", "198.51.100.2", "198.51.100.6", "198.51.100.7")
 	in.Lists(all+"?created_at[]=1999-01-01&created_at[]=1999-01-02", "ip", "owner")
 	in.Lists("/admin/loginlog", "ip", "ann", "198.51.100.2", "198.51.100.1")
 	in.Lists("/admin/loginlog?result=success", "ip", "ann", "198.51.100.1")

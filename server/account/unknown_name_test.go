@@ -22,9 +22,11 @@ func TestUnknownLoginName_NotRecorded(t *testing.T) {
 	for range 7 { // the sixth and seventh are throttled
 		in.Call("POST", "/admin/login", `{"username":"`+typed+`","password":"wrong"}`, "nobody")
 	}
-	in.Call("POST", "/api/login?username="+typed, `{"username":"`+typed+`","password":"wrong"}`, "nobody")
+	in.Call("POST", "/api/login?username="+typed, `{"username":"`+typed+`","password":"wrong"}`,
+		"nobody")
 	in.Call("POST", "/api/login", `{"username":"`+typed+`","password":"wrong"}`, "nobody")
-	in.Call("POST", "/api/register", `{"username":"`+typed+`","password":"long enough it is"}`, "nobody").Brief(403, "registration_closed")
+	in.Call("POST", "/api/register", `{"username":"`+typed+`","password":"long enough it is"}`,
+		"nobody").Brief(403, "registration_closed")
 	in.Call("POST", "/admin/login", `{"username":"ADMIN","password":"wrong"}`, "nobody").Brief(401)
 	in.Flush()
 
@@ -47,7 +49,11 @@ func TestUnknownLoginName_NotRecorded(t *testing.T) {
 	})
 	answers["traces"] = in.OK("GET", "/system/monitor/trace", "", "owner").Body
 	answers["login log"] = in.OK("GET", "/system/loginlog?keywordSearch="+shown[1:], "", "owner").Body
-	for name, want := range map[string]string{"auth": `"username":"` + shown + `"`, "cache": shown, "login log": `"fingerprint":"` + shown[1:] + `"`} {
+	for name, want := range map[string]string{
+		"auth":      `"username":"` + shown + `"`,
+		"cache":     shown,
+		"login log": `"fingerprint":"` + shown[1:] + `"`,
+	} {
 		if strings.Count(answers[name], want) < 6 {
 			t.Errorf("%s lacks %s: %s", name, want, answers[name])
 		}

@@ -91,11 +91,13 @@ func TestConsole_EveryFileInEveryCoding(t *testing.T) {
 			w := get(files, "GET", name, "Accept-Encoding", coding)
 			h, used := w.Header(), w.Header().Get("Content-Encoding")
 			if w.Code != 200 || !bytes.Equal(decoded(t, used, w.Body.Bytes()), text) ||
-				used != coding && used != "" || h.Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
+				used != coding && used != "" ||
+				h.Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
 				t.Errorf("%s in %q: %d %v", name, coding, w.Code, h)
 			}
 			if used != coding && len(text) > 200 {
-				t.Errorf("%s with %d bytes is sent as it is to a client that accepts %s", name, len(text), coding)
+				t.Errorf("%s with %d bytes is sent as it is to a client that accepts %s", name,
+					len(text), coding)
 			}
 			if other := tags[h.Get("Etag")]; other != "" && other != name+used {
 				t.Errorf("%s in %q has the ETag of %s", name, coding, other)
@@ -204,7 +206,8 @@ func TestLimit_FurtherFilesUncompressed(t *testing.T) {
 	if kept != files.size || kept > limit || kept < limit-3000 {
 		t.Errorf("%d bytes are kept, %d are counted, of at most %d", kept, files.size, limit)
 	}
-	if uses := slices.Collect(maps.Values(once)); !slices.Contains(uses, "zstd") || !slices.Contains(uses, "") {
+	if uses := slices.Collect(maps.Values(once)); !slices.Contains(uses, "zstd") ||
+		!slices.Contains(uses, "") {
 		t.Errorf("the codings are %v", uses)
 	}
 }
@@ -212,7 +215,11 @@ func TestLimit_FurtherFilesUncompressed(t *testing.T) {
 func TestSend_Headers(t *testing.T) {
 	t.Parallel()
 	text := []byte(strings.Repeat("abcdefghij", 1000))
-	files := New(fstest.MapFS{"a.js": {Data: text}, "tiny.css": {Data: []byte("a{}")}, "dir/b.js": {Data: text}}, Limit)
+	files := New(fstest.MapFS{
+		"a.js":     {Data: text},
+		"tiny.css": {Data: []byte("a{}")},
+		"dir/b.js": {Data: text},
+	}, Limit)
 	for _, coding := range []string{"", "gzip", "zstd"} {
 		t.Run(coding, func(t *testing.T) {
 			accept := []string{"Accept-Encoding", coding}
@@ -242,21 +249,24 @@ func TestSend_Headers(t *testing.T) {
 				code    int
 				body    []byte
 			}{
-				"the same tag":          {[]string{"If-None-Match", tag}, 304, nil},
-				"another tag":           {[]string{"If-None-Match", `"x"`}, 200, body},
-				"only if it matches":    {[]string{"If-Match", tag}, 200, body},
-				"no match":              {[]string{"If-Match", `"x"`}, 412, nil},
-				"a range":               {[]string{"Range", "bytes=3-9"}, 206, body[3:10]},
-				"the end":               {[]string{"Range", "bytes=-5"}, 206, body[len(body)-5:]},
-				"a range of this body":  {[]string{"Range", "bytes=3-9", "If-Range", tag}, 206, body[3:10]},
-				"a range of another":    {[]string{"Range", "bytes=3-9", "If-Range", `"x"`}, 200, body},
+				"the same tag":       {[]string{"If-None-Match", tag}, 304, nil},
+				"another tag":        {[]string{"If-None-Match", `"x"`}, 200, body},
+				"only if it matches": {[]string{"If-Match", tag}, 200, body},
+				"no match":           {[]string{"If-Match", `"x"`}, 412, nil},
+				"a range":            {[]string{"Range", "bytes=3-9"}, 206, body[3:10]},
+				"the end":            {[]string{"Range", "bytes=-5"}, 206, body[len(body)-5:]},
+				"a range of this body": {[]string{"Range", "bytes=3-9", "If-Range", tag}, 206,
+					body[3:10]},
+				"a range of another": {[]string{"Range", "bytes=3-9", "If-Range", `"x"`}, 200,
+					body},
 				"beyond the end":        {[]string{"Range", "bytes=20000-"}, 416, nil},
 				"another unit of range": {[]string{"Range", "lines=1-2"}, 200, body},
 			} {
 				w := get(files, "GET", "a.js", append(c.headers, accept...)...)
 				h := w.Header()
 				if w.Code != c.code || c.body != nil && !bytes.Equal(w.Body.Bytes(), c.body) ||
-					c.body != nil && h.Get("Content-Length") != strconv.Itoa(len(c.body)) || c.body == nil && h.Get("Content-Encoding") != "" && c.code != 412 {
+					c.body != nil && h.Get("Content-Length") != strconv.Itoa(len(c.body)) ||
+					c.body == nil && h.Get("Content-Encoding") != "" && c.code != 412 {
 					t.Errorf("%s: %d with %d bytes, %v", name, w.Code, w.Body.Len(), h)
 				}
 				if c.code < 400 && (h.Get("Etag") != tag || h.Get("Vary") != "Accept-Encoding") {
@@ -268,7 +278,8 @@ func TestSend_Headers(t *testing.T) {
 	if w := get(files, "GET", "tiny.css", "Accept-Encoding", "zstd, gzip"); w.Body.String() != "a{}" || w.Header().Get("Content-Encoding") != "" {
 		t.Errorf("a file that compression makes larger: %v", w.Header())
 	}
-	for _, name := range []string{"none.js", "dir", "", ".", "../a.js", "dir/../a.js", "/a.js", "a.js/"} {
+	for _, name := range []string{"none.js", "dir", "", ".", "../a.js", "dir/../a.js", "/a.js",
+		"a.js/"} {
 		if w := get(files, "GET", name, "Accept-Encoding", "zstd"); w.Code != 404 {
 			t.Errorf("%q: %d", name, w.Code)
 		}

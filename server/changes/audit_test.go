@@ -50,8 +50,12 @@ func TestChangeLog_Filters(t *testing.T) {
 		seqs[name] = in.NewestEntry()
 	}
 	do("role", "POST", "/admin/role", `{"name":"Clerk","data_scope":"all"}`, "owner")
-	in.OK("PUT", "/admin/role/2/rule", fmt.Sprintf(`{"rule_ids":[%d,%d]}`, in.Permission("system.dict.create"), in.Permission("system.dict.update")), "owner")
-	do("ann", "POST", "/admin/list", `{"username":"ann","nickname":"Ann Other","role_ids":[2],"password":"long enough it is"}`, "owner")
+	in.OK("PUT", "/admin/role/2/rule",
+		fmt.Sprintf(`{"rule_ids":[%d,%d]}`, in.Permission("system.dict.create"),
+			in.Permission("system.dict.update")), "owner")
+	do("ann", "POST", "/admin/list",
+		`{"username":"ann","nickname":"Ann Other","role_ids":[2],"password":"long enough it is"}`,
+		"owner")
 	in.Tokens["ann"] = in.SignIn(2)
 	do("dict", "POST", "/system/dict", `{"code":"colour","name":"Colour"}`, "ann")
 	do("dict changed", "PUT", "/system/dict/1", `{"name":"Paint"}`, "ann")
@@ -59,7 +63,8 @@ func TestChangeLog_Filters(t *testing.T) {
 	do("ann changed", "PUT", "/admin/list/2", `{"mobile":"+49 1"}`, "owner")
 	do("dict deleted", "DELETE", "/system/dict/1", "", "owner")
 	do("export", "GET", "/admin/list-export", "", "owner")
-	in.Create("/admin/list", `{"username":"former","nickname":"Gone Person","password":"long enough it is"}`)
+	in.Create("/admin/list",
+		`{"username":"former","nickname":"Gone Person","password":"long enough it is"}`)
 	do("former", "PUT", "/admin/list/3", `{"nickname":"Gone Entirely"}`, "owner")
 	do("former deleted", "DELETE", "/admin/list/3", "", "owner")
 	for _, c := range []struct {
@@ -68,18 +73,23 @@ func TestChangeLog_Filters(t *testing.T) {
 	}{
 		{"actor=user:2", []string{"dict changed", "dict"}},
 		{"actor=user:2&collection=dict&change=update", []string{"dict changed"}},
-		{"collection=dict&record=1", []string{"dict deleted", "dict changed by owner", "dict changed", "dict"}},
+		{"collection=dict&record=1",
+			[]string{"dict deleted", "dict changed by owner", "dict changed", "dict"}},
 		{"collection=dict&change=delete", []string{"dict deleted"}},
 		{"collection=role&change=create", []string{"role"}},
-		{"operation=" + url.QueryEscape("PUT /system/dict/:id"), []string{"dict changed by owner", "dict changed"}},
+		{"operation=" + url.QueryEscape("PUT /system/dict/:id"),
+			[]string{"dict changed by owner", "dict changed"}},
 		{"action=export", []string{"export"}},
-		{"filter=" + url.QueryEscape(`{"collection":["dict","role"],"change":["create"]}`), []string{"dict", "role"}},
+		{"filter=" + url.QueryEscape(`{"collection":["dict","role"],"change":["create"]}`),
+			[]string{"dict", "role"}},
 		{"keywordSearch=ann%20other&collection=dict", []string{"dict changed", "dict"}},
 		{"keywordSearch=ann", []string{"ann changed", "dict changed", "dict", "ann"}},
-		{"keywordSearch=PAINT", []string{"dict deleted", "dict changed by owner", "dict changed", "dict"}},
+		{"keywordSearch=PAINT",
+			[]string{"dict deleted", "dict changed by owner", "dict changed", "dict"}},
 		{"keywordSearch=former&change=update", []string{"former"}},
 		{"keywordSearch=nobody-has-this-name", nil},
-		{"actor=user:99", nil}, {"actor=nonsense", nil}, {"change=nonsense", nil}, {"address=nonsense", nil}, {"collection=nonsense", nil},
+		{"actor=user:99", nil}, {"actor=nonsense", nil}, {"change=nonsense", nil},
+		{"address=nonsense", nil}, {"collection=nonsense", nil},
 		{"address=10.9.9.9", nil},
 		{"address=192.0.2.0/24&collection=dict&change=create", []string{"dict"}},
 		{"at[]=2020-01-01&at[]=2020-12-31", nil},
@@ -90,7 +100,8 @@ func TestChangeLog_Filters(t *testing.T) {
 			for _, name := range c.want {
 				want = append(want, seqs[name])
 			}
-			disktest.Equal(t, fmt.Sprint(c.query, " by ", size), found(in, fmt.Sprintf("%s&pageSize=%d", c.query, size), "owner"), want)
+			disktest.Equal(t, fmt.Sprint(c.query, " by ", size),
+				found(in, fmt.Sprintf("%s&pageSize=%d", c.query, size), "owner"), want)
 		}
 	}
 	var p changes.LogPage
@@ -98,13 +109,23 @@ func TestChangeLog_Filters(t *testing.T) {
 	if p.Total == nil || *p.Total != 4 || p.Next != seqs["dict changed by owner"] {
 		t.Errorf("%+v", p)
 	}
-	for query, code := range map[string]int{"page=2": 400, "before=0": 400, "before=x": 400, "record=0": 400, "sorter={}": 200, "unknown=1": 400, "page=1": 200} {
+	for query, code := range map[string]int{
+		"page=2":    400,
+		"before=0":  400,
+		"before=x":  400,
+		"record=0":  400,
+		"sorter={}": 200,
+		"unknown=1": 400,
+		"page=1":    200,
+	} {
 		if a := in.Call("GET", "/system/audit?"+query, "", "owner"); a.Code != code {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
 	all := found(in, "pageSize=1000", "owner")
-	if len(all) != int(in.NewestEntry()) || !slices.IsSortedFunc(all, func(a, b uint64) int { return int(b) - int(a) }) {
+	if len(all) != int(in.NewestEntry()) || !slices.IsSortedFunc(all, func(a, b uint64) int {
+		return int(b) - int(a)
+	}) {
 		t.Errorf("%d entries in the list, %d in the log", len(all), in.NewestEntry())
 	}
 }
@@ -122,8 +143,11 @@ func TestChangeLog_ChangedFields(t *testing.T) {
 	var e changes.LogDetail
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", in.NewestEntry()), "", "owner").Data(&e)
 	f := e.Changes[0].Fields[0]
-	if e.Reason != "because" || e.Actor != (changes.LogActor{Kind: "user", ID: 1, Name: "admin", Erased: false}) || e.Address != "192.0.2.1" || e.Changes[0].Name != "Editor" ||
-		f.Name != "rule_ids" || f.AddedN != 1 || f.RemovedN != 1 || string(f.Added[0]) != c.String() || f.Labels[c.String()] != "List departments" {
+	if e.Reason != "because" ||
+		e.Actor != (changes.LogActor{Kind: "user", ID: 1, Name: "admin", Erased: false}) ||
+		e.Address != "192.0.2.1" || e.Changes[0].Name != "Editor" ||
+		f.Name != "rule_ids" || f.AddedN != 1 || f.RemovedN != 1 ||
+		string(f.Added[0]) != c.String() || f.Labels[c.String()] != "List departments" {
 		t.Errorf("%+v", e)
 	}
 	long := strings.Repeat("ä", 900)
@@ -132,7 +156,8 @@ func TestChangeLog_ChangedFields(t *testing.T) {
 	in.OK("GET", "/system/audit?pageSize=1", "", "owner").Data(&list)
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", in.NewestEntry()), "", "owner").Data(&e)
 	short, whole := list.Data[0].Changes[0].Fields[0], e.Changes[0].Fields[0]
-	if !short.Truncated || string(short.New) != `"`+long[:2*changes.MaxListValue]+`"` || whole.Truncated || string(whole.New) != `"`+long+`"` {
+	if !short.Truncated || string(short.New) != `"`+long[:2*changes.MaxListValue]+`"` ||
+		whole.Truncated || string(whole.New) != `"`+long+`"` {
 		t.Errorf("%+v\n%+v", short, whole)
 	}
 	if a := in.Call("GET", "/system/audit/999999", "", "owner"); a.Code != http.StatusNotFound {
@@ -146,12 +171,18 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	near, far := in.Dept("Near", 0), in.Dept("Far", 0)
-	editor := in.Role("editor", func(r *store.Role) { r.DataScope = store.ScopeAll }, "system.dict.create", "system.dict.update", "system.dict.query")
+	editor := in.Role("editor", func(r *store.Role) {
+		r.DataScope = store.ScopeAll
+	}, "system.dict.create", "system.dict.update", "system.dict.query")
 	in.Member("here", near, editor)
 	in.Member("there", far, editor)
-	scoped := in.Role("scoped", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.audit.query", "system.audit.export", "admin.list.query")
+	scoped := in.Role("scoped", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "system.audit.query", "system.audit.export", "admin.list.query")
 	chief := in.Member("chief", near, scoped)
-	in.Member("all", 0, in.Role("all", func(r *store.Role) { r.DataScope = store.ScopeAll }, "system.audit.query"))
+	in.Member("all", 0, in.Role("all", func(r *store.Role) {
+		r.DataScope = store.ScopeAll
+	}, "system.audit.query"))
 	start := in.NewestEntry()
 	in.OK("POST", "/system/dict", `{"code":"by_here","name":"CanaryDict"}`, "here")
 	byHere := in.NewestEntry()
@@ -176,7 +207,8 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 	later := func(seqs []uint64) []uint64 {
 		return slices.DeleteFunc(seqs, func(seq uint64) bool { return seq <= start })
 	}
-	disktest.Equal(t, "chief", later(found(in, "pageSize=100", "chief")), []uint64{hereChanged, byHere})
+	disktest.Equal(t, "chief", later(found(in, "pageSize=100", "chief")),
+		[]uint64{hereChanged, byHere})
 	var e changes.LogDetail
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", hereChanged), "", "chief").Data(&e)
 	if e.Actor.Kind != "unknown" || e.Actor.ID != 0 || e.Address != "" || len(e.Changes) != 1 {
@@ -189,7 +221,9 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 	in.OK("DELETE", fmt.Sprintf("/admin/list/%d", id("here")), "", "owner")
 	hereDeleted := in.NewestEntry()
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", hereDeleted), "", "chief").Data(&e)
-	if !slices.ContainsFunc(e.Changes, func(c changes.LogChange) bool { return c.Collection == "user" && c.Name == "here" }) {
+	if !slices.ContainsFunc(e.Changes, func(c changes.LogChange) bool {
+		return c.Collection == "user" && c.Name == "here"
+	}) {
 		t.Errorf("the deletion of a user in scope: %+v", e)
 	}
 	for _, seq := range []uint64{byThere, thereChanged} {
@@ -198,8 +232,10 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 		}
 	}
 	for path, code := range map[string]int{
-		fmt.Sprintf("/system/history/user/%d", chief): 200, fmt.Sprintf("/system/history/user/%d", id("there")): 404,
-		"/system/history/user/1": 404, "/system/history/dict/1": 403, "/system/history/role/1": 403, "/system/audit-export": 403,
+		fmt.Sprintf("/system/history/user/%d", chief):       200,
+		fmt.Sprintf("/system/history/user/%d", id("there")): 404,
+		"/system/history/user/1":                            404, "/system/history/dict/1": 403,
+		"/system/history/role/1": 403, "/system/audit-export": 403,
 	} {
 		if a := in.Call("GET", path, "", "chief"); a.Code != code {
 			t.Errorf("%s: %d %s", path, a.Code, a.Body)
@@ -208,8 +244,10 @@ func TestChangeLog_ScopeAndPermissions(t *testing.T) {
 	if got := found(in, "keywordSearch=there", "chief"); got != nil {
 		t.Errorf("a search finds people out of scope: %v", got)
 	}
-	for _, path := range []string{"/system/audit?pageSize=100", "/system/audit?keywordSearch=canary"} {
-		if a := in.OK("GET", path, "", "chief"); strings.Contains(strings.ToLower(a.Body), "canary") {
+	for _, path := range []string{"/system/audit?pageSize=100",
+		"/system/audit?keywordSearch=canary"} {
+		if a := in.OK("GET", path, "", "chief"); strings.Contains(strings.ToLower(a.Body),
+			"canary") {
 			t.Errorf("%s shows what the caller may not read: %s", path, a.Body)
 		}
 		if a := in.OK("GET", path, "", "all"); strings.Contains(strings.ToLower(a.Body), "canary") {
@@ -249,7 +287,8 @@ func TestRecordHistory(t *testing.T) {
 func TestChangeLog_ErasedPeople(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.Create("/admin/list", `{"username":"ann.canary","nickname":"Ann Canary","password":"long enough it is"}`)
+	in.Create("/admin/list",
+		`{"username":"ann.canary","nickname":"Ann Canary","password":"long enough it is"}`)
 	seq := in.NewestEntry()
 	in.OK("POST", "/admin/list/2/erase", `{"username":"ann.canary"}`, "owner")
 	a := in.OK("GET", fmt.Sprintf("/system/audit/%d", seq), "", "owner")
@@ -287,7 +326,8 @@ func TestChangeLogExport_Verifiable(t *testing.T) {
 		t.Errorf("the export is not logged: %+v", entries)
 	}
 	a = in.OK("GET", "/system/audit-export?from=5&to=7", "", "owner")
-	if lines := strings.Split(strings.TrimSpace(a.Body), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], `{"seq":5,`) {
+	if lines := strings.Split(strings.TrimSpace(a.Body), "\n"); len(lines) != 3 ||
+		!strings.HasPrefix(lines[0], `{"seq":5,`) {
 		t.Errorf("%q", lines)
 	}
 	if a := in.OK("GET", "/system/audit-export?from=99999", "", "owner"); a.Body != "" {
@@ -304,12 +344,14 @@ func TestChangeLog_CollectionsHavePermissions(t *testing.T) {
 	}
 	logged := store.LoggedTables()
 	if len(logged) != len(store.Accesses()) {
-		t.Errorf("%d collections are logged, %d have permissions", len(logged), len(store.Accesses()))
+		t.Errorf("%d collections are logged, %d have permissions", len(logged),
+			len(store.Accesses()))
 	}
 	for _, table := range logged {
 		access := store.AccessOf(table.Name())
 		if access.Table == nil {
-			t.Errorf("%s is logged: declare who may read it with Manage, or that it is Unlogged", table.Name())
+			t.Errorf("%s is logged: declare who may read it with Manage, or that it is Unlogged",
+				table.Name())
 		}
 		named := []string{access.Query, access.Create, access.Update, access.Delete}
 		for _, f := range access.Fields {

@@ -28,7 +28,8 @@ func opened(in *servertest.Instance, v audit.Value) (text string) {
 	return text
 }
 
-// Each operation that matters has one entry, which says who did it, from where and in which session.
+// Each operation that matters has one entry, which says who did it, from where and in which
+// session.
 func TestChangeLog_EntryPerAction(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
@@ -61,10 +62,12 @@ func TestChangeLog_EntryPerAction(t *testing.T) {
 		if e.Action != c.action || strings.Join(changes, ", ") != c.changes {
 			t.Errorf("%s %s: action %q, changes %q", c.method, c.url, e.Action, changes)
 		}
-		if e.Actor.Key() != "user:1" || opened(in, e.Actor.Name) != "admin" || opened(in, e.Address) == "" || e.SessionID == 0 || e.RequestID == "" {
+		if e.Actor.Key() != "user:1" || opened(in, e.Actor.Name) != "admin" ||
+			opened(in, e.Address) == "" || e.SessionID == 0 || e.RequestID == "" {
 			t.Errorf("%s %s: the origin is %+v", c.method, c.url, e)
 		}
-		if e.Operation.Method != c.method || e.Operation.Title == "" || !strings.HasPrefix(c.url, strings.Split(e.Operation.Route, ":")[0]) {
+		if e.Operation.Method != c.method || e.Operation.Title == "" ||
+			!strings.HasPrefix(c.url, strings.Split(e.Operation.Route, ":")[0]) {
 			t.Errorf("%s %s: the operation is %+v", c.method, c.url, e.Operation)
 		}
 	}
@@ -103,7 +106,8 @@ func TestChangeLog_Reasons(t *testing.T) {
 		url.PathEscape(strings.Repeat("客", 200)): strings.Repeat("客", 200),
 	} {
 		before := in.DB.LogHead().Seq
-		r := in.Request("PUT", "/admin/info", fmt.Sprintf(`{"nickname":%q}`, fmt.Sprint("N", in.Last.Add(1))), "owner")
+		r := in.Request("PUT", "/admin/info",
+			fmt.Sprintf(`{"nickname":%q}`, fmt.Sprint("N", in.Last.Add(1))), "owner")
 		r.Header.Set("X-Reason", sent)
 		in.Send(r).Brief(200)
 		if entries := in.EntriesSince(before); len(entries) != 1 || entries[0].Reason != want {
@@ -148,7 +152,8 @@ func TestChangeLog_DenialsAreGrouped(t *testing.T) {
 		t.Errorf("%v, want %v", told, want)
 	}
 	for i := range 3 * web.MaxDenials { // a flood from many networks
-		in.Server.Denials.Add(web.Denial{Network: fmt.Sprint(i), Route: &in.Server.Server.Routes[0]})
+		in.Server.Denials.Add(web.Denial{Network: fmt.Sprint(i),
+			Route: &in.Server.Server.Routes[0]})
 	}
 	before = in.DB.LogHead().Seq
 	servertest.Must(t, changes.LogDenials(in.Server.Server))

@@ -33,13 +33,16 @@ func TestExplain(t *testing.T) {
 	ask := func(user store.ID, key, reason string, roles ...string) {
 		t.Helper()
 		var e explained
-		a := in.OK("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=%s", user, key), "", "owner")
+		a := in.OK("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=%s", user, key),
+			"", "owner")
 		a.Data(&e)
 		var got []string
 		for _, r := range e.Roles {
 			got = append(got, r.Name)
 		}
-		if allowed := reason == "granted" || reason == "owner"; e.Allowed != allowed || e.Reason != reason || fmt.Sprint(got) != fmt.Sprint(roles) {
+		if allowed := reason == "granted" ||
+			reason == "owner"; e.Allowed != allowed || e.Reason != reason ||
+			fmt.Sprint(got) != fmt.Sprint(roles) {
 			t.Errorf("%s: want %s %v: %s", key, reason, roles, a.Body)
 		}
 	}
@@ -49,7 +52,8 @@ func TestExplain(t *testing.T) {
 	ask(ann+1, key, "no_role")
 	ask(ann+2, key, "not_granted")
 	ask(1, key, "owner", "Owner")
-	in.OK("PUT", fmt.Sprint("/admin/list/", ann), fmt.Sprintf(`{"role_ids":[%d,%d]}`, editor, reader), "owner")
+	in.OK("PUT", fmt.Sprint("/admin/list/", ann),
+		fmt.Sprintf(`{"role_ids":[%d,%d]}`, editor, reader), "owner")
 	ask(ann, key, "granted", "Editor", "Reader")
 	in.OK("PUT", fmt.Sprint("/admin/role/", editor), `{"status":0}`, "owner")
 	ask(ann, key, "granted", "Reader")
@@ -66,20 +70,33 @@ func TestExplain(t *testing.T) {
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", ann), `{"status":0}`, "owner")
 	ask(ann, key, "user_disabled", "Editor")
 	var e explained
-	servertest.Must(t, json.Unmarshal(servertest.Record(in.OK("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=%s", ann, key), "", "owner")), &e))
+	servertest.Must(t,
+		json.Unmarshal(servertest.Record(in.OK("GET",
+			fmt.Sprintf("/admin/permission/explain?user_id=%d&key=%s", ann, key), "", "owner")),
+			&e))
 	if got := fmt.Sprint(e.Path); got != "[{system 0} {system.setting 1} {system.setting.query 0}]" {
 		t.Errorf("the path is %s", got)
 	}
-	tied := in.Member("tied", 0, in.Role("Tied", func(r *store.Role) { r.DataScope = store.ScopeDept }, key))
+	tied := in.Member("tied", 0, in.Role("Tied", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, key))
 	in.SwitchPermission(key, "status", 1)
 	for user, want := range map[store.ID]int{1: 0, ann + 1: 1, tied: 1} {
-		servertest.Must(t, json.Unmarshal(servertest.Record(in.OK("GET", fmt.Sprintf("/admin/permission/explain?user_id=%d&key=%s", user, key), "", "owner")), &e))
+		servertest.Must(t,
+			json.Unmarshal(servertest.Record(in.OK("GET",
+				fmt.Sprintf("/admin/permission/explain?user_id=%d&key=%s", user, key), "", "owner")), &e))
 		if e.Limited != want {
 			t.Errorf("user %d: limited %d, want %d", user, e.Limited, want)
 		}
 	}
-	for query, field := range map[string]string{"key=a.b": "user_id", "user_id=1": "key", "user_id=0&key=a": "user_id", "user_id=x&key=a": "user_id"} {
-		if a := in.Call("GET", "/admin/permission/explain?"+query, "", "owner"); a.Code != 400 || a.Envelope().Errors[field] == "" {
+	for query, field := range map[string]string{
+		"key=a.b":         "user_id",
+		"user_id=1":       "key",
+		"user_id=0&key=a": "user_id",
+		"user_id=x&key=a": "user_id",
+	} {
+		if a := in.Call("GET", "/admin/permission/explain?"+query, "", "owner"); a.Code != 400 ||
+			a.Envelope().Errors[field] == "" {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
@@ -93,9 +110,15 @@ func TestEffectivePermissions(t *testing.T) {
 	in := servertest.Start(t)
 	head := in.Dept("Head", 0)
 	sales, far := in.Dept("Sales", head), in.Dept("Far", 0)
-	tree := in.Role("Tree", func(r *store.Role) { r.DataScope = store.ScopeTree }, "admin.rule.query", "system.setting.query")
-	off := in.Role("Off", func(r *store.Role) { r.DataScope, r.Status = store.ScopeAll, false }, "system.info")
-	custom := in.Role("Custom", func(r *store.Role) { r.DataScope, r.DeptIDs = store.ScopeCustom, []store.ID{sales, far} })
+	tree := in.Role("Tree", func(r *store.Role) {
+		r.DataScope = store.ScopeTree
+	}, "admin.rule.query", "system.setting.query")
+	off := in.Role("Off", func(r *store.Role) {
+		r.DataScope, r.Status = store.ScopeAll, false
+	}, "system.info")
+	custom := in.Role("Custom", func(r *store.Role) {
+		r.DataScope, r.DeptIDs = store.ScopeCustom, []store.ID{sales, far}
+	})
 	ann := in.Member("ann", head, tree, off)
 	bob := in.Member("bob", sales, custom)
 	const url = "/admin/permission/effective?user_id="
@@ -108,22 +131,30 @@ func TestEffectivePermissions(t *testing.T) {
 			if i > 0 {
 				text += ","
 			}
-			text += fmt.Sprintf(`{"id":%d,"name":%q}`, id, map[store.ID]string{head: "Head", sales: "Sales", far: "Far"}[id])
+			text += fmt.Sprintf(`{"id":%d,"name":%q}`, id, map[store.ID]string{
+				head:  "Head",
+				sales: "Sales",
+				far:   "Far",
+			}[id])
 		}
 		return "[" + text + "]"
 	}
-	ask("owner", ann, `{"keys":["admin.rule.query","system.setting.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
+	ask("owner", ann,
+		`{"keys":["admin.rule.query","system.setting.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
 	ask("owner", bob, `{"keys":[],"all":0,"depts":`+names(sales, far)+`,"dept_count":2}`)
 	ask("ann", bob, `{"keys":[],"all":0,"depts":`+names(sales)+`,"dept_count":2}`) // Far is outside ann's scope
-	ask("ann", ann, `{"keys":["admin.rule.query","system.setting.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
+	ask("ann", ann,
+		`{"keys":["admin.rule.query","system.setting.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
 	in.Call("GET", url+"1", "", "ann").Brief(404) // outside the data scope
 	in.Call("GET", url+"99", "", "owner").Brief(404)
 	in.Call("GET", url+"x", "", "owner").Names(400, "user_id")
 	in.Call("GET", "/admin/permission/effective", "", "owner").Names(400, "user_id")
 	in.Call("GET", url+"1", "", "bob").Brief(403)
 	in.SwitchPermission("system.setting", "status", 0)
-	ask("owner", ann, `{"keys":["admin.rule.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
-	in.OK("GET", url+"1", "", "owner").Brief(200, `"all":1`, `"depts":[]`, `"dept_count":0`, `"system.info"`)
+	ask("owner", ann,
+		`{"keys":["admin.rule.query"],"all":0,"depts":`+names(head, sales)+`,"dept_count":2}`)
+	in.OK("GET", url+"1", "", "owner").Brief(200, `"all":1`, `"depts":[]`, `"dept_count":0`,
+		`"system.info"`)
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", ann), `{"status":0}`, "owner")
 	ask("owner", ann, `{"keys":[],"all":0,"depts":[],"dept_count":0}`)
 }
@@ -133,7 +164,9 @@ func TestUserList_ByName(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	dept := in.Dept("Sales", 0)
-	in.Member("ann", dept, in.Role("Local", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query"))
+	in.Member("ann", dept, in.Role("Local", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "admin.list.query"))
 	in.Member("annabel", 0)
 	in.Lists("/admin/list?username=ANN", "username", "owner", "ann")
 	in.Lists("/admin/list?username=an", "username", "owner")

@@ -33,12 +33,14 @@ func TestStream_EventKinds(t *testing.T) {
 	in.OK("DELETE", "/admin/role/2", "", "owner")
 	l.Gets("dict.changed", "dict.changed", "role.created")
 	kind, data := l.Next()
-	if kind != "role.updated" || data["name"] != "Author" || data["own"] != 1.0 || data["record"] != 2.0 || data["actor"].(map[string]any)["name"] != "admin" {
+	if kind != "role.updated" || data["name"] != "Author" || data["own"] != 1.0 ||
+		data["record"] != 2.0 || data["actor"].(map[string]any)["name"] != "admin" {
 		t.Errorf("%s %v", kind, data)
 	}
 	l.Gets("user.created", "setting.changed", "file.created", "dict.changed", "role.deleted")
 	people.Gets("role.created", "user.created")
-	if h := l.Reply.Header; h.Get("Content-Type") != "text/event-stream" || h.Get("X-Accel-Buffering") != "no" || h.Get("Cache-Control") != "no-store" {
+	if h := l.Reply.Header; h.Get("Content-Type") != "text/event-stream" ||
+		h.Get("X-Accel-Buffering") != "no" || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("%v", h)
 	}
 }
@@ -52,7 +54,11 @@ func TestStream_ResumesWithoutGaps(t *testing.T) {
 	var want []string
 	for i := range n {
 		in.Update(func(tx *store.Tx) error {
-			return store.Dicts.Create(tx, &store.Dict{Code: fmt.Sprintf("c%d", i), Name: fmt.Sprint(i), Type: "default"})
+			return store.Dicts.Create(tx, &store.Dict{
+				Code: fmt.Sprintf("c%d", i),
+				Name: fmt.Sprint(i),
+				Type: "default",
+			})
 		})
 		want = append(want, fmt.Sprint(i))
 	}
@@ -83,20 +89,24 @@ func TestStream_InvalidPositions(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{web.EventID("othergener", 1), 410, "restore"}, {fmt.Sprint(head.Seq + 100), 410, "restore"},
-		{"x", 400, "Last-Event-ID"}, {"-5", 400, "Last-Event-ID"}, {strings.Repeat("9", 60), 400, "Last-Event-ID"},
+		{web.EventID("othergener", 1), 410, "restore"},
+		{fmt.Sprint(head.Seq + 100), 410, "restore"},
+		{"x", 400, "Last-Event-ID"}, {"-5", 400, "Last-Event-ID"},
+		{strings.Repeat("9", 60), 400, "Last-Event-ID"},
 	} {
 		a := in.Call("GET", "/system/event?since="+c.position, "", "owner")
 		if a.Code != c.code || !strings.Contains(a.Body, c.says) {
 			t.Errorf("%s: %d %s", c.position, a.Code, a.Body)
 		}
 	}
-	for _, types := range []string{"user", "user.", ".x", "USER.*", "user.*,,", "a.b.c", "user.*,%20", strings.Repeat("user.x,", 60) + "user.x"} {
+	for _, types := range []string{"user", "user.", ".x", "USER.*", "user.*,,", "a.b.c",
+		"user.*,%20", strings.Repeat("user.x,", 60) + "user.x"} {
 		if a := in.Call("GET", "/system/event?types="+types, "", "owner"); a.Code != http.StatusBadRequest {
 			t.Errorf("types %q: %d", types, a.Code)
 		}
 	}
-	for _, types := range []string{"nope.*", "user.upated", "none.none", "user.*,usr.*", "access.x"} {
+	for _, types := range []string{"nope.*", "user.upated", "none.none", "user.*,usr.*",
+		"access.x"} {
 		in.Call("GET", "/system/event?types="+types, "", "owner").Names(422, "types")
 	}
 }
@@ -107,20 +117,29 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 	in := servertest.Start(t)
 	url := in.Live()
 	in.Clerk("clerk", "admin.role.query")
-	in.Member("near", 0, in.Role("Near", func(r *store.Role) { r.DataScope = store.ScopeSelf }, "admin.list.query", "system.audit.query"))
+	in.Member("near", 0, in.Role("Near", func(r *store.Role) {
+		r.DataScope = store.ScopeSelf
+	}, "admin.list.query", "system.audit.query"))
 	in.AppUser("customer")
 	known := map[string]bool{changes.AccessChanged: true}
 	for _, kind := range changes.EventTypes() {
 		known[kind.Type] = true
 	}
-	for as, path := range map[string]string{"owner": "/system/event", "clerk": "/system/event", "near": "/system/event", "customer": "/api/event"} {
+	for as, path := range map[string]string{
+		"owner":    "/system/event",
+		"clerk":    "/system/event",
+		"near":     "/system/event",
+		"customer": "/api/event",
+	} {
 		l := in.Listen(url+path, as)
 		seen := map[string]bool{}
 		for _, kind := range l.Opened.Types {
 			seen[kind] = true
 		}
 		for _, m := range l.Opened.Missing {
-			if seen[m.Type] || m.Reason == "" || path == "/system/event" && m.Type != changes.HeadType && !strings.Contains(m.Reason, "permission "+m.Permission) {
+			if seen[m.Type] || m.Reason == "" ||
+				path == "/system/event" && m.Type != changes.HeadType &&
+					!strings.Contains(m.Reason, "permission "+m.Permission) {
 				t.Errorf("%s: %+v", as, m)
 			}
 			seen[m.Type] = true
@@ -130,13 +149,21 @@ func TestStream_OpenSaysWhatCanCome(t *testing.T) {
 		}
 	}
 	l := in.Listen(url+"/system/event?types=user.*,audit.head,access.*", "near")
-	disktest.Equal(t, "types", l.Opened.Types, []string{"user.created", "user.deleted", "user.updated", changes.AccessChanged})
-	disktest.Equal(t, "limited", l.Opened.Limited, []string{"user.created", "user.deleted", "user.updated"})
-	if l.Opened.Scope || len(l.Opened.Missing) != 1 || l.Opened.Missing[0].Type != changes.HeadType {
+	disktest.Equal(t, "types", l.Opened.Types,
+		[]string{"user.created", "user.deleted", "user.updated", changes.AccessChanged})
+	disktest.Equal(t, "limited", l.Opened.Limited,
+		[]string{"user.created", "user.deleted", "user.updated"})
+	if l.Opened.Scope || len(l.Opened.Missing) != 1 ||
+		l.Opened.Missing[0].Type != changes.HeadType {
 		t.Errorf("%+v", l.Opened)
 	}
 	l = in.Listen(url+"/system/event?types=role.*,user.*,dict.changed,key.created", "clerk")
-	if len(l.Opened.Missing) != 1 || l.Opened.Missing[0] != (changes.Unsent{Type: "key.created", Permission: "admin.key.query", Reason: "permission admin.key.query is required"}) {
+	if len(l.Opened.Missing) != 1 ||
+		l.Opened.Missing[0] != (changes.Unsent{
+			Type:       "key.created",
+			Permission: "admin.key.query",
+			Reason:     "permission admin.key.query is required",
+		}) {
 		t.Errorf("%+v", l.Opened.Missing)
 	}
 }
@@ -146,7 +173,9 @@ func TestStream_PermissionsAndScope(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	near, far := in.Dept("Near", 0), in.Dept("Far", 0)
-	reader := in.Role("reader", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query")
+	reader := in.Role("reader", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "admin.list.query")
 	ann := in.Member("ann", near, reader)
 	other, distant := in.Member("other", near), in.Member("distant", far)
 	url := in.Live()
@@ -173,7 +202,8 @@ func TestStream_PermissionsAndScope(t *testing.T) {
 	if kind != "setting.changed" || len(data["fields"].([]any)) != 0 {
 		t.Errorf("a public setting: %s %v", kind, data)
 	}
-	in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", reader), fmt.Sprintf(`{"rule_ids":[%d]}`, in.Permission("system.dict.query")), "owner")
+	in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", reader),
+		fmt.Sprintf(`{"rule_ids":[%d]}`, in.Permission("system.dict.query")), "owner")
 	l.Gets("access.changed")
 	in.OK("PUT", "/system/dict/1", `{"name":"Now seen"}`, "owner")
 	l.Gets("dict.changed")
@@ -187,10 +217,15 @@ func TestStream_EndsWithSession(t *testing.T) {
 	role := in.Role("reader", nil, "admin.list.query")
 	url := in.Live()
 	for name, revoke := range map[string]func(id store.ID){
-		"disabled": func(id store.ID) { in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner") },
-		"deleted":  func(id store.ID) { in.OK("DELETE", fmt.Sprintf("/admin/list/%d", id), "", "owner") },
+		"disabled": func(id store.ID) {
+			in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner")
+		},
+		"deleted": func(id store.ID) {
+			in.OK("DELETE", fmt.Sprintf("/admin/list/%d", id), "", "owner")
+		},
 		"password": func(id store.ID) {
-			in.OK("PUT", fmt.Sprintf("/admin/list/%d/password", id), `{"password":"long enough it is"}`, "owner")
+			in.OK("PUT", fmt.Sprintf("/admin/list/%d/password", id),
+				`{"password":"long enough it is"}`, "owner")
 		},
 		"logout": func(store.ID) { in.OK("POST", "/admin/logout", "", "logout") },
 	} {
@@ -218,7 +253,8 @@ func TestStream_AppUserOwnEvents(t *testing.T) {
 	in.OK("PUT", "/user/list/2", `{"nickname":"Canary"}`, "owner")
 	in.Create("/system/dict", `{"code":"c","name":"Canary"}`)
 	in.Create("/system/setting-group", `{"key":"own","title":"Own"}`)
-	in.Create("/system/setting", `{"key":"x","title":"Canary","type":"input","values":"Canary","group_id":7}`)
+	in.Create("/system/setting",
+		`{"key":"x","title":"Canary","type":"input","values":"Canary","group_id":7}`)
 	in.OK("PUT", "/user/list/1", `{"nickname":"Me"}`, "owner")
 	kind, data := l.Next()
 	if kind != "app_user.updated" || data["record"] != 1.0 || data["actor"] != nil {
@@ -271,7 +307,8 @@ func TestStream_ConcurrentWriters(t *testing.T) {
 	for w := range writers {
 		go func() {
 			for i := range each {
-				in.Call("POST", "/system/dict", fmt.Sprintf(`{"code":"c%d_%d","name":"N"}`, w, i), "owner")
+				in.Call("POST", "/system/dict", fmt.Sprintf(`{"code":"c%d_%d","name":"N"}`, w, i),
+					"owner")
 			}
 		}()
 	}

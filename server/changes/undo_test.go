@@ -21,21 +21,25 @@ func TestUndo_RestoresStateBefore(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"look","title":"Look"}`)
-	in.Create("/system/setting", `{"key":"mode","title":"Mode","type":"input","values":"a","group_id":7}`)
+	in.Create("/system/setting",
+		`{"key":"mode","title":"Mode","type":"input","values":"a","group_id":7}`)
 	in.Create("/system/dict", `{"code":"c","name":"C"}`)
 	in.Create("/system/dict/1/item", `{"label":"A","value":"a"}`)
 	in.Create("/admin/dept", `{"name":"Sales","phone":"123"}`)
 	in.Create("/admin/dept", `{"name":"North","parent_id":1}`)
 	in.Create("/admin/role", `{"name":"Editor","data_scope":"custom","dept_ids":[1]}`)
-	in.Create("/admin/list", `{"username":"ann","nickname":"Ann","dept_id":1,"role_ids":[2],"password":"long enough it is"}`)
-	in.Create("/user/list", `{"username":"customer","email":"c@example.org","password":"long enough it is"}`)
+	in.Create("/admin/list",
+		`{"username":"ann","nickname":"Ann","dept_id":1,"role_ids":[2],"password":"long enough it is"}`)
+	in.Create("/user/list",
+		`{"username":"customer","email":"c@example.org","password":"long enough it is"}`)
 	in.Create("/admin/rule", `{"type":1,"key":"shop","name":"Shop"}`)
 	in.Create("/file/group", `{"name":"Papers"}`)
 	file := in.Keep("owner", "a.txt", "text")
 	setting := settingID(in, "look.mode")
 	rule := in.Permission("admin.list.query")
 	for _, c := range []struct{ method, url, body string }{
-		{"PUT", "/admin/list/2", `{"nickname":"Anna","email":"anna@example.org","sex":2,"dept_id":2}`},
+		{"PUT", "/admin/list/2",
+			`{"nickname":"Anna","email":"anna@example.org","sex":2,"dept_id":2}`},
 		{"PUT", "/admin/list/2/status", `{"status":0}`},
 		{"DELETE", "/admin/list/2", ""},
 		{"PUT", "/user/list/1", `{"mobile":"+49 30 1"}`},
@@ -78,7 +82,8 @@ func TestUndo_RestoresStateBefore(t *testing.T) {
 			continue
 		}
 		in.SameState(name+", undone", before)
-		if a := in.Undo(seq, "owner"); a.Code != http.StatusConflict || a.Envelope().ErrorCode != "changed_since" {
+		if a := in.Undo(seq, "owner"); a.Code != http.StatusConflict ||
+			a.Envelope().ErrorCode != "changed_since" {
 			t.Errorf("%s: undone twice: %d %s", name, a.Code, a.Body)
 		}
 		if strings.HasPrefix(c.url, "/admin/list/2") && c.method == "DELETE" {
@@ -107,7 +112,8 @@ func TestUndo_EverythingLeavesBeginning(t *testing.T) {
 	in.Create("/system/dict", `{"code":"c","name":"C"}`)
 	in.Create("/admin/dept", `{"name":"Sales"}`)
 	before, first := in.State(), in.NewestEntry()+1
-	for i, n := 0, disktest.Size(60, 150, 1000); i < n || i < 10*n && in.NewestEntry() < first+10; i++ {
+	for i, n := 0, disktest.Size(60, 150, 1000); i < n ||
+		i < 10*n && in.NewestEntry() < first+10; i++ {
 		method, url, body := randomChange(random, i)
 		in.Call(method, url, body, "owner") // some are refused
 	}
@@ -115,7 +121,8 @@ func TestUndo_EverythingLeavesBeginning(t *testing.T) {
 		t.Fatalf("only %d changes", in.NewestEntry()-first)
 	}
 	for seq := in.NewestEntry(); seq >= first; seq-- {
-		if a := in.Undo(seq, "owner"); a.Code != http.StatusOK && a.Envelope().ErrorCode != "nothing_to_undo" {
+		if a := in.Undo(seq, "owner"); a.Code != http.StatusOK &&
+			a.Envelope().ErrorCode != "nothing_to_undo" {
 			t.Fatalf("undo of %d: %d %s", seq, a.Code, a.Body)
 		}
 	}
@@ -128,25 +135,31 @@ func randomChange(random *rand.Rand, i int) (method, url, body string) {
 	case 0:
 		return "POST", "/system/dict/1/item", fmt.Sprintf(`{"label":"L%d","value":"v%d"}`, i, i)
 	case 1:
-		return "PUT", fmt.Sprintf("/system/dict/1/item/%d", id), fmt.Sprintf(`{"label":"M%d","sort":%d}`, i, other)
+		return "PUT", fmt.Sprintf("/system/dict/1/item/%d", id),
+			fmt.Sprintf(`{"label":"M%d","sort":%d}`, i, other)
 	case 2:
 		return "DELETE", fmt.Sprintf("/system/dict/1/item/%d", id), ""
 	case 3:
 		return "POST", "/admin/dept", fmt.Sprintf(`{"name":"D%d","parent_id":%d}`, i, other)
 	case 4:
-		return "PUT", fmt.Sprintf("/admin/dept/%d", id), fmt.Sprintf(`{"parent_id":%d,"name":"E%d"}`, other, i)
+		return "PUT", fmt.Sprintf("/admin/dept/%d", id),
+			fmt.Sprintf(`{"parent_id":%d,"name":"E%d"}`, other, i)
 	case 5:
 		return "DELETE", fmt.Sprintf("/admin/dept/%d", 1+id), ""
 	case 6:
-		return "POST", "/admin/role", fmt.Sprintf(`{"name":"R%d","data_scope":"custom","dept_ids":[%d]}`, i, 1+other)
+		return "POST", "/admin/role",
+			fmt.Sprintf(`{"name":"R%d","data_scope":"custom","dept_ids":[%d]}`, i, 1+other)
 	case 7:
-		return "PUT", fmt.Sprintf("/admin/role/%d/rule", id), fmt.Sprintf(`{"rule_ids":[%d,%d]}`, 20+other, 24+id)
+		return "PUT", fmt.Sprintf("/admin/role/%d/rule", id), fmt.Sprintf(`{"rule_ids":[%d,%d]}`,
+			20+other, 24+id)
 	case 8:
 		return "DELETE", fmt.Sprintf("/admin/role/%d", 1+id), ""
 	case 9:
-		return "POST", "/admin/list", fmt.Sprintf(`{"username":"user%d","role_ids":[%d],"dept_id":%d,"password":"long enough it is"}`, i, 2+other, other)
+		return "POST", "/admin/list",
+			fmt.Sprintf(`{"username":"user%d","role_ids":[%d],"dept_id":%d,"password":"long enough it is"}`, i, 2+other, other)
 	case 10:
-		return "PUT", fmt.Sprintf("/admin/list/%d", 1+id), fmt.Sprintf(`{"nickname":"N%d","dept_id":%d,"status":%d}`, i, other, i%2)
+		return "PUT", fmt.Sprintf("/admin/list/%d", 1+id),
+			fmt.Sprintf(`{"nickname":"N%d","dept_id":%d,"status":%d}`, i, other, i%2)
 	case 11:
 		return "DELETE", fmt.Sprintf("/admin/list/%d", 1+id), ""
 	case 12:
@@ -164,22 +177,26 @@ func TestUndo_ReportsLosses(t *testing.T) {
 	file := in.Keep("owner", "a.txt", "text")
 	in.OK("PUT", fmt.Sprintf("/file/list/%d", file.ID), `{"public":1}`, "owner")
 	in.Create("/system/setting-group", `{"key":"own","title":"Own"}`)
-	in.Create("/system/setting", `{"key":"token","title":"Token","type":"secret","values":"canary-one","group_id":7}`)
+	in.Create("/system/setting",
+		`{"key":"token","title":"Token","type":"secret","values":"canary-one","group_id":7}`)
 	secret := settingID(in, "own.token")
 	for _, c := range []struct {
 		method, url, body string
 		possible          bool
 		lost              []string
 	}{
-		{"PUT", "/admin/list/2/password", `{"password":"another long one"}`, false, []string{"password", "session"}},
+		{"PUT", "/admin/list/2/password", `{"password":"another long one"}`, false,
+			[]string{"password", "session"}},
 		{"DELETE", "/admin/list/2", "", true, []string{"password"}},
-		{"PUT", fmt.Sprintf("/system/setting/%d", secret), `{"values":"canary-two"}`, false, []string{"secret"}},
+		{"PUT", fmt.Sprintf("/system/setting/%d", secret), `{"values":"canary-two"}`, false,
+			[]string{"secret"}},
 		{"DELETE", fmt.Sprintf("/file/list/%d", file.ID), "", true, []string{"public_url"}},
 		{"DELETE", fmt.Sprintf("/file/trash/%d", file.ID), "", false, []string{"file_content"}},
 		{"POST", "/admin/logout", "", false, []string{"session"}},
 	} {
 		in.Tokens["again"] = in.SignIn(1)
-		in.OK(c.method, c.url, c.body, map[bool]string{true: "again", false: "owner"}[c.url == "/admin/logout"])
+		in.OK(c.method, c.url, c.body,
+			map[bool]string{true: "again", false: "owner"}[c.url == "/admin/logout"])
 		var detail changes.LogDetail
 		a := in.OK("GET", fmt.Sprintf("/system/audit/%d", in.NewestEntry()), "", "owner")
 		a.Data(&detail)
@@ -192,13 +209,15 @@ func TestUndo_ReportsLosses(t *testing.T) {
 		slices.Sort(lost)
 		disktest.Equal(t, c.method+" "+c.url+": lost", lost, c.lost)
 		if bool(detail.Undo.Possible) != c.possible {
-			t.Errorf("%s %s: possible %v: %s", c.method, c.url, detail.Undo.Possible, detail.Undo.Reason)
+			t.Errorf("%s %s: possible %v: %s", c.method, c.url, detail.Undo.Possible,
+				detail.Undo.Reason)
 		}
 		if strings.Contains(a.Body, "canary") {
 			t.Errorf("the entry shows a secret: %s", a.Body)
 		}
 		if !c.possible {
-			if a := in.Undo(detail.Seq, "owner"); a.Code != http.StatusUnprocessableEntity || a.Envelope().ErrorCode != "nothing_to_undo" {
+			if a := in.Undo(detail.Seq, "owner"); a.Code != http.StatusUnprocessableEntity ||
+				a.Envelope().ErrorCode != "nothing_to_undo" {
 				t.Errorf("%s %s: undo: %d %s", c.method, c.url, a.Code, a.Body)
 			}
 		}
@@ -219,9 +238,12 @@ func TestUndo_NeedsRightsOfInverse(t *testing.T) {
 	}
 	do("dict", "PUT", "/system/dict/1", `{"name":"D"}`)
 	do("role", "POST", "/admin/role", `{"name":"Strong","data_scope":"all"}`)
-	do("grant", "PUT", "/admin/role/2/rule", fmt.Sprintf(`{"rule_ids":[%d]}`, in.Permission("system.backup")))
-	do("near", "POST", "/admin/list", fmt.Sprintf(`{"username":"near","dept_id":%d,"password":"long enough it is"}`, dept))
-	do("far", "POST", "/admin/list", fmt.Sprintf(`{"username":"far","dept_id":%d,"password":"long enough it is"}`, far))
+	do("grant", "PUT", "/admin/role/2/rule",
+		fmt.Sprintf(`{"rule_ids":[%d]}`, in.Permission("system.backup")))
+	do("near", "POST", "/admin/list",
+		fmt.Sprintf(`{"username":"near","dept_id":%d,"password":"long enough it is"}`, dept))
+	do("far", "POST", "/admin/list",
+		fmt.Sprintf(`{"username":"far","dept_id":%d,"password":"long enough it is"}`, far))
 	do("near changed", "PUT", "/admin/list/2", `{"nickname":"N"}`)
 	do("far changed", "PUT", "/admin/list/3", `{"nickname":"F"}`)
 	do("near disabled", "PUT", "/admin/list/2/status", `{"status":0}`)
@@ -230,21 +252,30 @@ func TestUndo_NeedsRightsOfInverse(t *testing.T) {
 	people := append(slices.Clone(audit), "admin.list.query", "admin.list.update")
 	inDept := func(r *store.Role) { r.DataScope = store.ScopeDept }
 	all := func(r *store.Role) { r.DataScope = store.ScopeAll }
-	in.Member("none", dept, in.Role("none", all, "system.audit.query", "system.dict.query", "system.dict.update"))
-	in.Member("reader", dept, in.Role("reader", all, append(slices.Clone(audit), "system.dict.query")...))
-	in.Member("dicts", dept, in.Role("dicts", all, append(slices.Clone(audit), "system.dict.query", "system.dict.update")...))
+	in.Member("none", dept,
+		in.Role("none", all, "system.audit.query", "system.dict.query", "system.dict.update"))
+	in.Member("reader", dept,
+		in.Role("reader", all, append(slices.Clone(audit), "system.dict.query")...))
+	in.Member("dicts", dept,
+		in.Role("dicts", all,
+			append(slices.Clone(audit), "system.dict.query", "system.dict.update")...))
 	in.Member("people", dept, in.Role("people", inDept, people...))
-	in.Member("roles", dept, in.Role("roles", all, append(slices.Clone(audit), "admin.role.query", "admin.role.update", "admin.role.delete", "admin.role.rule")...))
+	in.Member("roles", dept,
+		in.Role("roles", all,
+			append(slices.Clone(audit), "admin.role.query", "admin.role.update",
+				"admin.role.delete", "admin.role.rule")...))
 	for _, c := range []struct {
 		who, what string
 		code      int
 	}{
 		{"none", "dict", 403}, {"reader", "dict", 403},
-		{"people", "far changed", 404}, {"people", "far", 404}, {"people", "near", 403}, {"people", "near disabled", 403},
+		{"people", "far changed", 404}, {"people", "far", 404}, {"people", "near", 403},
+		{"people", "near disabled", 403},
 		{"people", "near changed", 200}, {"people", "owner", 404},
 		{"roles", "grant", 403}, {"roles", "role", 403},
 		{"dicts", "grant", 403}, {"dicts", "dict", 200},
-		{"owner", "near disabled", 200}, {"owner", "grant", 200}, {"owner", "far changed", 200}, {"owner", "far", 200},
+		{"owner", "near disabled", 200}, {"owner", "grant", 200}, {"owner", "far changed", 200},
+		{"owner", "far", 200},
 	} {
 		before := in.NewestEntry()
 		a := in.Undo(seqs[c.what], c.who)
@@ -270,7 +301,10 @@ func TestUndo_OutOfScope(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	near, far := in.Dept("Near", 0), in.Dept("Far", 0)
-	in.Member("chief", near, in.Role("chief", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.audit.query", "system.audit.undo", "admin.list.query", "admin.list.update", "admin.list.status"))
+	in.Member("chief", near, in.Role("chief", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "system.audit.query", "system.audit.undo", "admin.list.query", "admin.list.update",
+		"admin.list.status"))
 	here, there := in.Member("here", near), in.Member("there", far)
 	in.OK("PUT", fmt.Sprintf("/admin/list?ids=%d,%d", here, there), `{"status":0}`, "owner")
 	seq := in.NewestEntry()
@@ -278,7 +312,8 @@ func TestUndo_OutOfScope(t *testing.T) {
 	a := in.OK("GET", fmt.Sprintf("/system/audit/%d", seq), "", "chief")
 	var detail changes.LogDetail
 	a.Data(&detail)
-	if bool(detail.Undo.Possible) || len(detail.Undo.Conflicts)+len(detail.Undo.Lost) != 0 || detail.Hidden == 0 {
+	if bool(detail.Undo.Possible) || len(detail.Undo.Conflicts)+len(detail.Undo.Lost) != 0 ||
+		detail.Hidden == 0 {
 		t.Errorf("%s", a.Body)
 	}
 	if a := in.Undo(seq, "chief"); a.Code != http.StatusNotFound || a.Envelope().Errors != nil {
@@ -297,22 +332,32 @@ func TestUndo_ConflictChangesNothing(t *testing.T) {
 	in.OK("PUT", "/admin/role/2", `{"name":"Poet"}`, "owner")
 	before := in.State()
 	a := in.Undo(change, "owner")
-	if a.Code != http.StatusConflict || a.Envelope().Errors["role.2.name"] != `is now "Poet", and was changed to "Author"` || len(a.Envelope().Errors) != 1 {
+	if a.Code != http.StatusConflict ||
+		a.Envelope().Errors["role.2.name"] != `is now "Poet", and was changed to "Author"` ||
+		len(a.Envelope().Errors) != 1 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.SameState("after a conflict", before)
 	var detail changes.LogDetail
 	in.OK("GET", fmt.Sprintf("/system/audit/%d", change), "", "owner").Data(&detail)
-	want := []changes.UndoDifference{{Collection: "role", ID: 2, Field: "name", Expected: json.RawMessage(`"Author"`), Current: json.RawMessage(`"Poet"`)}}
+	want := []changes.UndoDifference{{
+		Collection: "role",
+		ID:         2,
+		Field:      "name",
+		Expected:   json.RawMessage(`"Author"`),
+		Current:    json.RawMessage(`"Poet"`),
+	}}
 	disktest.Equal(t, "conflicts", detail.Undo.Conflicts, want)
 	in.OK("PUT", "/admin/list/2", `{"nickname":"Canary Nickname"}`, "owner")
 	change = in.NewestEntry()
 	in.OK("PUT", "/admin/list/2", `{"nickname":"Second Canary"}`, "owner")
-	if a := in.Undo(change, "owner"); a.Code != http.StatusConflict || strings.Contains(a.Body, "Canary") {
+	if a := in.Undo(change, "owner"); a.Code != http.StatusConflict ||
+		strings.Contains(a.Body, "Canary") {
 		t.Errorf("an error quotes personal data: %s", a.Body)
 	}
 	in.OK("DELETE", "/admin/list/2", "", "owner")
-	if a := in.Undo(change, "owner"); a.Code != http.StatusConflict || a.Envelope().Errors["user.2"] != "has been deleted since" {
+	if a := in.Undo(change, "owner"); a.Code != http.StatusConflict ||
+		a.Envelope().Errors["user.2"] != "has been deleted since" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 }
@@ -379,7 +424,8 @@ func TestUndo_LargeOperationConflict(t *testing.T) {
 	before := in.State()
 	var p struct{ Data []changes.LogEntry }
 	in.OK("GET", "/system/audit?job=1&pageSize=1", "", "owner").Data(&p)
-	if a := in.Undo(p.Data[0].Seq, "owner"); a.Code != http.StatusConflict || a.Envelope().Errors["user.70.nickname"] == "" {
+	if a := in.Undo(p.Data[0].Seq, "owner"); a.Code != http.StatusConflict ||
+		a.Envelope().Errors["user.70.nickname"] == "" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.SameState("after the refused undo", before)

@@ -27,8 +27,9 @@ var unpicked = map[string]string{
 	"/system/webhook owner_id":             "is the caller's own",
 }
 
-// TestPickers_EveryFieldIsKnown goes over the inputs of all operations: a field for the ID of another record has a list to
-// choose it from, which is open to everybody who may use the operation.
+// TestPickers_EveryFieldIsKnown goes over the inputs of all operations: a field for the ID of
+// another record has a list to choose it from, which is open to everybody who may use the
+// operation.
 func TestPickers_EveryFieldIsKnown(t *testing.T) {
 	t.Parallel()
 	all := server.Routes()
@@ -47,7 +48,8 @@ func TestPickers_EveryFieldIsKnown(t *testing.T) {
 			})
 			if i >= 0 {
 				if !slices.Contains(choosers[choices.Pickers[i].Name], rt.Access) {
-					t.Errorf("%s: %s does not open the list of %s", rt.Name(), rt.Access, choices.Pickers[i].Name)
+					t.Errorf("%s: %s does not open the list of %s", rt.Name(), rt.Access,
+						choices.Pickers[i].Name)
 				}
 				continue
 			}
@@ -64,7 +66,8 @@ func TestPickers_EveryFieldIsKnown(t *testing.T) {
 	}
 }
 
-// TestChoices_OpenToWhoeverNeedsThem lists every kind with each of the permissions that need it, and without any.
+// TestChoices_OpenToWhoeverNeedsThem lists every kind with each of the permissions that need it,
+// and without any.
 func TestChoices_OpenToWhoeverNeedsThem(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
@@ -90,14 +93,16 @@ func TestChoices_OpenToWhoeverNeedsThem(t *testing.T) {
 	}
 }
 
-// TestChoices_AreWhatTheCallerCanGive offers roles, permissions and departments within what the caller can grant.
+// TestChoices_AreWhatTheCallerCanGive offers roles, permissions and departments within what the
+// caller can grant.
 func TestChoices_AreWhatTheCallerCanGive(t *testing.T) {
 	t.Parallel()
 	in := servertest.WithCeilings(t)
 	values := func(of, field, as string) string {
 		var out []string
 		body := in.OK("GET", "/admin/choice?of="+of, "", as).Body
-		for _, m := range regexp.MustCompile(`"`+field+`":"([^"]*)"`).FindAllStringSubmatch(body, -1) {
+		for _, m := range regexp.MustCompile(`"`+field+`":"([^"]*)"`).FindAllStringSubmatch(body,
+			-1) {
 			out = append(out, m[1])
 		}
 		slices.Sort(out)
@@ -106,7 +111,8 @@ func TestChoices_AreWhatTheCallerCanGive(t *testing.T) {
 	for _, c := range []struct{ of, field, as, want string }{
 		{"role", "name", "desk", "Desk,Editor,Spare"},
 		{"role", "name", "owner", "Chief,Desk,Editor,Other,Owner,Spare,Unheld"},
-		{"permission", "key", "chief", "admin.role.create,admin.role.delete,admin.role.query,admin.role.rule,admin.role.update,system.setting.query"},
+		{"permission", "key", "chief",
+			"admin.role.create,admin.role.delete,admin.role.query,admin.role.rule,admin.role.update,system.setting.query"},
 	} {
 		if got := values(c.of, c.field, c.as); got != c.want {
 			t.Errorf("%s for %s: %s, want %s", c.of, c.as, got, c.want)
@@ -114,14 +120,16 @@ func TestChoices_AreWhatTheCallerCanGive(t *testing.T) {
 	}
 	in.OK("POST", "/admin/dept", `{"name":"Mine"}`, "owner")
 	in.OK("POST", "/admin/dept", `{"name":"Beside"}`, "owner")
-	in.Member("head", 1, in.Role("Head", func(r *store.Role) { r.DataScope = store.ScopeTree }, "admin.list.create"))
+	in.Member("head", 1, in.Role("Head", func(r *store.Role) {
+		r.DataScope = store.ScopeTree
+	}, "admin.list.create"))
 	if got := values("dept", "name", "head"); got != "Mine" {
 		t.Errorf("departments: %s", got)
 	}
 }
 
-// TestChoices_RulesOfFlags offers what the rules of a flag refer to to those who save settings, and not to those who only
-// read them.
+// TestChoices_RulesOfFlags offers what the rules of a flag refer to to those who save settings, and
+// not to those who only read them.
 func TestChoices_RulesOfFlags(t *testing.T) {
 	t.Parallel()
 	in := servertest.WithCeilings(t)
@@ -129,9 +137,11 @@ func TestChoices_RulesOfFlags(t *testing.T) {
 	in.Member("reader", 0, in.Role("Reader", nil, "system.setting.query"))
 	in.OK("POST", "/user/role", `{"name":"Customer"}`, "owner")
 	for of, want := range map[string]string{
-		"flag_role": `"name":"Chief"`, "flag_dept": `"data":[`, "flag_app_role": `"name":"Customer"`, "setting_group": `"key":"site"`,
+		"flag_role": `"name":"Chief"`, "flag_dept": `"data":[`,
+		"flag_app_role": `"name":"Customer"`, "setting_group": `"key":"site"`,
 	} {
-		if body := in.OK("GET", "/admin/choice?of="+of, "", "saver").Body; !strings.Contains(body, want) {
+		if body := in.OK("GET", "/admin/choice?of="+of, "", "saver").Body; !strings.Contains(body,
+			want) {
 			t.Errorf("%s: %s", of, body)
 		}
 		in.Call("GET", "/admin/choice?of="+of, "", "reader").Brief(403, "system.setting.save")

@@ -23,12 +23,17 @@ func TestVerifyLog_ExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		"another directory": {[]string{"--data", filepath.Join(dir, "none")}, 1, "could not be verified"},
-		"no such file":      {[]string{filepath.Join(dir, "none")}, 1, "could not be verified: open"},
-		"a directory":       {[]string{dir}, 1, "could not be verified"},
-		"an empty file":     {[]string{write("empty", "")}, 1, "has no entries, which proves nothing"},
-		"no entry":          {[]string{write("text", "a letter to my aunt\n")}, 2, "not as it was written"},
-		"a missing entry":   {[]string{write("gap", entry+strings.Replace(entry, `"seq":1`, `"seq":3`, 1))}, 2, "entry 2 is missing"},
+		"another directory": {[]string{"--data", filepath.Join(dir, "none")}, 1,
+			"could not be verified"},
+		"no such file": {[]string{filepath.Join(dir, "none")}, 1,
+			"could not be verified: open"},
+		"a directory": {[]string{dir}, 1, "could not be verified"},
+		"an empty file": {[]string{write("empty", "")}, 1,
+			"has no entries, which proves nothing"},
+		"no entry": {[]string{write("text", "a letter to my aunt\n")}, 2,
+			"not as it was written"},
+		"a missing entry": {[]string{write("gap",
+			entry+strings.Replace(entry, `"seq":1`, `"seq":3`, 1))}, 2, "entry 2 is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := runIn(t, append([]string{"audit", "verify"}, c.args...)...)

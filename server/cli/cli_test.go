@@ -58,9 +58,11 @@ func TestHelp_EveryCommand(t *testing.T) {
 		if line := strings.TrimSpace(c.name+" "+c.args) + " "; !strings.Contains(out, "\n  "+line) {
 			t.Errorf("no line begins with %q:\n%s", line, out)
 		}
-		for _, ask := range [][]string{append(strings.Fields(c.name), "--help"), append([]string{"help"}, strings.Fields(c.name)...)} {
+		for _, ask := range [][]string{append(strings.Fields(c.name), "--help"),
+			append([]string{"help"}, strings.Fields(c.name)...)} {
 			text, _, err := runIn(t, ask...)
-			if err != nil || !strings.Contains(text, c.help) || !strings.Contains(text, "reeve "+c.name) {
+			if err != nil || !strings.Contains(text, c.help) ||
+				!strings.Contains(text, "reeve "+c.name) {
 				t.Errorf("reeve %s: %v\n%s", ask, err, text)
 			}
 		}
@@ -105,7 +107,8 @@ func TestFlags_ExistingKeys(t *testing.T) {
 		if text, _, _ = strings.Cut(text, "\n["); !strings.Contains(text, "\n"+last+" = ") {
 			t.Errorf("--%s sets %s, which is no key", name, key)
 		}
-		if Tree(Release{}, io.Discard, io.Discard).Flags().Lookup(name) == nil && Tree(Release{}, io.Discard, io.Discard).PersistentFlags().Lookup(name) == nil {
+		if Tree(Release{}, io.Discard, io.Discard).Flags().Lookup(name) == nil &&
+			Tree(Release{}, io.Discard, io.Discard).PersistentFlags().Lookup(name) == nil {
 			t.Errorf("there is no flag --%s", name)
 		}
 	}
@@ -137,22 +140,27 @@ func TestFirstPassword_NotLogged(t *testing.T) {
 	}
 	words := strings.Fields(string(text))
 	password := words[len(words)-1]
-	if len(password) != len(auth.RandomPassword()) || strings.Contains(log.String(), password) || !strings.Contains(log.String(), path) {
+	if len(password) != len(auth.RandomPassword()) || strings.Contains(log.String(), password) ||
+		!strings.Contains(log.String(), path) {
 		t.Errorf("%q\n%s", text, &log)
 	}
 }
 
 func TestHelp_Manual(t *testing.T) {
 	list, _, err := runIn(t, "help")
-	if err != nil || !strings.Contains(list, "\n  getting-started    Getting started\n") || !strings.Contains(list, "reeve --help") {
+	if err != nil || !strings.Contains(list, "\n  getting-started    Getting started\n") ||
+		!strings.Contains(list, "reeve --help") {
 		t.Errorf("%v\n%s", err, list)
 	}
 	topic, _, err := runIn(t, "help", "getting-started")
-	if err != nil || !strings.HasPrefix(topic, "GETTING STARTED\n\n") || !strings.Contains(topic, "First sign-in\n-------------\n") {
+	if err != nil || !strings.HasPrefix(topic, "GETTING STARTED\n\n") ||
+		!strings.Contains(topic, "First sign-in\n-------------\n") {
 		t.Errorf("%v\n%s", err, topic)
 	}
 	none, _, err := runIn(t, "help", "cooking")
-	if err == nil || none != "" || !strings.HasPrefix(err.Error(), "unknown topic \"cooking\"; the topics are:\n\n  getting-started ") {
+	if err == nil || none != "" ||
+		!strings.HasPrefix(err.Error(),
+			"unknown topic \"cooking\"; the topics are:\n\n  getting-started ") {
 		t.Errorf("%v\n%s", err, none)
 	}
 }

@@ -33,10 +33,12 @@ func TestNotice_UpToDate(t *testing.T) {
 	}
 	n := &notice{}
 	n.section(t, "Reeve", []component{{"reeve", licenses(t, root)}})
-	n.section(t, "Go", append(goModules(t), component{"the standard library", licenses(t, goRoot(t))}))
+	n.section(t, "Go",
+		append(goModules(t), component{"the standard library", licenses(t, goRoot(t))}))
 	n.section(t, "Console", npmPackages(t))
 	n.section(t, "Data", []component{
-		{"the common passwords, of @zxcvbn-ts/language-common 4.1.3", []string{read(t, root+"/embed/common-passwords.LICENSE")}},
+		{"the common passwords, of @zxcvbn-ts/language-common 4.1.3",
+			[]string{read(t, root+"/embed/common-passwords.LICENSE")}},
 	})
 	want := n.String()
 	if *updateNotice {
@@ -45,7 +47,8 @@ func TestNotice_UpToDate(t *testing.T) {
 		}
 	}
 	if have := read(t, root+"/embed/NOTICE"); have != want {
-		t.Errorf("NOTICE is out of date: `go test ./server/cli -run Notice -update` writes it\n%s", firstDifference(have, want))
+		t.Errorf("NOTICE is out of date: `go test ./server/cli -run Notice -update` writes it\n%s",
+			firstDifference(have, want))
 	}
 }
 

@@ -39,7 +39,8 @@ func (n *notice) section(t *testing.T, title string, all []component) {
 			if kindOf(body) == "" {
 				t.Errorf("%s: a license of an unknown kind:\n%s", c.name, body)
 			}
-			numbers, owners = append(numbers, fmt.Sprintf("[%d]", n.number(body))), append(owners, head...)
+			numbers, owners = append(numbers, fmt.Sprintf("[%d]", n.number(body))), append(owners,
+				head...)
 		}
 		if len(numbers) == 0 {
 			t.Errorf("%s: found no license", c.name)
@@ -63,7 +64,9 @@ func unique(all []string) (different []string) {
 
 // number returns the number of a license text. Texts that differ only in space are the same.
 func (n *notice) number(body string) int {
-	same := func(other string) bool { return slices.Equal(strings.Fields(other), strings.Fields(body)) }
+	same := func(other string) bool {
+		return slices.Equal(strings.Fields(other), strings.Fields(body))
+	}
 	if i := slices.IndexFunc(n.bodies, same); i >= 0 {
 		return i + 1
 	}
@@ -94,7 +97,8 @@ func splitLicense(text string) (head []string, body string) {
 		return nil, strings.Trim(text, "\n ")
 	}
 	for line := range strings.Lines(text[:at[0]]) {
-		if line = strings.TrimSpace(line); line != "" && (!licenseTitle.MatchString(line) || strings.Contains(line, "Copyright")) {
+		if line = strings.TrimSpace(line); line != "" &&
+			(!licenseTitle.MatchString(line) || strings.Contains(line, "Copyright")) {
 			head = append(head, line)
 		}
 	}
@@ -105,7 +109,8 @@ func splitLicense(text string) (head []string, body string) {
 var kinds = []struct{ name, words string }{
 	{"Apache License 2.0", "Apache License Version 2.0"},
 	{"MIT License", "Permission is hereby granted, free of charge"},
-	{"ISC License", "distribute this software for any purpose with or without fee is hereby granted"},
+	{"ISC License",
+		"distribute this software for any purpose with or without fee is hereby granted"},
 	{"BSD 3-Clause License", "Neither the name of"},
 	{"BSD 2-Clause License", "Redistributions in binary form must reproduce"},
 	{"Attribution notice", "This product includes software developed"}, // besides the Apache License
@@ -116,7 +121,8 @@ var kinds = []struct{ name, words string }{
 func kindOf(body string) string {
 	words, names := strings.Join(strings.Fields(body), " "), []string{}
 	for _, k := range kinds {
-		if strings.Contains(words, k.words) && !(k.name == "BSD 2-Clause License" && slices.Contains(names, "BSD 3-Clause License")) {
+		if strings.Contains(words, k.words) &&
+			!(k.name == "BSD 2-Clause License" && slices.Contains(names, "BSD 3-Clause License")) {
 			names = append(names, k.name)
 		}
 	}
@@ -128,8 +134,10 @@ func kindOf(body string) string {
 func TestNotice_LicensesSplit(t *testing.T) {
 	n := &notice{}
 	n.section(t, "Both", []component{
-		{"b", []string{"MIT License\n\nThe MIT License Copyright (c) 2020 B\n\nPermission is hereby granted, free of\ncharge, to any person"}},
-		{"a", []string{"Copyright (c) 2019 A\r\nAll rights reserved.\r\n\r\nPermission is hereby granted, free of charge,\r\nto any person"}},
+		{"b",
+			[]string{"MIT License\n\nThe MIT License Copyright (c) 2020 B\n\nPermission is hereby granted, free of\ncharge, to any person"}},
+		{"a",
+			[]string{"Copyright (c) 2019 A\r\nAll rights reserved.\r\n\r\nPermission is hereby granted, free of charge,\r\nto any person"}},
 	})
 	want := noticeHead + "\nBoth\n----\na [1]\n    Copyright (c) 2019 A\n    All rights reserved.\nb [1]\n    The MIT License Copyright (c) 2020 B\n\n" +
 		strings.Repeat("=", 80) + "\n[1] MIT License\n\nPermission is hereby granted, free of charge,\nto any person\n"

@@ -65,14 +65,16 @@ func TestExample_Current(t *testing.T) {
 }
 
 func TestSources_Precedence(t *testing.T) {
-	path := fileOf(t, "[server]\nlisten = \":1\"\ntls_cert = \"file\"\ntls_key = \"file\"\n[data]\ndir = \"file\"\n")
+	path := fileOf(t,
+		"[server]\nlisten = \":1\"\ntls_cert = \"file\"\ntls_key = \"file\"\n[data]\ndir = \"file\"\n")
 	t.Setenv("REEVE_SERVER__LISTEN", ":2")
 	t.Setenv("REEVE_SERVER__TLS_KEY", "environment")
 	t.Setenv("REEVE_SERVER__CORS_ORIGINS", "http://a.example, http://b.example")
 	t.Setenv("REEVE_SERVER__PORT", "3")
 	t.Setenv("REEVE_TEST_NAME", "x")
 	c, s := load(t, path, map[string]string{"server.listen": ":3"})
-	if c.File != path || c.DataDir != "file" || s.Listen != ":3" || s.TLSCert != "file" || s.TLSKey != "environment" || c.BcryptCost != 12 {
+	if c.File != path || c.DataDir != "file" || s.Listen != ":3" || s.TLSCert != "file" ||
+		s.TLSKey != "environment" || c.BcryptCost != 12 {
 		t.Errorf("%+v\n%+v", c, s)
 	}
 	if want := []string{"http://a.example", "http://b.example"}; !slices.Equal(s.CORSOrigins, want) {
@@ -81,8 +83,15 @@ func TestSources_Precedence(t *testing.T) {
 	if want := []string{"the environment variable REEVE_SERVER__PORT is not known and is ignored"}; !slices.Equal(c.Warnings, want) {
 		t.Errorf("the warnings are %q, want %q", c.Warnings, want)
 	}
-	for name, want := range map[string]string{"server.listen": "flag", "server.tls_cert": "file", "server.tls_key": "environment", "auth.bcrypt_cost": "default"} {
-		if !slices.ContainsFunc(s.Effective, func(v web.ConfigValue) bool { return v.Key == name && v.Source == want }) {
+	for name, want := range map[string]string{
+		"server.listen":    "flag",
+		"server.tls_cert":  "file",
+		"server.tls_key":   "environment",
+		"auth.bcrypt_cost": "default",
+	} {
+		if !slices.ContainsFunc(s.Effective, func(v web.ConfigValue) bool {
+			return v.Key == name && v.Source == want
+		}) {
 			t.Errorf("the source of %s is not %s: %+v", name, want, s.Effective)
 		}
 	}
@@ -90,18 +99,21 @@ func TestSources_Precedence(t *testing.T) {
 
 func TestEffectiveValues_NoSecrets(t *testing.T) {
 	t.Setenv("REEVE_METRICS__TOKEN", "secret-of-sixteen")
-	t.Setenv("REEVE_MONITOR__REDIS__TARGETS", "a=redis://u:secret@127.0.0.1:6379,b=rediss://u:secret@127.0.0.1:6380")
+	t.Setenv("REEVE_MONITOR__REDIS__TARGETS",
+		"a=redis://u:secret@127.0.0.1:6379,b=rediss://u:secret@127.0.0.1:6380")
 	_, s := load(t, "", nil)
 	want := map[string]string{
 		"metrics.token":         "******",
 		"monitor.redis.targets": "a=redis://u:xxxxx@127.0.0.1:6379, b=rediss://u:xxxxx@127.0.0.1:6380",
 	}
 	for _, v := range s.Effective {
-		if text, secret := want[v.Key]; secret && v.Value != text || strings.Contains(v.Value, "secret") {
+		if text, secret := want[v.Key]; secret && v.Value != text ||
+			strings.Contains(v.Value, "secret") {
 			t.Errorf("%+v", v)
 		}
 	}
-	if s.MetricsToken != "secret-of-sixteen" || len(s.RedisTargets) != 2 || !strings.Contains(s.RedisTargets[1], "u:secret@") {
+	if s.MetricsToken != "secret-of-sixteen" || len(s.RedisTargets) != 2 ||
+		!strings.Contains(s.RedisTargets[1], "u:secret@") {
 		t.Errorf("the server is given %q and %q", s.MetricsToken, s.RedisTargets)
 	}
 }
@@ -110,22 +122,32 @@ func TestEffectiveValues_NoSecrets(t *testing.T) {
 func TestInvalidValues(t *testing.T) {
 	for _, tc := range []struct{ name, value, want string }{
 		{"auth.bcrypt_cost", "16", "auth.bcrypt_cost must be a number from 10 to 15"},
-		{"security.login_log_days", "3651", "security.login_log_days must be 0 or a number from 1 to 3650"},
-		{"security.login_log_rows", "999", "security.login_log_rows must be 0 or a number from 1000 to 10000000"},
-		{"metrics.token", "a token with spaces", "metrics.token must be at least 16 printable ASCII characters without spaces"},
+		{"security.login_log_days", "3651",
+			"security.login_log_days must be 0 or a number from 1 to 3650"},
+		{"security.login_log_rows", "999",
+			"security.login_log_rows must be 0 or a number from 1000 to 10000000"},
+		{"metrics.token", "a token with spaces",
+			"metrics.token must be at least 16 printable ASCII characters without spaces"},
 		{"log.level", "trace", "log.level must be debug, info, warn or error"},
 		{"backup.recipients", "age1", "backup.recipients must be age recipients like age1…: "},
 		{"monitor.redis.targets", "cache", "monitor.redis.targets: "},
-		{"server.tls_cert", "x", "server.tls_cert and server.tls_key belong together: set both or neither"},
-		{"server.max_connections", "15", "server.max_connections must be 0 or a number from 16 to 1000000"},
+		{"server.tls_cert", "x",
+			"server.tls_cert and server.tls_key belong together: set both or neither"},
+		{"server.max_connections", "15",
+			"server.max_connections must be 0 or a number from 16 to 1000000"},
 		{"server.listen", "8080", "server.listen must be like 127.0.0.1:8080: "},
-		{"monitor.max_age", "59s", "monitor.max_age must be a duration of at least one minute, such as 168h or 30m"},
-		{"monitor.max_age", "7d", "monitor.max_age must be a duration of at least one minute, such as 168h or 30m"},
+		{"monitor.max_age", "59s",
+			"monitor.max_age must be a duration of at least one minute, such as 168h or 30m"},
+		{"monitor.max_age", "7d",
+			"monitor.max_age must be a duration of at least one minute, such as 168h or 30m"},
 		{"monitor.max_bytes", "4194303", "monitor.max_bytes must be 0 or at least 4194304"},
 		{"monitor.min_free", "-1", "monitor.min_free must be 0 or more"},
-		{"server.trusted_proxies", "10.0.0.0/33", `server.trusted_proxies: "10.0.0.0/33" is neither an address nor a network like 10.0.0.0/8`},
-		{"webhooks.allow", "10.0.0.300", `webhooks.allow: "10.0.0.300" is neither an address, nor a network like 10.0.0.0/8, nor a host name like app.internal`},
-		{"server.cors_origins", "ftp://a.example", `server.cors_origins: "ftp://a.example" is not an origin like https://app.example.org`},
+		{"server.trusted_proxies", "10.0.0.0/33",
+			`server.trusted_proxies: "10.0.0.0/33" is neither an address nor a network like 10.0.0.0/8`},
+		{"webhooks.allow", "10.0.0.300",
+			`webhooks.allow: "10.0.0.300" is neither an address, nor a network like 10.0.0.0/8, nor a host name like app.internal`},
+		{"server.cors_origins", "ftp://a.example",
+			`server.cors_origins: "ftp://a.example" is not an origin like https://app.example.org`},
 	} {
 		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
 			t.Setenv(prefix+strings.ToUpper(strings.ReplaceAll(tc.name, ".", "__")), tc.value)
@@ -133,7 +155,8 @@ func TestInvalidValues(t *testing.T) {
 			if err == nil {
 				_, err = c.Server()
 			}
-			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || !strings.HasSuffix(tc.want, ": ") && err.Error() != tc.want {
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) ||
+				!strings.HasSuffix(tc.want, ": ") && err.Error() != tc.want {
 				t.Errorf("%v, want %s", err, tc.want)
 			}
 		})
@@ -160,20 +183,24 @@ func TestKeys_SameTypeFromEverySource(t *testing.T) {
 			head, name, _ := cutLast(k.name, ".")
 			for _, literal := range wrongLiterals(k) {
 				path := fileOf(t, "["+head+"]\n"+name+" = "+literal+"\n")
-				if _, err := Load(path, nil); err == nil || !strings.Contains(err.Error(), k.name+" must be ") {
+				if _, err := Load(path, nil); err == nil ||
+					!strings.Contains(err.Error(), k.name+" must be ") {
 					t.Errorf("file, %s: %v", literal, err)
 				}
 			}
 			if _, number := k.value.(int64); !number {
 				return
 			}
-			for _, text := range []string{"abc", "256MB", "16 connections", "0x10000000", "1.6e1", "16.7", "1_6", " 16", "12345678901234567890"} {
+			for _, text := range []string{"abc", "256MB", "16 connections", "0x10000000", "1.6e1",
+				"16.7", "1_6", " 16", "12345678901234567890"} {
 				t.Setenv(variable, text)
-				if _, err := Load("", nil); err == nil || err.Error() != variable+": "+k.name+" must be a whole number" {
+				if _, err := Load("", nil); err == nil ||
+					err.Error() != variable+": "+k.name+" must be a whole number" {
 					t.Errorf("environment, %q: %v", text, err)
 				}
 				os.Unsetenv(variable) // Setenv restores it
-				if _, err := Load("", map[string]string{k.name: text}); err == nil || err.Error() != k.name+" must be a whole number" {
+				if _, err := Load("", map[string]string{k.name: text}); err == nil ||
+					err.Error() != k.name+" must be a whole number" {
 					t.Errorf("flag, %q: %v", text, err)
 				}
 			}
@@ -223,14 +250,22 @@ func TestBasePath_PublicURL(t *testing.T) {
 		{"/a/", "https://x.example/a/", "https://x.example/a", ""},
 		{"/a.b/c-d_~", "", "", ""},
 		{"", "https://x.example", "", ""},
-		{"", "https://x.example/a", "", `server.public_url: "https://x.example/a" has a path, below which a proxy must serve this server: set server.base_path to it`},
-		{"/a", "https://x.example", "", `server.public_url: "https://x.example" must end with server.base_path: https://x.example/a`},
-		{"/a", "https://x.example/b", "", `server.public_url: "https://x.example/b" is not a URL like https://reeve.example.org/a`},
-		{"/a", "https://x.example/a", "https://x.example", `forward_auth.url: "https://x.example" must end with server.base_path: https://x.example/a`},
-		{"a", "", "", `server.base_path: "a" is not a path like /admin-tool, of letters, digits and ._~-`},
-		{"/a//b", "", "", `server.base_path: "/a//b" is not a path like /admin-tool, of letters, digits and ._~-`},
-		{"/../a", "", "", `server.base_path: "/../a" is not a path like /admin-tool, of letters, digits and ._~-`},
-		{`/"a`, "", "", `server.base_path: "/\"a" is not a path like /admin-tool, of letters, digits and ._~-`},
+		{"", "https://x.example/a", "",
+			`server.public_url: "https://x.example/a" has a path, below which a proxy must serve this server: set server.base_path to it`},
+		{"/a", "https://x.example", "",
+			`server.public_url: "https://x.example" must end with server.base_path: https://x.example/a`},
+		{"/a", "https://x.example/b", "",
+			`server.public_url: "https://x.example/b" is not a URL like https://reeve.example.org/a`},
+		{"/a", "https://x.example/a", "https://x.example",
+			`forward_auth.url: "https://x.example" must end with server.base_path: https://x.example/a`},
+		{"a", "", "",
+			`server.base_path: "a" is not a path like /admin-tool, of letters, digits and ._~-`},
+		{"/a//b", "", "",
+			`server.base_path: "/a//b" is not a path like /admin-tool, of letters, digits and ._~-`},
+		{"/../a", "", "",
+			`server.base_path: "/../a" is not a path like /admin-tool, of letters, digits and ._~-`},
+		{`/"a`, "", "",
+			`server.base_path: "/\"a" is not a path like /admin-tool, of letters, digits and ._~-`},
 	} {
 		flags := map[string]string{"server.base_path": c.base, "server.public_url": c.public}
 		if c.forward != "" {

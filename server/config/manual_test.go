@@ -20,7 +20,8 @@ func TestManual_ListsKeys(t *testing.T) {
 	rows := map[string]string{}
 	for line := range strings.Lines(section) {
 		if cells := strings.Split(line, "|"); strings.HasPrefix(line, "| `") {
-			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
+			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1],
+				-1) {
 				rows[name[1]] = cells[2]
 			}
 		}
@@ -31,7 +32,9 @@ func TestManual_ListsKeys(t *testing.T) {
 		if list, ok := k.value.([]string); ok {
 			values = list
 		}
-		if !there || slices.ContainsFunc(values, func(v string) bool { return !strings.Contains(cell, v) }) {
+		if !there || slices.ContainsFunc(values, func(v string) bool {
+			return !strings.Contains(cell, v)
+		}) {
 			t.Errorf("%s has the default %v; the table has %q (%v)", k.name, k.value, cell, there)
 		}
 		delete(rows, k.name)

@@ -37,8 +37,10 @@ type reader struct {
 // besiege starts a server with 1024 file descriptors.
 func besiege(t *testing.T, words ...string) *besieged {
 	t.Helper()
-	cmd := program(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, words...)...)
-	cmd.Args = append([]string{"sh", "-c", `ulimit -n 1024 && exec "$0" "$@"`}, append([]string{binary}, cmd.Args[1:]...)...)
+	cmd := program(t,
+		append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, words...)...)
+	cmd.Args = append([]string{"sh", "-c", `ulimit -n 1024 && exec "$0" "$@"`},
+		append([]string{binary}, cmd.Args[1:]...)...)
 	shell, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("there is no sh to limit descriptors with")
@@ -94,7 +96,8 @@ func (b *besieged) read(t *testing.T, n int) (here, beside time.Duration) {
 // endures runs attackers until ordinary reads have been measured, and checks the limits of
 // latency and memory. Each attacker runs until stop is closed, which is not before
 // what must happen has happened: on a busy machine an attack begins slowly.
-func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop <-chan struct{}), must ...func() bool) {
+func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop <-chan struct{}),
+	must ...func() bool) {
 	t.Helper()
 	stop := make(chan struct{})
 	var p99, beside time.Duration
@@ -125,8 +128,9 @@ func (b *besieged) endures(t *testing.T, attackers int, attack func(i int, stop 
 	}
 }
 
-// allowed returns the maximum 99th percentile during an attack. Both ends of it run on this machine, perhaps
-// with other programs, as the server beside feels: a scheduler time slice is 10 ms.
+// allowed returns the maximum 99th percentile during an attack. Both ends of it run on this
+// machine, perhaps with other programs, as the server beside feels: a scheduler time slice is 10
+// ms.
 func (b *besieged) allowed(beside time.Duration) time.Duration {
 	return 10*max(b.calm, beside) + 20*time.Millisecond
 }
@@ -161,7 +165,8 @@ func TestSlowDecoding_OtherRequestsServed(t *testing.T) {
 		if i%2 == 0 {
 			method, path, body, token = "POST", "/admin/login", stranger, ""
 		}
-		request := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		request := fmt.Appendf(nil,
+			"%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 			method, path, token, len(body), body)
 		for !stopped(stop) {
 			w, err := dial(b.process)
@@ -204,7 +209,8 @@ func TestSlowBodies_DescriptorsRemain(t *testing.T) {
 				continue
 			}
 			open = append(open, conn)
-			fmt.Fprintf(conn, "POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n{")
+			fmt.Fprintf(conn,
+				"POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n{")
 		}
 		<-stop
 	}, func() bool { return b.limit("connections_rejected")+b.limit("bodies_rejected") > 0 })
@@ -243,7 +249,8 @@ func TestSlowUploads_BoundedMemory(t *testing.T) {
 	b := besiege(t)
 	var answered atomic.Int64 // uploads that were rejected: the others are not complete
 	head := formPart("slow") + strings.Repeat("x", 100_000)
-	request := fmt.Appendf(nil, "POST /file/list HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: 10000000\r\n\r\n%s", b.token, boundary, head)
+	request := fmt.Appendf(nil,
+		"POST /file/list HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: 10000000\r\n\r\n%s", b.token, boundary, head)
 	b.endures(t, size(200, 400, 400), func(i int, stop <-chan struct{}) {
 		conn, err := dialFrom(b.process, "127.0.0.2")
 		if err != nil {
@@ -260,7 +267,8 @@ func TestSlowUploads_BoundedMemory(t *testing.T) {
 		<-stop
 	}, func() bool { return answered.Load() > 0 })
 	if b.limit("uploads_rejected") == 0 {
-		t.Errorf("no upload was rejected, %d ended: %s", answered.Load(), b.want(200, "GET", "/system/health", "").raw)
+		t.Errorf("no upload was rejected, %d ended: %s", answered.Load(),
+			b.want(200, "GET", "/system/health", "").raw)
 	}
 }
 
@@ -271,7 +279,8 @@ func TestDeepPicture_NotDecoded(t *testing.T) {
 	b := besiege(t)
 	request := func(data []byte) []byte {
 		form := formPart("deep.png") + string(data) + "\r\n" + formEnd
-		return fmt.Appendf(nil, "POST /admin/avatar HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n%s",
+		return fmt.Appendf(nil,
+			"POST /admin/avatar HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n%s",
 			b.token, boundary, len(form), form)
 	}
 	requests := [][]byte{request(deep), request(modest)}
@@ -285,7 +294,8 @@ func TestDeepPicture_NotDecoded(t *testing.T) {
 			}
 			status, _, err := w.ask(requests[i%2])
 			w.conn.Close()
-			if err != nil || i%2 == 0 && status != 422 && status != 429 || i%2 == 1 && status != 200 && status != 429 && status != 503 {
+			if err != nil || i%2 == 0 && status != 422 && status != 429 ||
+				i%2 == 1 && status != 200 && status != 429 && status != 503 {
 				t.Errorf("the attack is answered %d, %v", status, err)
 				return
 			}

@@ -11,7 +11,8 @@ import (
 
 // What the connections of BenchmarkLoginFlood do.
 
-// asker sends a request with a token, "" for none, from an address. It returns the response, with status 0 if there is none.
+// asker sends a request with a token, "" for none, from an address. It returns the response, with
+// status 0 if there is none.
 type asker func(path, token, address, body string) (status int, answer []byte)
 
 // attack is a round of what one connection does.
@@ -35,22 +36,23 @@ func anyAddress() string {
 	return fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255)
 }
 
-// victims are so many that the limits by user do not end the attack: with 50 tries, 200 from all addresses within the
-// time that failures are counted.
+// victims are so many that the limits by user do not end the attack: with 50 tries, 200 from all
+// addresses within the time that failures are counted.
 const victims = 16
 
 // victims signs users in, and lets as many attempts fail as the settings allow.
 func (c *client) victims(p *process, do func(name string, of *client)) {
 	c.t.Helper()
-	c.want(200, "PUT", "/system/setting", values("security.login_tries", 50, "security.login_window_minutes", 5))
+	c.want(200, "PUT", "/system/setting",
+		values("security.login_tries", 50, "security.login_window_minutes", 5))
 	for i := range victims {
 		name := fmt.Sprint("victim", i)
 		do(name, c.holder(p, name))
 	}
 }
 
-// wrongCodes knows the passwords of users with an authenticator app: it signs in, and tries as many codes as one sign-in
-// allows.
+// wrongCodes knows the passwords of users with an authenticator app: it signs in, and tries as many
+// codes as one sign-in allows.
 func wrongCodes(b *testing.B, p *process, c *client) attack {
 	var names []string
 	c.victims(p, func(name string, of *client) {
@@ -59,7 +61,8 @@ func wrongCodes(b *testing.B, p *process, c *client) attack {
 	})
 	return func(ask asker) {
 		address := anyAddress()
-		status, answer := ask("/admin/login", "", address, object("username", names[rand.IntN(len(names))], "password", password))
+		status, answer := ask("/admin/login", "", address,
+			object("username", names[rand.IntN(len(names))], "password", password))
 		if status != 200 {
 			return
 		}
@@ -73,12 +76,14 @@ func wrongCodes(b *testing.B, p *process, c *client) attack {
 			return
 		}
 		for range 5 {
-			ask("/admin/login/totp", "", address, object("login_token", pending.Data.Token, "otp", "123456"))
+			ask("/admin/login/totp", "", address,
+				object("login_token", pending.Data.Token, "otp", "123456"))
 		}
 	}
 }
 
-// wrongSignatures knows a passkey of the owner, and a challenge of the server, but has the signature of other data.
+// wrongSignatures knows a passkey of the owner, and a challenge of the server, but has the
+// signature of other data.
 func wrongSignatures(b *testing.B, _ *process, c *client) attack {
 	type options struct {
 		PublicKey json.RawMessage `json:"public_key"`
@@ -98,11 +103,13 @@ func wrongSignatures(b *testing.B, _ *process, c *client) attack {
 	return func(ask asker) { ask("/admin/login/passkey", "", anyAddress(), body) }
 }
 
-// wrongConfirmations has the tokens of users, and not their passwords. Sessions are bound to the network of the sign-in.
+// wrongConfirmations has the tokens of users, and not their passwords. Sessions are bound to the
+// network of the sign-in.
 func wrongConfirmations(_ *testing.B, p *process, c *client) attack {
 	var tokens []string
 	c.victims(p, func(_ string, of *client) { tokens = append(tokens, of.token) })
 	return func(ask asker) {
-		ask("/admin/reauth", tokens[rand.IntN(len(tokens))], "127.0.0.1", object("password", fmt.Sprintf("wrong %d", rand.Uint64())))
+		ask("/admin/reauth", tokens[rand.IntN(len(tokens))], "127.0.0.1",
+			object("password", fmt.Sprintf("wrong %d", rand.Uint64())))
 	}
 }

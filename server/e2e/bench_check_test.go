@@ -11,23 +11,27 @@ import (
 )
 
 // BenchmarkKeys compares reads and a permission check that an API key authenticates with the bare
-// server, and the read with the same one of a session, alternately under the same load. p99 is that of
-// checks at half of the rate that the server can answer.
+// server, and the read with the same one of a session, alternately under the same load. p99 is that
+// of checks at half of the rate that the server can answer.
 func BenchmarkKeys(b *testing.B) {
 	p := start(b, b.TempDir())
 	c := signedIn(b, p)
 	c.want(200, "PUT", "/system/setting", `{"values":{"security.key_rate_limit":100000000}}`)
 	var role struct{ ID int }
-	benchData(b, c.want(200, "POST", "/admin/role", `{"name":"Programs","data_scope":"all"}`), &role)
+	benchData(b, c.want(200, "POST", "/admin/role", `{"name":"Programs","data_scope":"all"}`),
+		&role)
 	var rules struct{ Data []ruleNode }
 	benchData(b, c.want(200, "GET", "/admin/rule", ""), &rules)
-	ids, err := json.Marshal(rulesNamed(rules.Data, "auth.check", "system.setting.query", "system.setting.read.site"))
+	ids, err := json.Marshal(rulesNamed(rules.Data, "auth.check", "system.setting.query",
+		"system.setting.read.site"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID), fmt.Sprintf(`{"rule_ids":%s}`, ids))
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role.ID),
+		fmt.Sprintf(`{"rule_ids":%s}`, ids))
 	var key struct{ Token string }
-	benchData(b, c.want(200, "POST", "/admin/key", fmt.Sprintf(`{"name":"bench","role_ids":[%d]}`, role.ID)), &key)
+	benchData(b,
+		c.want(200, "POST", "/admin/key", fmt.Sprintf(`{"name":"bench","role_ids":[%d]}`, role.ID)), &key)
 	body := fmt.Sprintf(`{"token":%q,"permissions":["system.setting.query"]}`, c.token)
 	read := c.want(200, "GET", "/system/setting", "").raw
 	check := c.want(200, "POST", "/auth/check", body).raw
@@ -37,8 +41,16 @@ func BenchmarkKeys(b *testing.B) {
 	config := keyed.want(200, "GET", configPath, "").raw
 	ceiling := startBare(b, read, check, config)
 	b.Run("read", func(b *testing.B) {
-		session := &target{process: p, request: rawRequest(p, "/system/setting", c.token), size: len(read)}
-		withKey := &target{process: p, request: rawRequest(p, "/system/setting", key.Token), size: len(read)}
+		session := &target{
+			process: p,
+			request: rawRequest(p, "/system/setting", c.token),
+			size:    len(read),
+		}
+		withKey := &target{
+			process: p,
+			request: rawRequest(p, "/system/setting", key.Token),
+			size:    len(read),
+		}
 		limit := &target{process: ceiling, request: rawRequest(ceiling, "/0", ""), size: len(read)}
 		for b.Loop() {
 			compare(b, session, withKey, limit)
@@ -48,16 +60,29 @@ func BenchmarkKeys(b *testing.B) {
 		b.ReportMetric(median(quotients(withKey.rates, limit.rates)), "key/bare")
 	})
 	b.Run("config", func(b *testing.B) {
-		reeve := &target{process: p, request: rawRequest(p, configPath, key.Token), size: len(config)}
-		limit := &target{process: ceiling, request: rawRequest(ceiling, "/2", ""), size: len(config)}
+		reeve := &target{
+			process: p,
+			request: rawRequest(p, configPath, key.Token),
+			size:    len(config),
+		}
+		limit := &target{process: ceiling, request: rawRequest(ceiling, "/2", ""),
+			size: len(config)}
 		for b.Loop() {
 			compare(b, reeve, limit)
 		}
 		b.ReportMetric(median(quotients(reeve.rates, limit.rates)), "ratio")
 	})
 	b.Run("check", func(b *testing.B) {
-		reeve := &target{process: p, request: authorizedPost(p, "/auth/check", key.Token, body), size: len(check)}
-		limit := &target{process: ceiling, request: authorizedPost(ceiling, "/1", "", body), size: len(check)}
+		reeve := &target{
+			process: p,
+			request: authorizedPost(p, "/auth/check", key.Token, body),
+			size:    len(check),
+		}
+		limit := &target{
+			process: ceiling,
+			request: authorizedPost(ceiling, "/1", "", body),
+			size:    len(check),
+		}
 		for b.Loop() {
 			compare(b, reeve, limit)
 		}
@@ -99,12 +124,13 @@ func authorizedPost(p *process, path, token, body string) []byte {
 	if token != "" {
 		auth = "Authorization: Bearer " + token + "\r\n"
 	}
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+	return fmt.Appendf(nil,
+		"POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		path, strings.TrimPrefix(p.url, "http://"), auth, len(body), body)
 }
 
-// paced sends requests on four connections at a rate for two seconds, and returns the 99th percentile
-// of the times until the response.
+// paced sends requests on four connections at a rate for two seconds, and returns the 99th
+// percentile of the times until the response.
 func paced(b *testing.B, t *target, perSecond float64) time.Duration {
 	const clients = 4
 	pause := time.Duration(clients * float64(time.Second) / perSecond)

@@ -35,7 +35,10 @@ func BenchmarkConsumers(b *testing.B) {
 		c := signedIn(b, p)
 		clients[p] = c
 		for i := range writers {
-			ids[p] = append(ids[p], into[struct{ ID int64 }](b, c.want(200, "POST", "/admin/dept", object("name", fmt.Sprint("Department ", i)))).ID)
+			ids[p] = append(ids[p],
+				into[struct{ ID int64 }](b,
+					c.want(200, "POST", "/admin/dept",
+						object("name", fmt.Sprint("Department ", i)))).ID)
 		}
 	}
 	for range fewReceivers {
@@ -54,7 +57,8 @@ func BenchmarkConsumers(b *testing.B) {
 		for i, id := range ids[to][:connections] {
 			var both [2][]byte
 			for n := range both {
-				both[n] = rawPut(to, fmt.Sprint("/admin/dept/", id), clients[to].token, object("name", fmt.Sprint("text ", i, " ", n)))
+				both[n] = rawPut(to, fmt.Sprint("/admin/dept/", id), clients[to].token,
+					object("name", fmt.Sprint("text ", i, " ", n)))
 			}
 			all = append(all, both)
 		}

@@ -37,7 +37,8 @@ func rawPostAs(p *process, path, token, forwarded, body string) []byte {
 	if token != "" {
 		token = "Authorization: Bearer " + token + "\r\n"
 	}
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+	return fmt.Appendf(nil,
+		"POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		path, host, forwarded, token, len(body), body)
 }
 

@@ -25,10 +25,11 @@ const benchURL = "http://localhost:8080"
 // two baselines: no flood, and a flood of reads, which shows the effect of a busy machine.
 // A paced flood waits 10 ms after each rejection and leaves the machine some idle time.
 //
-// The other floods, paced, are of the other ways in, with everything turned on that they involve: second factors, a list of
-// leaked passwords, registration, mail, sessions bound to a network. Floods of codes, passkeys and links are of made-up
-// ones, which are rejected at once; those called right are of right passwords, followed by wrong codes, and of a known
-// passkey with a wrong signature. Confirmations are those of signed-in users, with wrong passwords.
+// The other floods, paced, are of the other ways in, with everything turned on that they involve:
+// second factors, a list of leaked passwords, registration, mail, sessions bound to a network.
+// Floods of codes, passkeys and links are of made-up ones, which are rejected at once; those called
+// right are of right passwords, followed by wrong codes, and of a known passkey with a wrong
+// signature. Confirmations are those of signed-in users, with wrong passwords.
 func BenchmarkLoginFlood(b *testing.B) {
 	paced := 10 * time.Millisecond
 	for _, tc := range []struct {
@@ -45,27 +46,50 @@ func BenchmarkLoginFlood(b *testing.B) {
 		{"one-address-paced", 32, 401, paced, posts("/admin/login", oneAddress, wrongLogin)},
 		{"many-addresses-paced", 32, 503, paced, posts("/admin/login", anyAddress, wrongLogin)},
 		{"app-users", 32, 503, paced, posts("/api/login", anyAddress, wrongLogin)},
-		{"codes", 32, 401, paced, posts("/admin/login/totp", anyAddress, func() string { return object("login_token", fakeToken("rv_p_"), "otp", "123456") })},
+		{"codes", 32, 401, paced, posts("/admin/login/totp", anyAddress, func() string {
+			return object("login_token", fakeToken("rv_p_"), "otp", "123456")
+		})},
 		{"right-codes", 32, 401, paced, wrongCodes},
 		{"passkeys", 32, 422, paced, posts("/admin/login/passkey", anyAddress, func() string {
-			return object("credential", map[string]any{"id": "x", "type": "public-key", "response": map[string]any{"clientDataJSON": strings.Repeat("A", 7_000)}})
+			return object("credential", map[string]any{
+				"id":       "x",
+				"type":     "public-key",
+				"response": map[string]any{"clientDataJSON": strings.Repeat("A", 7_000)},
+			})
 		})},
 		{"right-passkeys", 32, 401, paced, wrongSignatures},
 		{"confirmations", 32, 422, paced, wrongConfirmations},
-		{"forgotten-passwords", 32, 200, paced, posts("/admin/password/forgot", anyAddress, func() string { return object("username", fmt.Sprintf("user%d", rand.Uint32())) })},
+		{"forgotten-passwords", 32, 200, paced,
+			posts("/admin/password/forgot", anyAddress, func() string {
+				return object("username", fmt.Sprintf("user%d", rand.Uint32()))
+			})},
 		{"registrations", 32, 422, paced, posts("/api/register", anyAddress, func() string { // of a leaked password, which is looked up in the list
-			return object("username", fmt.Sprintf("user%d", rand.Uint32()), "password", leakedPassword)
+			return object("username", fmt.Sprintf("user%d", rand.Uint32()), "password",
+				leakedPassword)
 		})},
-		{"links", 32, 404, paced, posts("/api/password/link", anyAddress, func() string { return object("token", fakeToken("rv_l_"), "password", "long enough it is") })},
+		{"links", 32, 404, paced, posts("/api/password/link", anyAddress, func() string {
+			return object("token", fakeToken("rv_l_"), "password", "long enough it is")
+		})},
 	} {
 		b.Run(tc.name, func(b *testing.B) {
-			p := start(b, b.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8", "REEVE_AUTH__BCRYPT_COST=12", "REEVE_AUTH__BREACHED_PASSWORDS="+leakedList(b), "REEVE_SERVER__PUBLIC_URL="+benchURL)
+			p := start(b, b.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8",
+				"REEVE_AUTH__BCRYPT_COST=12", "REEVE_AUTH__BREACHED_PASSWORDS="+leakedList(b),
+				"REEVE_SERVER__PUBLIC_URL="+benchURL)
 			c := signedIn(b, p)
-			c.want(200, "PUT", "/system/setting", values("app.registration", true, "app.second_factor", true, "security.session_network", true, "security.password_history", 5,
-				"mail.enabled", true, "mail.host", "127.0.0.1", "mail.port", 1, "mail.security", "none", "mail.from", "reeve@example.org"))
+			c.want(200, "PUT", "/system/setting",
+				values("app.registration", true, "app.second_factor", true,
+					"security.session_network", true, "security.password_history", 5,
+					"mail.enabled", true, "mail.host", "127.0.0.1", "mail.port", 1, "mail.security",
+					"none", "mail.from", "reeve@example.org"))
 			c.factor()
 			request := rawRequest(p, "/system/setting", c.token)
-			f := &flood{process: p, pause: tc.pause, read: request, stop: make(chan struct{}), answers: map[int]int{}}
+			f := &flood{
+				process: p,
+				pause:   tc.pause,
+				read:    request,
+				stop:    make(chan struct{}),
+				answers: map[int]int{},
+			}
 			if tc.prepare != nil {
 				f.attack = tc.prepare(b, p, c)
 			}
@@ -73,7 +97,9 @@ func BenchmarkLoginFlood(b *testing.B) {
 				f.join(b)
 			}
 			if tc.connections > 0 {
-				eventually(b, fmt.Sprintf("the flood is answered %d", tc.until), func() bool { return f.count(tc.until) > 0 })
+				eventually(b, fmt.Sprintf("the flood is answered %d", tc.until), func() bool {
+					return f.count(tc.until) > 0
+				})
 			}
 			var took []time.Duration
 			before, from, lines := f.counts(), time.Now(), p.log.lines()
@@ -97,7 +123,8 @@ func BenchmarkLoginFlood(b *testing.B) {
 }
 
 func wrongLogin() string {
-	return object("username", fmt.Sprintf("user%d", rand.Uint32()), "password", fmt.Sprintf("wrong %d", rand.Uint64()))
+	return object("username", fmt.Sprintf("user%d", rand.Uint32()), "password",
+		fmt.Sprintf("wrong %d", rand.Uint64()))
 }
 
 const leakedPassword = "leaked long ago"

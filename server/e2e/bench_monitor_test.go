@@ -23,7 +23,11 @@ func BenchmarkMonitor(b *testing.B) {
 		b.Run(strings.ReplaceAll(path[1:], "/", "-"), func(b *testing.B) {
 			var both [2]*target
 			for i, p := range []*process{on, off} {
-				both[i] = &target{process: p, request: rawRequest(p, path, signed[i].token), size: len(signed[i].want(200, "GET", path, "").raw)}
+				both[i] = &target{
+					process: p,
+					request: rawRequest(p, path, signed[i].token),
+					size:    len(signed[i].want(200, "GET", path, "").raw),
+				}
 			}
 			var ratios, added, tails []float64
 			for b.Loop() {
@@ -38,7 +42,8 @@ func BenchmarkMonitor(b *testing.B) {
 						continue // warm up
 					}
 					both[0].rates, both[1].rates = append(both[0].rates, rates[0]), append(both[1].rates, rates[1])
-					ratios, added, tails = append(ratios, rates[0]/rates[1]), append(added, p99[0]-p99[1]), append(tails, p99[0])
+					ratios, added, tails = append(ratios, rates[0]/rates[1]), append(added,
+						p99[0]-p99[1]), append(tails, p99[0])
 				}
 			}
 			b.ReportMetric(0, "ns/op")

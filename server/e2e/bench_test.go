@@ -80,8 +80,13 @@ func BenchmarkReads(b *testing.B) {
 	ceiling := startBare(b, bodies...)
 	for i, path := range paths {
 		b.Run(strings.ReplaceAll(path[1:], "/", "-"), func(b *testing.B) {
-			reeve := &target{process: p, request: rawRequest(p, path, c.token), size: len(bodies[i])}
-			limit := &target{process: ceiling, request: rawRequest(ceiling, "/"+strconv.Itoa(i), ""), size: len(bodies[i])}
+			reeve := &target{process: p, request: rawRequest(p, path, c.token),
+				size: len(bodies[i])}
+			limit := &target{
+				process: ceiling,
+				request: rawRequest(ceiling, "/"+strconv.Itoa(i), ""),
+				size:    len(bodies[i]),
+			}
 			for b.Loop() {
 				compare(b, reeve, limit)
 			}

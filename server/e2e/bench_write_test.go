@@ -31,31 +31,43 @@ func bareWrites() {
 	router := httprouter.New()
 	for kind, write := range map[string]func(tx *store.Tx, id store.ID, text string) error{
 		"dept": func(tx *store.Tx, id store.ID, text string) error {
-			_, err := store.Depts.Update(tx, id, func(d *store.Dept) error { d.Name = text; return nil })
+			_, err := store.Depts.Update(tx, id, func(d *store.Dept) error {
+				d.Name = text
+				return nil
+			})
 			return err
 		},
 		"dict": func(tx *store.Tx, id store.ID, text string) error {
-			_, err := store.Dicts.Update(tx, id, func(d *store.Dict) error { d.Name = text; return nil })
+			_, err := store.Dicts.Update(tx, id, func(d *store.Dict) error {
+				d.Name = text
+				return nil
+			})
 			return err
 		},
 		"setting": func(tx *store.Tx, id store.ID, text string) error {
-			_, err := store.SaveSetting(tx, id, func(s *store.Setting) error { s.Values = text; return nil })
+			_, err := store.SaveSetting(tx, id, func(s *store.Setting) error {
+				s.Values = text
+				return nil
+			})
 			return err
 		},
 	} {
-		router.PUT("/"+kind+"/:id", func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
-			text, err := io.ReadAll(r.Body)
-			id, _ := strconv.ParseUint(params.ByName("id"), 10, 64)
-			if err == nil {
-				err = db.Update(store.System, func(tx *store.Tx) error { return write(tx, store.ID(id), string(text)) })
-			}
-			if err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-				return
-			}
-			w.Header()["Content-Type"] = []string{"application/json"}
-			io.WriteString(w, `{"code":0,"msg":"ok","data":{}}`)
-		})
+		router.PUT("/"+kind+"/:id",
+			func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
+				text, err := io.ReadAll(r.Body)
+				id, _ := strconv.ParseUint(params.ByName("id"), 10, 64)
+				if err == nil {
+					err = db.Update(store.System, func(tx *store.Tx) error {
+						return write(tx, store.ID(id), string(text))
+					})
+				}
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				w.Header()["Content-Type"] = []string{"application/json"}
+				io.WriteString(w, `{"code":0,"msg":"ok","data":{}}`)
+			})
 	}
 	listener, err := listenLoopback()
 	if err != nil {
@@ -80,9 +92,12 @@ func BenchmarkWrites(b *testing.B) {
 		made := func(path, body string) int64 {
 			return into[struct{ ID int64 }](b, c.want(200, "POST", path, body)).ID
 		}
-		ids["dept"] = append(ids["dept"], made("/admin/dept", object("name", fmt.Sprint("Department ", i))))
-		ids["dict"] = append(ids["dict"], made("/system/dict", object("code", fmt.Sprint("dict", i), "name", "Dictionary")))
-		ids["setting"] = append(ids["setting"], c.define(group, fmt.Sprint("key", i), "input", "value"))
+		ids["dept"] = append(ids["dept"],
+			made("/admin/dept", object("name", fmt.Sprint("Department ", i))))
+		ids["dict"] = append(ids["dict"],
+			made("/system/dict", object("code", fmt.Sprint("dict", i), "name", "Dictionary")))
+		ids["setting"] = append(ids["setting"],
+			c.define(group, fmt.Sprint("key", i), "input", "value"))
 	}
 	p.stop()
 	copied, unmonitored := copyDir(b, dir), copyDir(b, dir)
@@ -106,7 +121,8 @@ func BenchmarkWrites(b *testing.B) {
 					case to == alone:
 						both[n] = rawPut(to, fmt.Sprint("/", kind, "/", id), "", text)
 					case kind == "setting":
-						both[n] = rawPut(to, "/system/setting", tokens[to], values(fmt.Sprint("bench.key", i), text))
+						both[n] = rawPut(to, "/system/setting", tokens[to],
+							values(fmt.Sprint("bench.key", i), text))
 					default:
 						path := map[string]string{"dept": "/admin/dept/", "dict": "/system/dict/"}[kind]
 						both[n] = rawPut(to, fmt.Sprint(path, id), tokens[to], object("name", text))
@@ -127,7 +143,8 @@ func BenchmarkWrites(b *testing.B) {
 							took, cpu := time.Since(from), cpuTime(b, side.process)-before
 							if round > 0 {
 								side.rates = append(side.rates, float64(done)/took.Seconds())
-								side.costs = append(side.costs, float64(cpu.Microseconds())/float64(done))
+								side.costs = append(side.costs,
+									float64(cpu.Microseconds())/float64(done))
 							}
 						}
 					}
@@ -150,7 +167,8 @@ func rawPut(p *process, path, token, body string) []byte {
 	if token != "" {
 		head += "Authorization: Bearer " + token + "\r\n"
 	}
-	return fmt.Appendf(nil, "%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", head, len(body), body)
+	return fmt.Appendf(nil, "%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		head, len(body), body)
 }
 
 // loadWrites sends each connection's two requests alternately and returns the number of

@@ -21,7 +21,9 @@ func (p *page) confirm(button string) {
 // click clicks the only element with a role and a name.
 func (p *page) click(role, name string) {
 	p.t.Helper()
-	p.hit(fmt.Sprintf("click the %s %q", role, name), func() (runtime.RemoteObjectID, error) { return locate(p, name, role) })
+	p.hit(fmt.Sprintf("click the %s %q", role, name), func() (runtime.RemoteObjectID, error) {
+		return locate(p, name, role)
+	})
 }
 
 // tap clicks the center of the element that the page is limited to: a row, or the element
@@ -46,7 +48,9 @@ func (p *page) hit(what string, find func() (runtime.RemoteObjectID, error)) {
 		}
 		ctx, cancel := context.WithTimeout(p.ctx, clickWait)
 		defer cancel()
-		if err := chromedp.Do(ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y)); err != nil {
+		if err := chromedp.Do(ctx,
+			chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y),
+			chromedp.MouseClickXY(at.X, at.Y)); err != nil {
 			return fmt.Errorf("click: %w", err)
 		}
 		came := true
@@ -62,7 +66,13 @@ type point struct{ X, Y float64 }
 // mouse is one action of the left button at a point, as part of a drag.
 func (p *page) mouse(does input.DispatchMouseEventType, at point) {
 	p.t.Helper()
-	send(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: does, X: at.X, Y: at.Y, Button: input.MouseButtonLeft, ClickCount: 1})
+	send(p, input.DispatchMouseEvent, input.DispatchMouseEventParams{
+		Type:       does,
+		X:          at.X,
+		Y:          at.Y,
+		Button:     input.MouseButtonLeft,
+		ClickCount: 1,
+	})
 }
 
 // place returns the point at which to click the element that find returns.
@@ -77,7 +87,9 @@ func (p *page) place(find func() (runtime.RemoteObjectID, error)) (at point, err
 // fill replaces the text of the field with a label, all at once as by pasting.
 func (p *page) fill(label, text string) {
 	p.t.Helper()
-	p.hit(fmt.Sprintf("fill %q", label), func() (runtime.RemoteObjectID, error) { return locate(p, label, fields...) })
+	p.hit(fmt.Sprintf("fill %q", label), func() (runtime.RemoteObjectID, error) {
+		return locate(p, label, fields...)
+	})
 	p.press("Ctrl+A")
 	if text == "" {
 		p.press("Delete")
@@ -125,11 +137,18 @@ func (p *page) value(label string) string {
 
 // keys are the keys with names; others produce their text.
 var keys = map[string]string{
-	"Enter": kb.Enter, "Escape": kb.Escape, "Tab": kb.Tab, "Backspace": kb.Backspace, "Delete": kb.Delete, "Space": " ",
-	"ArrowUp": kb.ArrowUp, "ArrowDown": kb.ArrowDown, "ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight, "Home": kb.Home, "End": kb.End,
+	"Enter": kb.Enter, "Escape": kb.Escape, "Tab": kb.Tab, "Backspace": kb.Backspace,
+	"Delete": kb.Delete, "Space": " ",
+	"ArrowUp": kb.ArrowUp, "ArrowDown": kb.ArrowDown, "ArrowLeft": kb.ArrowLeft,
+	"ArrowRight": kb.ArrowRight, "Home": kb.Home, "End": kb.End,
 }
 
-var modifiers = map[string]chromedp.Modifier{"Ctrl": chromedp.ModifierCtrl, "Shift": chromedp.ModifierShift, "Alt": chromedp.ModifierAlt, "Meta": chromedp.ModifierMeta}
+var modifiers = map[string]chromedp.Modifier{
+	"Ctrl":  chromedp.ModifierCtrl,
+	"Shift": chromedp.ModifierShift,
+	"Alt":   chromedp.ModifierAlt,
+	"Meta":  chromedp.ModifierMeta,
+}
 
 // press presses a key in the focused element: Escape, Ctrl+K, Shift+Tab.
 func (p *page) press(key string) {
@@ -158,14 +177,17 @@ func (p *page) choose(label string, options ...string) {
 			return err
 		}
 		var open bool // a second click would close it
-		if err := on(p, id, "function () { return this.getAttribute('aria-expanded') === 'true' }", &open); err != nil || open {
+		if err := on(p, id, "function () { return this.getAttribute('aria-expanded') === 'true' }",
+			&open); err != nil || open {
 			return err
 		}
 		p.hit(fmt.Sprintf("open %q", label), find)
 		return errors.New("it has not opened yet")
 	})
 	for _, option := range options {
-		p.hit(fmt.Sprintf("choose %q", option), func() (runtime.RemoteObjectID, error) { return element(p, "option("+quote(option)+")") })
+		p.hit(fmt.Sprintf("choose %q", option), func() (runtime.RemoteObjectID, error) {
+			return element(p, "option("+quote(option)+")")
+		})
 	}
 	if len(options) > 1 {
 		p.press("Escape")
@@ -179,7 +201,8 @@ func (p *page) toggle(label string, to bool) {
 	is := func() (now bool, err error) {
 		id, err := find()
 		if err == nil {
-			err = on(p, id, "function () { return this.checked ?? this.getAttribute('aria-checked') === 'true' }", &now)
+			err = on(p, id,
+				"function () { return this.checked ?? this.getAttribute('aria-checked') === 'true' }", &now)
 		}
 		return now, err
 	}

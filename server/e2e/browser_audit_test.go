@@ -64,13 +64,15 @@ func (p *page) examine(options string) {
 		Nodes            []struct{ HTML, FailureSummary string }
 	}
 	// A frame shows a file or a mail; a sandboxed one can't be examined.
-	if err := evaluate(p, fmt.Sprintf("axe.run(uppermost() ?? document, { resultTypes: ['violations'], iframes: false, ...%s }).then((r) => r.violations)", options), &found); err != nil {
+	if err := evaluate(p,
+		fmt.Sprintf("axe.run(uppermost() ?? document, { resultTypes: ['violations'], iframes: false, ...%s }).then((r) => r.violations)", options), &found); err != nil {
 		p.fatalf("run axe: %v", err)
 	}
 	for _, v := range found {
 		var nodes strings.Builder
 		for _, n := range v.Nodes {
-			fmt.Fprintf(&nodes, "\n  %s\n    %s", n.HTML, strings.ReplaceAll(n.FailureSummary, "\n", " "))
+			fmt.Fprintf(&nodes, "\n  %s\n    %s", n.HTML,
+				strings.ReplaceAll(n.FailureSummary, "\n", " "))
 		}
 		p.t.Errorf("axe: %s (%s): %s%s", v.ID, v.Impact, v.Help, &nodes)
 	}
@@ -100,7 +102,8 @@ func (p *page) noSidewaysScroll() {
 	p.t.Helper()
 	p.settle()
 	var size struct{ Page, Window int }
-	if err := evaluate(p, "({ Page: document.scrollingElement.scrollWidth, Window: innerWidth })", &size); err != nil {
+	if err := evaluate(p, "({ Page: document.scrollingElement.scrollWidth, Window: innerWidth })",
+		&size); err != nil {
 		p.fatalf("measure the page: %v", err)
 	}
 	if size.Page > size.Window {

@@ -26,7 +26,8 @@ var yes = new(true)
 // awaited.
 func evaluate(p *page, expression string, into any) error {
 	r, err := ask(p, runtime.Evaluate, runtime.EvaluateParams{
-		Expression:   fmt.Sprintf("(async () => { %s; const root = %s; return %s })()", finders, p.scope, expression),
+		Expression: fmt.Sprintf("(async () => { %s; const root = %s; return %s })()", finders,
+			p.scope, expression),
 		AwaitPromise: yes, ReturnByValue: yes,
 	})
 	return decode(r.Result, r.ExceptionDetails, err, into)
@@ -35,7 +36,8 @@ func evaluate(p *page, expression string, into any) error {
 // element returns a handle to the element that an expression returns.
 func element(p *page, expression string) (runtime.RemoteObjectID, error) {
 	r, err := ask(p, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: fmt.Sprintf("(() => { %s; const root = %s; return %s })()", finders, p.scope, expression),
+		Expression: fmt.Sprintf("(() => { %s; const root = %s; return %s })()", finders, p.scope,
+			expression),
 	})
 	if err := decode(r.Result, r.ExceptionDetails, err, nil); err != nil {
 		return "", err
@@ -49,13 +51,15 @@ func element(p *page, expression string) (runtime.RemoteObjectID, error) {
 // on calls a function with an element as its this.
 func on(p *page, id runtime.RemoteObjectID, function string, into any) error {
 	r, err := ask(p, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: fmt.Sprintf("async function () { %s; return (%s).call(this) }", finders, function),
-		ObjectID:            id, AwaitPromise: yes, ReturnByValue: yes,
+		FunctionDeclaration: fmt.Sprintf("async function () { %s; return (%s).call(this) }",
+			finders, function),
+		ObjectID: id, AwaitPromise: yes, ReturnByValue: yes,
 	})
 	return decode(r.Result, r.ExceptionDetails, err, into)
 }
 
-func decode(value *runtime.RemoteObject, thrown *runtime.ExceptionDetails, err error, into any) error {
+func decode(value *runtime.RemoteObject, thrown *runtime.ExceptionDetails, err error,
+	into any) error {
 	if err != nil {
 		return err
 	}
@@ -117,7 +121,8 @@ func locate(p *page, name string, roles ...string) (runtime.RemoteObjectID, erro
 	if len(exact) > 1 {
 		return "", fmt.Errorf("there are %d", len(exact))
 	}
-	resolved, err := ask(p, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: exact[0].BackendDOMNodeID})
+	resolved, err := ask(p, dom.ResolveNode,
+		dom.ResolveNodeParams{BackendNodeID: exact[0].BackendDOMNodeID})
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,8 @@ import (
 // prepare sets the witness and the preferences of a new page.
 func (p *page) prepare() {
 	p.t.Helper()
-	send(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	send(p, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	p.before(tellViolations)
 	p.watch.enable(p)
 	p.width(1440)
@@ -25,11 +26,12 @@ func (p *page) prepare() {
 // before runs a script in every document that the page loads, before its own scripts.
 func (p *page) before(script string) {
 	p.t.Helper()
-	send(p, cdpage.AddScriptToEvaluateOnNewDocument, cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	send(p, cdpage.AddScriptToEvaluateOnNewDocument,
+		cdpage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }
 
-// as gives the page the cookie of a session and, when it next opens, the mark of one. This happens once: after
-// signing out the page stays signed out.
+// as gives the page the cookie of a session and, when it next opens, the mark of one. This happens
+// once: after signing out the page stays signed out.
 func (p *page) as(token string) {
 	p.t.Helper()
 	p.asIn(sessionCookie, token)
@@ -53,8 +55,9 @@ func (p *page) asIn(cookie, token string) {
 	}`, quote(mark)))
 }
 
-// sessionCookie is how the name of the cookie of a user's session begins, over plain HTTP. The mark of the installation follows.
-// The server takes the cookie of this name, too, as from an earlier version, and moves it.
+// sessionCookie is how the name of the cookie of a user's session begins, over plain HTTP. The mark
+// of the installation follows. The server takes the cookie of this name, too, as from an earlier
+// version, and moves it.
 const sessionCookie = "reeve_session"
 
 // signIn signs in through the sign-in page, which must be open.
@@ -79,7 +82,9 @@ func (p *page) at(path string) {
 	p.t.Helper()
 	p.until("be at "+path, func() error {
 		var is struct{ At, Drawn string }
-		if err := evaluate(p, `({ At: location.href, Drawn: document.getElementById('main')?.dataset.at ?? '' })`, &is); err != nil {
+		if err := evaluate(p,
+			`({ At: location.href, Drawn: document.getElementById('main')?.dataset.at ?? '' })`,
+			&is); err != nil {
 			return err
 		}
 		if is.At != p.base+"/console"+path {
@@ -105,7 +110,8 @@ func (p *page) text() string {
 func (p *page) see(text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("see %q", text), func() error {
-		return evaluate(p, fmt.Sprintf("(() => { if (!root.innerText.includes(%s)) throw new Error('it is not there') })()", quote(text)), nil)
+		return evaluate(p,
+			fmt.Sprintf("(() => { if (!root.innerText.includes(%s)) throw new Error('it is not there') })()", quote(text)), nil)
 	})
 }
 
@@ -113,7 +119,8 @@ func (p *page) see(text string) {
 func (p *page) gone(text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("not see %q", text), func() error {
-		return evaluate(p, fmt.Sprintf("(() => { if (root.innerText.includes(%s)) throw new Error('it is there') })()", quote(text)), nil)
+		return evaluate(p,
+			fmt.Sprintf("(() => { if (root.innerText.includes(%s)) throw new Error('it is there') })()", quote(text)), nil)
 	})
 }
 
@@ -154,7 +161,9 @@ func (p *page) row(text string) *page {
 }
 
 // in returns the page limited to the only visible element of a CSS selector.
-func (p *page) in(selector string) *page { return p.within("css(%s, %s)", p.scope, quote(selector)) }
+func (p *page) in(selector string) *page {
+	return p.within("css(%s, %s)", p.scope, quote(selector))
+}
 
 // dialog returns the page limited to the topmost layer: a confirmation, dialog or drawer.
 func (p *page) dialog() *page { return p.within("dialog()") }

@@ -15,16 +15,27 @@ func TestWitness(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	for _, c := range []struct{ name, script, fault string }{
-		{"an error in the console", `console.error('one', { two: 2 })`, "console.error: \"one\" Object"},
+		{"an error in the console", `console.error('one', { two: 2 })`,
+			"console.error: \"one\" Object"},
 		{"a warning in the console", `console.warn('careful')`, "console.warning: \"careful\""},
-		{"an exception", `void setTimeout(() => { throw new Error('thrown here') })`, "thrown: Error: thrown here"},
-		{"a promise that nobody took", `void Promise.reject(new Error('rejected'))`, "thrown: Error: rejected"},
-		{"a style that the policy forbids", `document.head.append(document.createElement('style'))`, "policy: style-src-elem | inline"},
-		{"a script that the policy forbids", `(() => { const s = document.createElement('script'); s.textContent = '1'; document.head.append(s) })()`, "policy: script-src-elem | inline"},
-		{"a request to another place", `void (location.href = 'http://127.0.0.1:65000/')`, "a request to another place: http://127.0.0.1:65000/"},
-		{"a picture that is not there", `void (new Image().src = '/media/none')`, "GET /media/none: 404"},
-		{"a token in a header", `void fetch('/health', { headers: { authorization: 'Bearer x' } })`, "the header authorization in GET /health"},
-		{"an answer that nobody expected", `void fetch('/admin/info').then((r) => r.text())`, "GET /admin/info: 401"},
+		{"an exception", `void setTimeout(() => { throw new Error('thrown here') })`,
+			"thrown: Error: thrown here"},
+		{"a promise that nobody took", `void Promise.reject(new Error('rejected'))`,
+			"thrown: Error: rejected"},
+		{"a style that the policy forbids",
+			`document.head.append(document.createElement('style'))`,
+			"policy: style-src-elem | inline"},
+		{"a script that the policy forbids",
+			`(() => { const s = document.createElement('script'); s.textContent = '1'; document.head.append(s) })()`, "policy: script-src-elem | inline"},
+		{"a request to another place", `void (location.href = 'http://127.0.0.1:65000/')`,
+			"a request to another place: http://127.0.0.1:65000/"},
+		{"a picture that is not there", `void (new Image().src = '/media/none')`,
+			"GET /media/none: 404"},
+		{"a token in a header",
+			`void fetch('/health', { headers: { authorization: 'Bearer x' } })`,
+			"the header authorization in GET /health"},
+		{"an answer that nobody expected", `void fetch('/admin/info').then((r) => r.text())`,
+			"GET /admin/info: 401"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +70,8 @@ func TestExpected(t *testing.T) {
 	p.expect(401, "/admin/info")
 	p.expect(404, "/media/")
 	p.expect(403, "/admin/info")
-	if err := evaluate(p, `Promise.all(['/admin/info', '/media/none', '/admin/role'].map((path) => fetch(path).then((r) => r.text())))`, nil); err != nil {
+	if err := evaluate(p,
+		`Promise.all(['/admin/info', '/media/none', '/admin/role'].map((path) => fetch(path).then((r) => r.text())))`, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"GET /admin/role: 401 ", "/admin/info was never answered with 403"}
@@ -112,7 +124,9 @@ func TestPage(t *testing.T) {
 	if got := p.value("Name"); got != "Größe 中文 & A+b" {
 		t.Errorf("the field has %q", got)
 	}
-	if name, content := p.download(func() { p.click("button", "Save") }); name != "a name.txt" || string(content) != "saved" {
+	if name, content := p.download(func() {
+		p.click("button", "Save")
+	}); name != "a name.txt" || string(content) != "saved" {
 		t.Errorf("saved as %q: %q", name, content)
 	}
 	p.in("#zone").tap()
@@ -120,11 +134,13 @@ func TestPage(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 	p.offline(true)
-	if err := evaluate(p, "(async () => { if (navigator.onLine) throw new Error('it is online'); await fetch('/health') })()", nil); err == nil || !strings.Contains(err.Error(), "Failed to fetch") {
+	if err := evaluate(p,
+		"(async () => { if (navigator.onLine) throw new Error('it is online'); await fetch('/health') })()", nil); err == nil || !strings.Contains(err.Error(), "Failed to fetch") {
 		t.Errorf("offline: %v", err)
 	}
 	p.offline(false)
-	if err := evaluate(p, "(async () => { if (!navigator.onLine) throw new Error('it is offline'); await fetch('/health') })()", nil); err != nil {
+	if err := evaluate(p,
+		"(async () => { if (!navigator.onLine) throw new Error('it is offline'); await fetch('/health') })()", nil); err != nil {
 		t.Errorf("online again: %v", err)
 	}
 }

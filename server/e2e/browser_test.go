@@ -24,8 +24,8 @@ var browser struct {
 	err   error
 }
 
-// lanName is a name of this machine that the browser does not take for the machine itself, so that plain
-// HTTP is not a secure context there.
+// lanName is a name of this machine that the browser does not take for the machine itself, so that
+// plain HTTP is not a secure context there.
 const lanName = "reeve.lan.test"
 
 // chromium returns the context of the browser. The first call starts it.
@@ -43,7 +43,8 @@ func chromium(t *testing.T) context.Context {
 			chromedp.Flag("disable-component-update", true),
 			// Two pages of the browser itself, which it loads with every window, and the
 			// features that chromedp disables.
-			chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,Translate,BlinkGenPropertyTrees"),
+			chromedp.Flag("disable-features",
+				"WebUIOmniboxPopup,WebUIOmniboxAimPopup,Translate,BlinkGenPropertyTrees"),
 			chromedp.Flag("host-resolver-rules", "MAP "+lanName+" 127.0.0.1, MAP localhost 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // it sends no requests of its own
 			chromedp.Flag("lang", "en-US"),
 			chromedp.Env("LANGUAGE=en"),
@@ -51,7 +52,9 @@ func chromium(t *testing.T) context.Context {
 		browser.err = chromedp.Do(browser.ctx)
 	})
 	if browser.err != nil {
-		unless(t, fmt.Sprintf("no browser for the console (Debian package chromium-headless-shell): %v", browser.err))
+		unless(t,
+			fmt.Sprintf("no browser for the console (Debian package chromium-headless-shell): %v",
+				browser.err))
 	}
 	return browser.ctx
 }
@@ -122,9 +125,16 @@ func console(t *testing.T, server *process) *page {
 	t.Helper()
 	onlyInCI(t, noBrowser)
 	parent := chromium(t)
-	p := &page{t: t, base: server.url, scope: "document.documentElement", watch: newWitness(server.url), looks: &looks{}}
+	p := &page{
+		t:     t,
+		base:  server.url,
+		scope: "document.documentElement",
+		watch: newWitness(server.url),
+		looks: &looks{},
+	}
 	var cancel context.CancelFunc
-	p.ctx, cancel = chromedp.NewContext(parent, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.watch.event))
+	p.ctx, cancel = chromedp.NewContext(parent, chromedp.WithNewBrowserContext(),
+		chromedp.WithListener(p.watch.event))
 	t.Cleanup(cancel)
 	if err := chromedp.Do(p.ctx); err != nil {
 		t.Fatalf("open a page: %v", err)

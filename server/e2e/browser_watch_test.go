@@ -42,7 +42,11 @@ type expectation struct {
 }
 
 func newWitness(base string) *witness {
-	return &witness{base: base, answered: map[network.RequestID]asked{}, under: map[network.RequestID]cdp.LoaderID{}}
+	return &witness{
+		base:     base,
+		answered: map[network.RequestID]asked{},
+		under:    map[network.RequestID]cdp.LoaderID{},
+	}
 }
 
 // basePath returns the path of the server's URL, "" for a server with a host of its own.
@@ -96,17 +100,22 @@ func (w *witness) event(event any) {
 	case *cdlog.EventEntryAdded:
 		// Failed requests are judged by their responses.
 		loud := e.Entry.Level == cdlog.EntryLevelError || e.Entry.Level == cdlog.EntryLevelWarning
-		plain := strings.Contains(e.Entry.URL, lanName) && (strings.Contains(e.Entry.Text, "untrustworthy") || strings.Contains(e.Entry.Text, "insecure origins"))
+		plain := strings.Contains(e.Entry.URL, lanName) &&
+			(strings.Contains(e.Entry.Text, "untrustworthy") ||
+				strings.Contains(e.Entry.Text, "insecure origins"))
 		if loud && e.Entry.Source != cdlog.EntrySourceNetwork && !plain { // headers that have no effect over plain HTTP
 			w.fault("log: %s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 		}
 	case *audits.EventIssueAdded:
 		if e.Issue.Code == audits.InspectorIssueCodeContentSecurityPolicyIssue {
-			w.fault("issue: policy %s", e.Issue.Details.ContentSecurityPolicyIssueDetails.ViolatedDirective)
+			w.fault("issue: policy %s",
+				e.Issue.Details.ContentSecurityPolicyIssueDetails.ViolatedDirective)
 		}
 	case *cdpage.EventFrameNavigated:
 		if e.Frame.ParentID == "" { // requests of the previous document are cancelled, and do not always end
-			maps.DeleteFunc(w.under, func(_ network.RequestID, asker cdp.LoaderID) bool { return asker != e.Frame.LoaderID })
+			maps.DeleteFunc(w.under, func(_ network.RequestID, asker cdp.LoaderID) bool {
+				return asker != e.Frame.LoaderID
+			})
 		}
 	case *network.EventRequestWillBeSent:
 		w.request(e)
@@ -118,7 +127,8 @@ func (w *witness) event(event any) {
 		delete(w.under, e.RequestID)
 	case *network.EventLoadingFailed:
 		delete(w.under, e.RequestID)
-		if !e.Canceled && !(w.offline && strings.Contains(e.ErrorText, "ERR_INTERNET_DISCONNECTED")) {
+		if !e.Canceled &&
+			!(w.offline && strings.Contains(e.ErrorText, "ERR_INTERNET_DISCONNECTED")) {
 			w.failed(e.RequestID, 0, e.ErrorText)
 		}
 	}
@@ -130,10 +140,12 @@ func (w *witness) fault(format string, args ...any) {
 
 func (w *witness) request(e *network.EventRequestWillBeSent) {
 	u, err := url.Parse(e.Request.URL)
-	if err != nil || u.Scheme == "data" || u.Scheme == "blob" || u.Scheme == "about" || u.Scheme == "chrome-extension" {
+	if err != nil || u.Scheme == "data" || u.Scheme == "blob" || u.Scheme == "about" ||
+		u.Scheme == "chrome-extension" {
 		return // these are handled by the browser itself; an invalid URL is never sent
 	}
-	if !strings.HasPrefix(e.Request.URL, w.base+"/") && (w.also == "" || !strings.HasPrefix(e.Request.URL, w.also+"/")) {
+	if !strings.HasPrefix(e.Request.URL, w.base+"/") &&
+		(w.also == "" || !strings.HasPrefix(e.Request.URL, w.also+"/")) {
 		w.fault("a request to another place: %s", e.Request.URL)
 	}
 	for name := range e.Request.Headers {
@@ -155,7 +167,9 @@ func (w *witness) failed(id network.RequestID, status int64, why string) {
 		return
 	}
 	i := slices.IndexFunc(w.expected, func(x *expectation) bool {
-		return x.status == status && (x.path == request.path || strings.HasSuffix(x.path, "/") && strings.HasPrefix(request.path, x.path))
+		return x.status == status &&
+			(x.path == request.path ||
+				strings.HasSuffix(x.path, "/") && strings.HasPrefix(request.path, x.path))
 	})
 	if i < 0 {
 		w.fault("%s %s: %d %s", request.method, request.path, status, why)

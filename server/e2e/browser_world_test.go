@@ -20,11 +20,15 @@ import (
 func (p *page) upload(paths ...string) {
 	p.t.Helper()
 	p.until("give files", func() error {
-		id, err := element(p, "only([...root.querySelectorAll('input[type=file]')], 'inputs for files')")
+		id, err := element(p,
+			"only([...root.querySelectorAll('input[type=file]')], 'inputs for files')")
 		if err != nil {
 			return err
 		}
-		_, err = ask(p, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: paths, ObjectID: id})
+		_, err = ask(p, dom.SetFileInputFiles, dom.SetFileInputFilesParams{
+			Files:    paths,
+			ObjectID: id,
+		})
 		return err
 	})
 }
@@ -37,9 +41,15 @@ func (p *page) drop(paths ...string) {
 		at, err = p.place(func() (runtime.RemoteObjectID, error) { return element(p, "root") })
 		return err
 	})
-	for _, step := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+	for _, step := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter,
+		input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
 		send(p, input.DispatchDragEvent, input.DispatchDragEventParams{
-			Type: step, X: at.X, Y: at.Y, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1},
+			Type: step, X: at.X, Y: at.Y,
+			Data: &input.DragData{
+				Items:              []*input.DragDataItem{},
+				Files:              paths,
+				DragOperationsMask: 1,
+			},
 		})
 	}
 }
@@ -64,10 +74,12 @@ func (p *page) download(act func()) (name string, content []byte) {
 		p.fatalf("listen for downloads: %v", err)
 	}
 	dir := p.t.TempDir()
-	if _, err := chromedp.CallBrowser(ctx, cdbrowser.SetDownloadBehavior, cdbrowser.SetDownloadBehaviorParams{
-		Behavior: cdbrowser.SetDownloadBehaviorBehaviorAllowAndName, BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID,
-		DownloadPath: dir, EventsEnabled: yes,
-	}); err != nil {
+	if _, err := chromedp.CallBrowser(ctx, cdbrowser.SetDownloadBehavior,
+		cdbrowser.SetDownloadBehaviorParams{
+			Behavior:         cdbrowser.SetDownloadBehaviorBehaviorAllowAndName,
+			BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID,
+			DownloadPath:     dir, EventsEnabled: yes,
+		}); err != nil {
 		p.fatalf("allow downloads: %v", err)
 	}
 	act()
@@ -94,7 +106,11 @@ func (p *page) width(width int64) {
 	if height == 0 {
 		height = 900
 	}
-	send(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+	send(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width:             width,
+		Height:            height,
+		DeviceScaleFactor: 1,
+	})
 }
 
 // dark sets the color scheme that the system prefers.
@@ -124,9 +140,13 @@ func (p *page) emulate() {
 	if p.looks.moves {
 		motion = "no-preference"
 	}
-	send(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion},
-	}})
+	send(p, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {
+				Name:  "prefers-reduced-motion",
+				Value: motion,
+			},
+		}})
 }
 
 // offline disconnects the network or reconnects it. Failures while it is disconnected are
@@ -136,8 +156,16 @@ func (p *page) offline(offline bool) {
 	p.watch.mu.Lock()
 	p.watch.offline = p.watch.offline || offline // a response may be late
 	p.watch.mu.Unlock()
-	send(p, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1})
+	send(p, network.OverrideNetworkState, network.OverrideNetworkStateParams{
+		Offline:            offline,
+		DownloadThroughput: -1,
+		UploadThroughput:   -1,
+	})
 	send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-		MatchedNetworkConditions: []*network.Conditions{{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}},
+		MatchedNetworkConditions: []*network.Conditions{{
+			Offline:            offline,
+			DownloadThroughput: -1,
+			UploadThroughput:   -1,
+		}},
 	})
 }

@@ -23,7 +23,12 @@ type client struct {
 func newClient(t testing.TB, p *process) *client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 32}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &client{t: t, base: p.url, http: &http.Client{Transport: transport, Timeout: time.Minute}, extra: map[string]string{}}
+	return &client{
+		t:     t,
+		base:  p.url,
+		http:  &http.Client{Transport: transport, Timeout: time.Minute},
+		extra: map[string]string{},
+	}
 }
 
 // signedIn returns a client of the first user with the usual password.
@@ -115,7 +120,8 @@ type grant struct {
 
 func (c *client) signIn(password string) grant {
 	c.t.Helper()
-	g := into[grant](c.t, c.want(200, "POST", "/admin/login", object("username", "admin", "password", password)))
+	g := into[grant](c.t,
+		c.want(200, "POST", "/admin/login", object("username", "admin", "password", password)))
 	c.token = g.Token
 	return g
 }
@@ -145,7 +151,8 @@ type setting struct {
 // settings returns the settings of a group, "" for every group.
 func (c *client) settings(group string) map[string]setting {
 	c.t.Helper()
-	list := into[struct{ Data []setting }](c.t, c.want(200, "GET", "/system/setting?pageSize=1000&group_id="+group, ""))
+	list := into[struct{ Data []setting }](c.t,
+		c.want(200, "GET", "/system/setting?pageSize=1000&group_id="+group, ""))
 	byKey := map[string]setting{}
 	for _, s := range list.Data {
 		byKey[s.Key] = s
@@ -156,7 +163,8 @@ func (c *client) settings(group string) map[string]setting {
 // group creates a setting group and returns its ID.
 func (c *client) group(key string) string {
 	c.t.Helper()
-	g := into[struct{ ID int64 }](c.t, c.want(200, "POST", "/system/setting-group", object("key", key, "title", key)))
+	g := into[struct{ ID int64 }](c.t,
+		c.want(200, "POST", "/system/setting-group", object("key", key, "title", key)))
 	return fmt.Sprint(g.ID)
 }
 
@@ -168,7 +176,8 @@ func (c *client) define(group, key, kind, value string) int64 {
 }
 
 func define(group, key, kind, value string) string {
-	return object("key", key, "title", key, "type", kind, "values", value, "group_id", json.Number(group))
+	return object("key", key, "title", key, "type", kind, "values", value, "group_id",
+		json.Number(group))
 }
 
 // title returns the site's title in effect.

@@ -13,7 +13,8 @@ import (
 func TestVersion_Output(t *testing.T) {
 	t.Parallel()
 	r := run(t, "version")
-	if r.code != 0 || !strings.HasPrefix(r.out, "reeve ") || !strings.HasSuffix(r.out, runtime.GOOS+"/"+runtime.GOARCH+"\n") || r.err != "" {
+	if r.code != 0 || !strings.HasPrefix(r.out, "reeve ") ||
+		!strings.HasSuffix(r.out, runtime.GOOS+"/"+runtime.GOARCH+"\n") || r.err != "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -79,7 +80,8 @@ func TestWrongCommandLines(t *testing.T) {
 func TestHelp_ListsCommands(t *testing.T) {
 	t.Parallel()
 	r := run(t, "--help")
-	for _, word := range []string{"serve", "version", "verify", "restore FILE", "compact", "admin recover", "config", "-data", "-listen", "-config"} {
+	for _, word := range []string{"serve", "version", "verify", "restore FILE", "compact",
+		"admin recover", "config", "-data", "-listen", "-config"} {
 		if !strings.Contains(r.err+r.out, word) {
 			t.Errorf("it does not tell of %s", word)
 		}
@@ -99,10 +101,12 @@ func TestDataDirectory_OneProcessOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := snapshot(t, dir)
-	for _, words := range []string{"verify", "restore " + backup, "compact", "admin recover", "serve --listen 127.0.0.1:0"} {
+	for _, words := range []string{"verify", "restore " + backup, "compact", "admin recover",
+		"serve --listen 127.0.0.1:0"} {
 		t.Run(words[:5], func(t *testing.T) {
 			r := run(t, append(strings.Fields(words), "--data", dir)...)
-			if r.code != 1 || !strings.Contains(r.err, fmt.Sprintf("process %d;", p.pid())) || !strings.Contains(r.err, dir) {
+			if r.code != 1 || !strings.Contains(r.err, fmt.Sprintf("process %d;", p.pid())) ||
+				!strings.Contains(r.err, dir) {
 				t.Errorf("%+v, want 1 and the process %d", r, p.pid())
 			}
 		})
@@ -126,7 +130,8 @@ func snapshot(t testing.TB, dir string) map[string]string {
 		if err == nil && e.IsDir() && e.Name() == "monitor" && path != dir {
 			return fs.SkipDir
 		}
-		if err != nil || e.IsDir() || e.Name() == "reeve.pid" || strings.HasPrefix(e.Name(), "reserve") {
+		if err != nil || e.IsDir() || e.Name() == "reeve.pid" ||
+			strings.HasPrefix(e.Name(), "reserve") {
 			return err
 		}
 		b, err := os.ReadFile(path)

@@ -16,7 +16,9 @@ func TestCompact_FreesSpace(t *testing.T) {
 	group := c.group("bulk")
 	var ids []string
 	for i := range 20 {
-		ids = append(ids, fmt.Sprint(c.define(group, fmt.Sprint("bulk", i), "textarea", strings.Repeat("text ", 10_000))))
+		ids = append(ids,
+			fmt.Sprint(c.define(group, fmt.Sprint("bulk", i), "textarea",
+				strings.Repeat("text ", 10_000))))
 	}
 	c.want(200, "PUT", "/system/setting", values("site.title", "kept"))
 	for _, id := range ids {
@@ -33,7 +35,8 @@ func TestCompact_FreesSpace(t *testing.T) {
 	}
 	before, there := size(), names(t, dir)
 	r := run(t, "compact", "--data", dir)
-	if r.code != 0 || !strings.Contains(r.out, "data.db: ") || !strings.Contains(r.out, "files.db: ") || !strings.Contains(r.out, " MiB after\n") {
+	if r.code != 0 || !strings.Contains(r.out, "data.db: ") ||
+		!strings.Contains(r.out, "files.db: ") || !strings.Contains(r.out, " MiB after\n") {
 		t.Fatalf("%+v", r)
 	}
 	if after := size(); after > before*2/3 { // the deleted values are still in the change log

@@ -38,7 +38,8 @@ func TestConsoleAccount(t *testing.T) {
 	p.expect(422, "/admin/info")
 	p.click("button", "Save")
 	p.until("have the fault at its field", func() error {
-		return evaluate(p, "(() => { if (!document.querySelector('#email_help')?.innerText) throw new Error('it is not there') })()", nil)
+		return evaluate(p,
+			"(() => { if (!document.querySelector('#email_help')?.innerText) throw new Error('it is not there') })()", nil)
 	})
 	p.audit()
 	p.fill("Email", "clara@example.org")
@@ -115,7 +116,8 @@ func TestConsoleAvatar(t *testing.T) {
 		}
 	}
 	p.until("show it", func() error {
-		return evaluate(p, "(() => { if (document.querySelectorAll('.face img[src="+`"`+address+`"`+"]').length !== 2) throw new Error('it is not there') })()", nil)
+		return evaluate(p,
+			"(() => { if (document.querySelectorAll('.face img[src="+`"`+address+`"`+"]').length !== 2) throw new Error('it is not there') })()", nil)
 	})
 }
 
@@ -130,21 +132,31 @@ func TestConsoleAvatarFingers(t *testing.T) {
 	p.upload(halves(t))
 	var middle point
 	p.until("find the picture", func() (err error) {
-		middle, err = p.place(func() (runtime.RemoteObjectID, error) { return element(p, "css(root, 'canvas')") })
+		middle, err = p.place(func() (runtime.RemoteObjectID, error) {
+			return element(p, "css(root, 'canvas')")
+		})
 		return err
 	})
 	touch := func(does input.DispatchTouchEventType, fingers ...float64) { // beside the center
 		t.Helper()
 		points := []*input.TouchPoint{}
 		for id, x := range fingers {
-			points = append(points, &input.TouchPoint{X: middle.X + x, Y: middle.Y, ID: new(float64(id))})
+			points = append(points, &input.TouchPoint{
+				X:  middle.X + x,
+				Y:  middle.Y,
+				ID: new(float64(id)),
+			})
 		}
-		send(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: does, TouchPoints: points})
+		send(p, input.DispatchTouchEvent, input.DispatchTouchEventParams{
+			Type:        does,
+			TouchPoints: points,
+		})
 	}
 	zoom := func(want string) {
 		t.Helper()
 		p.until("have the zoom "+want, func() error {
-			return evaluate(p, fmt.Sprintf(`((is) => { if (is !== %s) throw new Error('it is ' + is) })(css(root, '[role=slider]').ariaValueNow)`, quote(want)), nil)
+			return evaluate(p,
+				fmt.Sprintf(`((is) => { if (is !== %s) throw new Error('it is ' + is) })(css(root, '[role=slider]').ariaValueNow)`, quote(want)), nil)
 		})
 	}
 	zoom("1")

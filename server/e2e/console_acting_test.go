@@ -11,13 +11,18 @@ import (
 // phone sets the window to a phone of 390 pixels that is as high as one.
 func (p *page) phone() {
 	p.t.Helper()
-	send(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 390, Height: 844, DeviceScaleFactor: 1})
+	send(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width:             390,
+		Height:            844,
+		DeviceScaleFactor: 1,
+	})
 }
 
 // actAs lets the client act as a user.
 func (c *client) actAs(id int64, reason string, writes int) {
 	c.t.Helper()
-	c.want(200, "POST", fmt.Sprintf("/admin/list/%d/act-as", id), object("reason", reason, "writes", writes))
+	c.want(200, "POST", fmt.Sprintf("/admin/list/%d/act-as", id),
+		object("reason", reason, "writes", writes))
 }
 
 // acting makes a new page begin as somebody who acts as a user.
@@ -38,18 +43,23 @@ const deaf = `{
 func (p *page) banner(text string) {
 	p.t.Helper()
 	p.until("have a bar with "+text, func() error {
-		return evaluate(p, fmt.Sprintf(`(() => { if (!document.querySelector('.acting[role=status]')?.innerText.includes(%s)) throw new Error('it is not there') })()`, quote(text)), nil)
+		return evaluate(p,
+			fmt.Sprintf(`(() => { if (!document.querySelector('.acting[role=status]')?.innerText.includes(%s)) throw new Error('it is not there') })()`, quote(text)), nil)
 	})
 }
 
 // clerk creates a user who sees users, roles and keys, and may create dictionaries.
 func (c *client) clerk(name string) (id int64) {
 	c.t.Helper()
-	role := c.roleWith("Role of "+name, "admin", "admin.list", "admin.list.query", "admin.role.query", "admin.key", "admin.key.query", "system.dict.query", "system.dict.create")
-	return c.create("/admin/list", "username", name, "password", password, "role_ids", []int64{role})
+	role := c.roleWith("Role of "+name, "admin", "admin.list", "admin.list.query",
+		"admin.role.query", "admin.key", "admin.key.query", "system.dict.query",
+		"system.dict.create")
+	return c.create("/admin/list", "username", name, "password", password, "role_ids",
+		[]int64{role})
 }
 
-// inFront waits until a drawer or dialog is below the bar of somebody who acts as a user, which is in view and can be used.
+// inFront waits until a drawer or dialog is below the bar of somebody who acts as a user, which is
+// in view and can be used.
 func (p *page) inFront() {
 	p.t.Helper()
 	p.until("have the bar in front", func() error {
@@ -272,7 +282,8 @@ func TestConsoleImpersonation_Tabs(t *testing.T) {
 	tab.find("button", "Administrator")
 }
 
-// TestConsoleNotices of sign-ins on other devices, and of an administrator who has acted as the user.
+// TestConsoleNotices of sign-ins on other devices, and of an administrator who has acted as the
+// user.
 func TestConsoleNotices(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -334,7 +345,9 @@ func TestConsoleNotices_ForOlderDevices(t *testing.T) {
 	for _, agent := range []string{firefox, chromeOnWindows} {
 		newer = newClient(t, server)
 		newer.extra["User-Agent"] = agent
-		newer.token = into[grant](t, newer.want(200, "POST", "/admin/login", object("username", "bob", "password", password))).Token
+		newer.token = into[grant](t,
+			newer.want(200, "POST", "/admin/login",
+				object("username", "bob", "password", password))).Token
 	}
 	p := signedInAt(t, server, newer, "/")
 	p.see("New sign-in: Firefox on Linux, from 127.0.0.1.")
@@ -345,7 +358,8 @@ func TestConsoleNotices_ForOlderDevices(t *testing.T) {
 	p.click("button", "Close")
 	p.gone("Security notices")
 	p.until("have the focus at the content", func() error {
-		return evaluate(p, `(() => { if (document.activeElement?.id !== 'main') throw new Error('it is elsewhere') })()`, nil)
+		return evaluate(p,
+			`(() => { if (document.activeElement?.id !== 'main') throw new Error('it is elsewhere') })()`, nil)
 	})
 	p.settle()
 	if notices := newer.notices(); len(notices) != 1 {
@@ -392,7 +406,8 @@ func TestConsoleOwnActivity(t *testing.T) {
 	p.see("Sign in\n")
 	p.missing("button", "Show more")
 	p.until("have the focus at what was found", func() error {
-		return evaluate(p, `(() => { if (!document.activeElement?.matches('li')) throw new Error('it is elsewhere') })()`, nil)
+		return evaluate(p,
+			`(() => { if (!document.activeElement?.matches('li')) throw new Error('it is elsewhere') })()`, nil)
 	})
 	p.looksGood("activity")
 	q := signedInAt(t, server, c, "/account/activity", inChinese)

@@ -47,7 +47,8 @@ func endElsewhere(c *client) {
 	}
 }
 
-// TestConsoleSessionEnds_FormIsKept ends a session while a form is open, in each way: the user signs in over it, and it is saved.
+// TestConsoleSessionEnds_FormIsKept ends a session while a form is open, in each way: the user
+// signs in over it, and it is saved.
 func TestConsoleSessionEnds_FormIsKept(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -55,7 +56,10 @@ func TestConsoleSessionEnds_FormIsKept(t *testing.T) {
 	// The page notices the first by the rejected form, which it sends again after the sign-in.
 	for name, end := range map[string]func(p *page){
 		"cookie": func(p *page) {
-			send(p, network.DeleteCookies, network.DeleteCookiesParams{Name: p.session().Name, URL: p.base})
+			send(p, network.DeleteCookies, network.DeleteCookiesParams{
+				Name: p.session().Name,
+				URL:  p.base,
+			})
 			p.expect(401, "/admin/list")
 			p.dialog().click("button", "Create")
 		},
@@ -114,7 +118,8 @@ func TestConsoleSessionEnds_AnotherUserSignsIn(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	c.create("/admin/list", "username", "dora", "nickname", "Dora", "password", password, "role_ids", []int64{1})
+	c.create("/admin/list", "username", "dora", "nickname", "Dora", "password", password,
+		"role_ids", []int64{1})
 	p := console(t, server)
 	p.open("/")
 	p.signIn("admin", password)

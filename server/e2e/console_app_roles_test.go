@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestConsoleAppRoles creates a permission and a role of app users, gives the role to one, and takes the
-// permission away.
+// TestConsoleAppRoles creates a permission and a role of app users, gives the role to one, and
+// takes the permission away.
 func TestConsoleAppRoles(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -15,7 +15,9 @@ func TestConsoleAppRoles(t *testing.T) {
 		t.Helper()
 		a := into[struct {
 			Allowed map[string]bool `json:"allowed"`
-		}](t, c.want(200, "POST", "/auth/check", `{"app_user_id":1,"permissions":["app.order.refund"]}`))
+		}](t,
+			c.want(200, "POST", "/auth/check",
+				`{"app_user_id":1,"permissions":["app.order.refund"]}`))
 		if a.Allowed["app.order.refund"] != want {
 			t.Errorf("allowed: %v, want %v", a.Allowed, want)
 		}

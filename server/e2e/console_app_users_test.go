@@ -22,7 +22,8 @@ func TestConsoleAppUsers(t *testing.T) {
 	first := p.noted("ivy")
 	login := func(password string) *client {
 		app := newClient(t, server)
-		app.token = into[grant](t, app.want(200, "POST", "/api/login", object("username", "ivy", "password", password))).Token
+		app.token = into[grant](t,
+			app.want(200, "POST", "/api/login", object("username", "ivy", "password", password))).Token
 		return app
 	}
 	app := login(first)
@@ -34,7 +35,8 @@ func TestConsoleAppUsers(t *testing.T) {
 	p.audit()
 	d.click("button", "Save")
 	p.see("Ivy Green")
-	if u := c.person("/user/list", "ivy"); u.Nickname != "Ivy Green" || u.Mobile != "+1 2" || u.Email != "ivy@example.org" || u.Status != 1 {
+	if u := c.person("/user/list", "ivy"); u.Nickname != "Ivy Green" || u.Mobile != "+1 2" ||
+		u.Email != "ivy@example.org" || u.Status != 1 {
 		t.Errorf("%+v", u)
 	}
 
@@ -50,14 +52,16 @@ func TestConsoleAppUsers(t *testing.T) {
 
 	p.click("switch", "ivy is enabled")
 	p.see("disabled and signed out.")
-	newClient(t, server).want(401, "POST", "/api/login", object("username", "ivy", "password", first))
+	newClient(t, server).want(401, "POST", "/api/login",
+		object("username", "ivy", "password", first))
 	p.click("button", "Undo")
 	p.find("switch", "ivy is enabled")
 
 	p.more("ivy", "Reset password")
 	p.dialog().click("button", "Reset")
 	second := p.noted("ivy")
-	newClient(t, server).want(401, "POST", "/api/login", object("username", "ivy", "password", first))
+	newClient(t, server).want(401, "POST", "/api/login",
+		object("username", "ivy", "password", first))
 	login(second)
 
 	p.more("ivy", "Delete")
@@ -74,7 +78,8 @@ func TestConsoleAppUsers_SearchAndDelete(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	for i := range 12 {
-		c.create("/user/list", "username", fmt.Sprintf("guest%02d", i), "status", i%2, "password", password)
+		c.create("/user/list", "username", fmt.Sprintf("guest%02d", i), "status", i%2, "password",
+			password)
 	}
 	p := signedInAt(t, server, c, "/user/list?page=2")
 	p.see("guest10")

@@ -10,17 +10,22 @@ func busyOffice(t *testing.T) (server *process, owner, ann, bea *client) {
 	t.Helper()
 	server, owner = office(t)
 	keys := []string{
-		"admin", "admin.list", "admin.list.query", "admin.list.update", "admin.role", "admin.role.query", "admin.role.update", "admin.role.rule", "system", "system.audit",
-		"system.audit.query", "system.audit.undo", "system.dict", "system.dict.query", "system.dict.create", "system.dict.item.query", "system.dict.item.create", "system.dict.item.delete",
+		"admin", "admin.list", "admin.list.query", "admin.list.update", "admin.role",
+		"admin.role.query", "admin.role.update", "admin.role.rule", "system", "system.audit",
+		"system.audit.query", "system.audit.undo", "system.dict", "system.dict.query",
+		"system.dict.create", "system.dict.item.query", "system.dict.item.create",
+		"system.dict.item.delete",
 	}
 	all := owner.roleWith("Manager", keys...)
 	for _, name := range []string{"ann", "bea"} {
 		user := owner.person("/admin/list", name)
-		owner.want(200, "PUT", fmt.Sprintf("/admin/list/%d", user.ID), object("role_ids", []int64{all}))
+		owner.want(200, "PUT", fmt.Sprintf("/admin/list/%d", user.ID),
+			object("role_ids", []int64{all}))
 	}
 	ann, bea = signedInAs(t, server, "ann"), signedInAs(t, server, "bea")
 	clerk := owner.named("/admin/role", "Clerk").ID
-	ann.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", clerk), object("rule_ids", owner.permissions("admin", "admin.role", "admin.role.query")))
+	ann.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", clerk),
+		object("rule_ids", owner.permissions("admin", "admin.role", "admin.role.query")))
 	bea.dict("order_state", "badge", "Paid", "Sent")
 	bea.want(200, "DELETE", "/system/dict/1/item?ids=1,2", "")
 	bea.want(403, "DELETE", "/admin/list/1", "")
@@ -143,7 +148,8 @@ func TestConsoleAuditHistory(t *testing.T) {
 func TestConsoleAudit_WithoutPermission(t *testing.T) {
 	t.Parallel()
 	server, owner, _, _ := busyOffice(t)
-	clerk := owner.holder(server, "cleo", "admin", "admin.role", "admin.role.query", "admin.role.update")
+	clerk := owner.holder(server, "cleo", "admin", "admin.role", "admin.role.query",
+		"admin.role.update")
 	p := signedInAt(t, server, clerk, "/admin/role")
 	p.menu("Role of cleo", "Edit")
 	p.dialog().find("textbox", "Name")
@@ -158,7 +164,8 @@ func TestConsoleAudit_WithoutPermission(t *testing.T) {
 func TestConsoleAuditDelete(t *testing.T) {
 	t.Parallel()
 	server, owner, _, _ := busyOffice(t)
-	owner.want(200, "POST", "/system/dict/1/item", object("label", "New", "value", "new", "sort", 1, "status", "default"))
+	owner.want(200, "POST", "/system/dict/1/item",
+		object("label", "New", "value", "new", "sort", 1, "status", "default"))
 	p := signedInAt(t, server, owner, "/system/dict/1")
 	p.row("new").click("button", "More actions for New")
 	p.click("menuitem", "Delete")
@@ -179,14 +186,16 @@ func TestConsoleAuditDelete(t *testing.T) {
 	p.row("new").click("button", "More actions for New")
 	p.click("menuitem", "Delete")
 	p.see("New deleted.")
-	owner.want(200, "POST", "/system/dict/1/item", object("label", "Newer", "value", "new", "sort", 1, "status", "default"))
+	owner.want(200, "POST", "/system/dict/1/item",
+		object("label", "Newer", "value", "new", "sort", 1, "status", "default"))
 	p.expect(409, "/system/audit/")
 	p.notice("New deleted.").click("button", "Undo")
 	p.see("Couldn’t undo: is already used by another dictionary item")
 	p.see("Newer")
 	owner.labels("/system/dict/1", "Newer")
 
-	keys := []string{"system", "system.dict", "system.dict.query", "system.dict.item.query", "system.dict.item.create", "system.dict.item.delete"}
+	keys := []string{"system", "system.dict", "system.dict.query", "system.dict.item.query",
+		"system.dict.item.create", "system.dict.item.delete"}
 	p = signedInAt(t, server, owner.holder(server, "cleo", keys...), "/system/dict/1")
 	p.row("new").click("button", "More actions for Newer")
 	p.click("menuitem", "Delete")
@@ -201,8 +210,10 @@ func TestConsoleAuditDelete(t *testing.T) {
 func TestConsoleAuditPeople(t *testing.T) {
 	t.Parallel()
 	server, owner, _, _ := busyOffice(t)
-	customer := owner.create("/user/list", "username", "ivy", "email", "ivy@example.org", "password", password)
-	newClient(t, server).want(200, "POST", "/api/login", object("username", "ivy", "password", password))
+	customer := owner.create("/user/list", "username", "ivy", "email", "ivy@example.org",
+		"password", password)
+	newClient(t, server).want(200, "POST", "/api/login",
+		object("username", "ivy", "password", password))
 	ann := owner.person("/admin/list", "ann").ID
 	p := signedInAt(t, server, owner, "/admin/list")
 	p.more("ann", "Activity")

@@ -59,7 +59,9 @@ func TestConsoleBulkUsers_MoveAndRoles(t *testing.T) {
 func TestConsoleBulkUsers_AllMatching(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
-	c.importCSV("username,nickname", 1, 120, func(n int) string { return fmt.Sprintf("many%03d,Many", n) })
+	c.importCSV("username,nickname", 1, 120, func(n int) string {
+		return fmt.Sprintf("many%03d,Many", n)
+	})
 	p := signedInAt(t, server, c, `/admin/list?keywordSearch=many&sorter={"username":"descend"}`)
 	p.see("many120")
 	p.click("checkbox", "Select all")

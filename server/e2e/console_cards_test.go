@@ -11,33 +11,52 @@ import (
 func everyList(t *testing.T) (*process, *client, []string) {
 	t.Helper()
 	server, c := office(t)
-	c.create("/admin/list", "username", "maximilian", "nickname", "Maximilian Berger", "email", "maximilian.berger@example.org", "mobile", "+49 30 1234567", "dept_id", 1,
-		"role_ids", []int64{c.roleWith("Accounting and reporting", "file", "file.list", "file.list.query")}, "password", password)
-	c.importCSV("username,nickname", 1, 2, func(n int) string { return fmt.Sprintf("made%d,Made", n) })
+	c.create("/admin/list", "username", "maximilian", "nickname", "Maximilian Berger", "email",
+		"maximilian.berger@example.org", "mobile", "+49 30 1234567", "dept_id", 1,
+		"role_ids",
+		[]int64{c.roleWith("Accounting and reporting", "file", "file.list", "file.list.query")},
+		"password", password)
+	c.importCSV("username,nickname", 1, 2, func(n int) string {
+		return fmt.Sprintf("made%d,Made", n)
+	})
 	signedInAs(t, server, "ann")
-	newClient(t, server).want(401, "POST", "/admin/login", object("username", "ann", "password", "wrong"))
-	c.create("/user/list", "username", "customer", "email", "customer@example.org", "password", password)
+	newClient(t, server).want(401, "POST", "/admin/login",
+		object("username", "ann", "password", "wrong"))
+	c.create("/user/list", "username", "customer", "email", "customer@example.org", "password",
+		password)
 	dict := c.dict("order_state", "badge", "Paid", "Sent")
 	c.fileGroup("Reports")
 	c.keepsText("report.txt", "text")
 	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText("old.txt", "old").ID), "")
-	c.create("/system/webhook", "url", "https://hooks.example/reeve", "types", []string{"role.*", "user.created", "user.updated", "dict.changed"}, "status", 0)
-	c.create("/system/field", "realm", "app", "key", "employment", "title", "Kind of employment", "type", "select", "options", []map[string]string{{"label": "Permanent contract", "value": "permanent"}}, "filterable", 1, "listed", 1)
-	c.create("/admin/key", "name", "Nightly export of the accounting figures", "role_ids", []int64{c.roleWith("Reports", "file.list.query")}, "networks", []string{"10.0.0.0/8", "2001:db8:1234:5678::/64"})
+	c.create("/system/webhook", "url", "https://hooks.example/reeve", "types",
+		[]string{"role.*", "user.created", "user.updated", "dict.changed"}, "status", 0)
+	c.create("/system/field", "realm", "app", "key", "employment", "title", "Kind of employment",
+		"type", "select", "options", []map[string]string{{
+			"label": "Permanent contract",
+			"value": "permanent",
+		}}, "filterable", 1, "listed", 1)
+	c.create("/admin/key", "name", "Nightly export of the accounting figures", "role_ids",
+		[]int64{c.roleWith("Reports", "file.list.query")}, "networks",
+		[]string{"10.0.0.0/8", "2001:db8:1234:5678::/64"})
 	c.create("/admin/account/key", "name", "laptop")
-	c.create("/admin/list", "username", "annabella", "email", "annabella.rodriguez@example.org", "invite", "link")
-	c.create("/user/list", "username", "invited", "invite", "link", "fields", map[string]any{"employment": "permanent"})
+	c.create("/admin/list", "username", "annabella", "email", "annabella.rodriguez@example.org",
+		"invite", "link")
+	c.create("/user/list", "username", "invited", "invite", "link", "fields",
+		map[string]any{"employment": "permanent"})
 	c.want(200, "POST", "/system/monitor/trace", object("ip", "203.0.113.1"))
 	return server, c, []string{
-		"/admin/list", "/user/list", "/admin/invite", "/user/invite", "/admin/role", "/admin/key", "/file/list?view=list", "/file/group", "/file/trash", "/system/session", "/system/loginlog", "/system/job", "/system/webhook", "/system/field",
-		"/system/monitor/request", "/system/monitor/auth", "/system/monitor/query", "/system/monitor/cache", "/system/monitor/trace",
+		"/admin/list", "/user/list", "/admin/invite", "/user/invite", "/admin/role", "/admin/key",
+		"/file/list?view=list", "/file/group", "/file/trash", "/system/session",
+		"/system/loginlog", "/system/job", "/system/webhook", "/system/field",
+		"/system/monitor/request", "/system/monitor/auth", "/system/monitor/query",
+		"/system/monitor/cache", "/system/monitor/trace",
 		dict, "/account/keys", "/account/loginlog",
 	}
 }
 
-// TestConsoleLists opens every list at the width of a desktop, where no column is covered by the actions and no e-mail
-// address of usual length is truncated, and then makes the window as narrow as phones: the list has cards, complete and
-// usable.
+// TestConsoleLists opens every list at the width of a desktop, where no column is covered by the
+// actions and no e-mail address of usual length is truncated, and then makes the window as narrow
+// as phones: the list has cards, complete and usable.
 func TestConsoleLists(t *testing.T) {
 	t.Parallel()
 	server, c, lists := everyList(t)
@@ -62,7 +81,8 @@ func TestConsoleLists(t *testing.T) {
 	}
 }
 
-// fits checks that the columns of a list fit into the window, and that e-mail addresses are not truncated.
+// fits checks that the columns of a list fit into the window, and that e-mail addresses are not
+// truncated.
 func (p *page) fits(path string) {
 	p.t.Helper()
 	var seen struct{ Beneath, Cut []string }
@@ -94,7 +114,8 @@ func (p *page) hasCards(path string, width int64) {
 		} })()`, &seen)
 	})
 	if seen.Tables > 0 || seen.Cards == 0 || len(seen.Wide) > 0 {
-		p.t.Errorf("%s, %d wide: %d tables, %d cards, cut: %q", path, width, seen.Tables, seen.Cards, seen.Wide)
+		p.t.Errorf("%s, %d wide: %d tables, %d cards, cut: %q", path, width, seen.Tables,
+			seen.Cards, seen.Wide)
 	}
 }
 

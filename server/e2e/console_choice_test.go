@@ -5,13 +5,16 @@ import (
 	"testing"
 )
 
-// TestConsolePickers_HelpdeskGivesItsRoles creates a user with a role and a department, without permission to list either.
+// TestConsolePickers_HelpdeskGivesItsRoles creates a user with a role and a department, without
+// permission to list either.
 func TestConsolePickers_HelpdeskGivesItsRoles(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	member := c.roleWith("Member", "file", "file.list")
-	desk := c.roleWith("Desk", "admin", "admin.list", "admin.list.query", "admin.list.create", "admin.list.update")
-	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d", desk), object("data_scope", "all", "grant_role_ids", []int64{member}))
+	desk := c.roleWith("Desk", "admin", "admin.list", "admin.list.query", "admin.list.create",
+		"admin.list.update")
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d", desk),
+		object("data_scope", "all", "grant_role_ids", []int64{member}))
 	c.create("/admin/list", "username", "pia", "password", password, "role_ids", []int64{desk})
 	pia := signedInAs(t, server, "pia")
 	p := signedInAt(t, server, pia, "/admin/list")
@@ -32,9 +35,11 @@ func TestConsolePickers_HelpdeskGivesItsRoles(t *testing.T) {
 func TestConsolePickers_DisabledRecords(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
-	closed, gone := c.create("/admin/dept", "name", "Closed"), c.roleWith("Gone", "file", "file.list")
+	closed, gone := c.create("/admin/dept", "name", "Closed"), c.roleWith("Gone", "file",
+		"file.list")
 	c.create("/admin/dept", "name", "Below", "parent_id", closed)
-	had := c.create("/admin/list", "username", "had", "password", password, "dept_id", closed, "role_ids", []int64{gone})
+	had := c.create("/admin/list", "username", "had", "password", password, "dept_id", closed,
+		"role_ids", []int64{gone})
 	c.want(200, "PUT", fmt.Sprintf("/admin/dept/%d", closed), object("status", 0))
 	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d", gone), object("status", 0))
 	p := signedInAt(t, server, c, fmt.Sprintf("/admin/list?dept_id=%d", closed))

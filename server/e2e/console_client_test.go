@@ -86,7 +86,8 @@ func (c *client) permissions(keys ...string) []int64 {
 func (c *client) roleWith(name string, keys ...string) (id int64) {
 	c.t.Helper()
 	id = c.create("/admin/role", "name", name, "data_scope", "all")
-	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", id), object("rule_ids", c.permissions(keys...)))
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", id),
+		object("rule_ids", c.permissions(keys...)))
 	return id
 }
 
@@ -94,7 +95,8 @@ func (c *client) roleWith(name string, keys ...string) (id int64) {
 // in as the user.
 func (c *client) holder(server *process, name string, keys ...string) *client {
 	c.t.Helper()
-	c.create("/admin/list", "username", name, "password", password, "role_ids", []int64{c.roleWith("Role of "+name, keys...)})
+	c.create("/admin/list", "username", name, "password", password, "role_ids",
+		[]int64{c.roleWith("Role of "+name, keys...)})
 	return signedInAs(c.t, server, name)
 }
 
@@ -102,7 +104,8 @@ func (c *client) holder(server *process, name string, keys ...string) *client {
 func (c *client) orderAction(key, name string) int64 {
 	c.t.Helper()
 	menu := c.create("/admin/rule", "type", 0, "key", "shop", "name", "Shop")
-	page := c.create("/admin/rule", "type", 1, "key", "shop.order", "name", "Orders", "parent_id", menu)
+	page := c.create("/admin/rule", "type", 1, "key", "shop.order", "name", "Orders", "parent_id",
+		menu)
 	return c.create("/admin/rule", "type", 2, "key", key, "name", name, "parent_id", page)
 }
 
@@ -110,7 +113,8 @@ func (c *client) orderAction(key, name string) int64 {
 func signedInAs(t testing.TB, server *process, username string) *client {
 	t.Helper()
 	c := newClient(t, server)
-	c.token = into[grant](t, c.want(200, "POST", "/admin/login", object("username", username, "password", password))).Token
+	c.token = into[grant](t,
+		c.want(200, "POST", "/admin/login", object("username", username, "password", password))).Token
 	return c
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// outlast sets the time after which a confirmation is required to a minute, the shortest, and waits until the client's
-// session requires one.
+// outlast sets the time after which a confirmation is required to a minute, the shortest, and waits
+// until the client's session requires one.
 func (c *client) outlast() {
 	c.t.Helper()
 	c.want(200, "PUT", "/system/setting", values("security.reauth_minutes", 1))
@@ -14,8 +14,8 @@ func (c *client) outlast() {
 	time.Sleep(time.Until(state.Until) + time.Second)
 }
 
-// TestConsoleConfirmation checks that a sensitive change asks for the password if the last confirmation is old, and is
-// made then.
+// TestConsoleConfirmation checks that a sensitive change asks for the password if the last
+// confirmation is old, and is made then.
 func TestConsoleConfirmation(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

@@ -46,8 +46,8 @@ func (p *page) sessionGone() {
 	})
 }
 
-// TestConsoleSessionCookie signs in, opens another tab, signs out there, and is signed out by the server, at an
-// address that browsers treat like HTTPS, and at one that they do not.
+// TestConsoleSessionCookie signs in, opens another tab, signs out there, and is signed out by the
+// server, at an address that browsers treat like HTTPS, and at one that they do not.
 func TestConsoleSessionCookie(t *testing.T) {
 	t.Parallel()
 	for name, host := range map[string]string{"the loopback": "127.0.0.1", "plain HTTP": lanName} {
@@ -63,7 +63,9 @@ func TestConsoleSessionCookie(t *testing.T) {
 			p.at("/system/loginlog")
 			p.find("heading", "Sign-in log")
 			cookie := p.session()
-			if cookie == nil || !strings.HasPrefix(cookie.Name, sessionCookie+"_") || !cookie.HTTPOnly || cookie.SameSite != network.CookieSameSiteLax || cookie.Domain != host || len(cookie.Value) < 40 {
+			if cookie == nil || !strings.HasPrefix(cookie.Name, sessionCookie+"_") ||
+				!cookie.HTTPOnly || cookie.SameSite != network.CookieSameSiteLax ||
+				cookie.Domain != host || len(cookie.Value) < 40 {
 				t.Fatalf("%+v", cookie)
 			}
 			p.forgot(cookie.Value)
@@ -112,7 +114,8 @@ func (c *client) endOthers() {
 	}
 }
 
-// TestConsoleSessionCookie_OtherUser checks that a tab does not stay with a user when another one signs in.
+// TestConsoleSessionCookie_OtherUser checks that a tab does not stay with a user when another one
+// signs in.
 func TestConsoleSessionCookie_OtherUser(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -135,14 +138,16 @@ func TestConsoleSessionCookie_OtherUser(t *testing.T) {
 // sessionName returns the name of the cookie of a user's session, over plain HTTP.
 func sessionName(c *client) string {
 	c.t.Helper()
-	name := regexp.MustCompile(sessionCookie + `_[0-9a-f]{8}`).FindString(string(c.call("GET", "/openapi.json", "").raw))
+	name := regexp.MustCompile(sessionCookie + `_[0-9a-f]{8}`).FindString(string(c.call("GET",
+		"/openapi.json", "").raw))
 	if name == "" {
 		c.t.Fatal("the document has no name of the cookie")
 	}
 	return name
 }
 
-// TestConsoleSessionCookie_MarkDiffers is about a browser that has the session, or only the mark of one.
+// TestConsoleSessionCookie_MarkDiffers is about a browser that has the session, or only the mark of
+// one.
 func TestConsoleSessionCookie_MarkDiffers(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -187,8 +192,8 @@ func TestConsoleSessionCookie_MarkDiffers(t *testing.T) {
 	})
 }
 
-// TestConsoleSignOut_ServerSilent signs out while the server does not answer: the page leaves, and ends the session when it
-// can.
+// TestConsoleSignOut_ServerSilent signs out while the server does not answer: the page leaves, and
+// ends the session when it can.
 func TestConsoleSignOut_ServerSilent(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -220,8 +225,8 @@ func TestConsoleSignOut_ServerSilent(t *testing.T) {
 	p.settle() // it is not asked again
 }
 
-// TestConsoleStorage_NothingSensitive opens every page, and checks all that scripts can store: preferences and the mark
-// of the session.
+// TestConsoleStorage_NothingSensitive opens every page, and checks all that scripts can store:
+// preferences and the mark of the session.
 func TestConsoleStorage_NothingSensitive(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
@@ -269,10 +274,12 @@ func TestConsoleStorage_NothingSensitive(t *testing.T) {
 	if len(stored.Session)+len(stored.Databases)+len(stored.Caches) > 0 || stored.Cookie != "" {
 		t.Errorf("besides the local storage: %+v", stored)
 	}
-	known := []string{"reeve.departments", "reeve.files", "reeve.folded", "reeve.keys", "reeve.language", "reeve.mode", "reeve.recent", "reeve.signed_in"}
+	known := []string{"reeve.departments", "reeve.files", "reeve.folded", "reeve.keys",
+		"reeve.language", "reeve.mode", "reeve.recent", "reeve.signed_in"}
 	for _, key := range slices.Sorted(maps.Keys(stored.Local)) {
 		if !slices.Contains(known, key) {
-			t.Errorf("%s is stored: %q. If it cannot be sensitive, add it to the list", key, stored.Local[key])
+			t.Errorf("%s is stored: %q. If it cannot be sensitive, add it to the list", key,
+				stored.Local[key])
 		}
 	}
 	for _, key := range []string{"reeve.mode", "reeve.recent", "reeve.signed_in"} {
@@ -284,15 +291,16 @@ func TestConsoleStorage_NothingSensitive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"ann", "Lee", "example.org", "typed", password, p.session().Value, c.token} {
+	for _, secret := range []string{"ann", "Lee", "example.org", "typed", password,
+		p.session().Value, c.token} {
 		if strings.Contains(strings.ToLower(string(whole)), strings.ToLower(secret)) {
 			t.Errorf("%q is stored: %s", secret, whole)
 		}
 	}
 }
 
-// TestConsoleAPIReference_TriesOperations sends operations from the reference: with the session, but such as need none without it,
-// so that trying to sign in does not replace it.
+// TestConsoleAPIReference_TriesOperations sends operations from the reference: with the session,
+// but such as need none without it, so that trying to sign in does not replace it.
 func TestConsoleAPIReference_TriesOperations(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

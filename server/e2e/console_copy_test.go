@@ -34,7 +34,8 @@ func TestConsoleCopy(t *testing.T) {
 	for _, way := range []struct{ name, before string }{
 		{"over plain HTTP", "delete Navigator.prototype.clipboard"},
 		{"with a clipboard", ""},
-		{"with a clipboard that is refused", "Clipboard.prototype.writeText = () => Promise.reject(new DOMException('refused', 'NotAllowedError'))"},
+		{"with a clipboard that is refused",
+			"Clipboard.prototype.writeText = () => Promise.reject(new DOMException('refused', 'NotAllowedError'))"},
 	} {
 		p := console(t, server)
 		p.before(way.before)

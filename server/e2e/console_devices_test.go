@@ -19,7 +19,8 @@ const chromeOnWindows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/5
 // inChinese makes a page show the console in Chinese.
 const inChinese = `try { localStorage.setItem('reeve.language', 'zh') } catch {}`
 
-// TestConsoleSecurityPage looks at the page, and opens its sections by their addresses and by those of earlier versions.
+// TestConsoleSecurityPage looks at the page, and opens its sections by their addresses and by those
+// of earlier versions.
 func TestConsoleSecurityPage(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -28,7 +29,8 @@ func TestConsoleSecurityPage(t *testing.T) {
 	p := signedInAt(t, server, c, "/account")
 	p.click("tab", "Security")
 	p.at("/account/security")
-	for _, heading := range []string{"Password", "Second factor", "Passkeys", "Devices", "Recent sign-ins"} {
+	for _, heading := range []string{"Password", "Second factor", "Passkeys", "Devices",
+		"Recent sign-ins"} {
 		p.find("heading", heading)
 	}
 	p.row("This device").see("Chrome on Windows")
@@ -45,7 +47,11 @@ func TestConsoleSecurityPage(t *testing.T) {
 	p.at("/account/loginlog")
 	p.row("Firefox").see("Signed in")
 
-	for was, is := range map[string]string{"password": "password", "factor": "factor", "sessions": "devices"} {
+	for was, is := range map[string]string{
+		"password": "password",
+		"factor":   "factor",
+		"sessions": "devices",
+	} {
 		p.open("/account/" + was)
 		p.at("/account/security#" + is)
 		p.see("Chrome on Windows")
@@ -122,8 +128,9 @@ func (p *page) rowFocused(text string) {
 	})
 }
 
-// deviceless makes the page take the sessions of Firefox for ones without a device. Only sessions from before an upgrade are.
-// Once it is late, the lists have a session that has ended, until something is deleted.
+// deviceless makes the page take the sessions of Firefox for ones without a device. Only sessions
+// from before an upgrade are. Once it is late, the lists have a session that has ended, until
+// something is deleted.
 const deviceless = `{
 	const real = fetch
 	globalThis.fetch = async (path, options) => {

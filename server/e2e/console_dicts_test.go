@@ -16,7 +16,9 @@ type dictItem struct {
 // case.
 func (c *client) dict(code, kind string, labels ...string) (path string) {
 	c.t.Helper()
-	d := into[struct{ ID int64 }](c.t, c.want(200, "POST", "/system/dict", object("code", code, "name", "The "+code, "type", kind)))
+	d := into[struct{ ID int64 }](c.t,
+		c.want(200, "POST", "/system/dict",
+			object("code", code, "name", "The "+code, "type", kind)))
 	path = fmt.Sprintf("/system/dict/%d", d.ID)
 	for _, label := range labels {
 		c.want(200, "POST", path+"/item", object("label", label, "value", strings.ToLower(label)))
@@ -236,7 +238,8 @@ func TestConsoleDictionary_ReadOnly(t *testing.T) {
 	reader := owner.holder(server, "clerk", "system.dict.query", "system.dict.item.query")
 	p := signedInAt(t, server, reader, path)
 	p.row("Paid").see("Yes")
-	for _, button := range []string{"New dictionary", "New item", "Edit", "Delete", "Edit Paid", "More actions for Paid", "Move Paid up"} {
+	for _, button := range []string{"New dictionary", "New item", "Edit", "Delete", "Edit Paid",
+		"More actions for Paid", "Move Paid up"} {
 		p.missing("button", button)
 	}
 	p.missing("switch", "Enable state")

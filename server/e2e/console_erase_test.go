@@ -7,13 +7,14 @@ import (
 	"testing"
 )
 
-// A person's data is downloaded and erased, with a confirmation that cannot be given by mistake; the
-// head of the change log is on the page of the system.
+// A person's data is downloaded and erased, with a confirmation that cannot be given by mistake;
+// the head of the change log is on the page of the system.
 func TestConsoleErase(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	c.want(200, "POST", "/admin/list", object("username", "ann", "nickname", "Ann Lee", "password", password))
+	c.want(200, "POST", "/admin/list",
+		object("username", "ann", "nickname", "Ann Lee", "password", password))
 	p := signedInAt(t, server, c, "/admin/list")
 	name, content := p.download(func() { p.menu("ann", "Download personal data") })
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))

@@ -13,7 +13,8 @@ func TestConsoleSecondFactor_Required(t *testing.T) {
 	c := signedIn(t, server)
 	c.factor()
 	role := c.create("/admin/role", "name", "Staff")
-	id := c.create("/admin/list", "username", "bea", "password", password, "role_ids", []int64{role})
+	id := c.create("/admin/list", "username", "bea", "password", password, "role_ids",
+		[]int64{role})
 	p := signedInAt(t, server, c, "/admin/role")
 	p.click("button", "More actions for Staff")
 	p.click("menuitem", "Edit")
@@ -32,7 +33,8 @@ func TestConsoleSecondFactor_Required(t *testing.T) {
 	q.at("/account/security#factor")
 	q.in("#factor").see("Set up a second factor in 7 days.")
 
-	c.want(200, "PUT", "/system/setting", `{"values":{"security.factor_grace_days":0,"security.require_factor":"all"}}`)
+	c.want(200, "PUT", "/system/setting",
+		`{"values":{"security.factor_grace_days":0,"security.require_factor":"all"}}`)
 	c.want(200, "POST", "/admin/list", object("username", "eve", "password", password))
 	e := console(t, server)
 	e.open("/")
@@ -42,7 +44,8 @@ func TestConsoleSecondFactor_Required(t *testing.T) {
 	e.click("button", "Go on")
 	e.see("Not set up yet.")
 	e.click("button", "Set up authenticator app")
-	e.fill("Then enter the 6-digit code that the app shows.", codeOf(t, e.value("Secret, if you can’t scan"), false))
+	e.fill("Then enter the 6-digit code that the app shows.",
+		codeOf(t, e.value("Secret, if you can’t scan"), false))
 	e.click("button", "Turn on")
 	e.dialog().click("button", "I have saved them")
 	e.gone("They are shown only once.")
@@ -51,7 +54,8 @@ func TestConsoleSecondFactor_Required(t *testing.T) {
 	e.see("Hello, eve")
 
 	bea := newClient(t, server)
-	bea.token = into[grant](t, bea.want(200, "POST", "/admin/login", object("username", "bea", "password", password))).Token
+	bea.token = into[grant](t,
+		bea.want(200, "POST", "/admin/login", object("username", "bea", "password", password))).Token
 	bea.factor()
 	c.want(200, "DELETE", fmt.Sprintf("/admin/list/%d/factor", id), "")
 	bea.factor()

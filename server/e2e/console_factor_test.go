@@ -10,7 +10,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// codeOf returns the code of an authenticator app: the present one, or the next, which is accepted already.
+// codeOf returns the code of an authenticator app: the present one, or the next, which is accepted
+// already.
 func codeOf(t testing.TB, secret string, next bool) string {
 	t.Helper()
 	at := time.Now()
@@ -33,7 +34,8 @@ func (c *client) factor() {
 
 var recoveryCode = regexp.MustCompile(`(?m)^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`)
 
-// TestConsoleSecondFactor sets up an authenticator app, signs in with it and with a recovery code, and removes it.
+// TestConsoleSecondFactor sets up an authenticator app, signs in with it and with a recovery code,
+// and removes it.
 func TestConsoleSecondFactor(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -58,7 +60,8 @@ func TestConsoleSecondFactor(t *testing.T) {
 	p.looksGood("factor-codes")
 	name, file := p.download(func() { d.click("button", "Download") })
 	codes := recoveryCode.FindAllString(string(file), -1)
-	if len(codes) != 10 || name != "recovery-codes-admin.txt" || !strings.Contains(string(file), "admin") {
+	if len(codes) != 10 || name != "recovery-codes-admin.txt" ||
+		!strings.Contains(string(file), "admin") {
 		t.Fatalf("%s: %s", name, file)
 	}
 	d.click("button", "I have saved them")
@@ -110,7 +113,8 @@ func TestConsoleSecondFactor_RemovedForOther(t *testing.T) {
 	c := signedIn(t, server)
 	id := c.create("/admin/list", "username", "bea", "password", password)
 	bea := newClient(t, server)
-	bea.token = into[grant](t, bea.want(200, "POST", "/admin/login", object("username", "bea", "password", password))).Token
+	bea.token = into[grant](t,
+		bea.want(200, "POST", "/admin/login", object("username", "bea", "password", password))).Token
 	bea.factor()
 	p := signedInAt(t, server, c, "/admin/list")
 	p.click("button", "More actions for bea")

@@ -8,18 +8,28 @@ import (
 // appFields declares a choice and a number of app users, with columns and filters.
 func (c *client) appFields() {
 	c.t.Helper()
-	options := []map[string]string{{"label": "Gold", "value": "gold"}, {"label": "Silver", "value": "silver"}}
-	c.create("/system/field", "realm", "app", "key", "tier", "title", "Tier", "type", "select", "options", options, "filterable", 1, "listed", 1, "sort", 1)
-	c.create("/system/field", "realm", "app", "key", "points", "title", "Points", "type", "number", "props", []map[string]string{{"name": "max", "value": "100"}}, "filterable", 1, "listed", 1, "sort", 2)
+	options := []map[string]string{{"label": "Gold", "value": "gold"}, {
+		"label": "Silver",
+		"value": "silver",
+	}}
+	c.create("/system/field", "realm", "app", "key", "tier", "title", "Tier", "type", "select",
+		"options", options, "filterable", 1, "listed", 1, "sort", 1)
+	c.create("/system/field", "realm", "app", "key", "points", "title", "Points", "type", "number",
+		"props", []map[string]string{{
+			"name":  "max",
+			"value": "100",
+		}}, "filterable", 1, "listed", 1, "sort", 2)
 }
 
 // fieldsOf returns the values of the custom fields of a person.
 func (c *client) fieldsOf(path string, id int64) map[string]any {
 	c.t.Helper()
-	return into[struct{ Fields map[string]any }](c.t, c.want(200, "GET", fmt.Sprintf("%s/%d", path, id), "")).Fields
+	return into[struct{ Fields map[string]any }](c.t,
+		c.want(200, "GET", fmt.Sprintf("%s/%d", path, id), "")).Fields
 }
 
-// TestConsoleFields_DeclareAndUse declares a field, sets it for an app user, and filters the list by it.
+// TestConsoleFields_DeclareAndUse declares a field, sets it for an app user, and filters the list
+// by it.
 func TestConsoleFields_DeclareAndUse(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -91,15 +101,18 @@ func TestConsoleFields_DeclareAndUse(t *testing.T) {
 	p.see("No custom fields yet.")
 }
 
-// TestConsoleFields_OfUsers enters values that the server rejects, filters by ranges and several choices, and uses
-// the lists on a phone.
+// TestConsoleFields_OfUsers enters values that the server rejects, filters by ranges and several
+// choices, and uses the lists on a phone.
 func TestConsoleFields_OfUsers(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	c.appFields()
 	for n, name := range []string{"ivy", "joe", "kay"} {
-		c.create("/user/list", "username", name, "password", password, "fields", map[string]any{"tier": []string{"gold", "silver", "gold"}[n], "points": 10 * (n + 1)})
+		c.create("/user/list", "username", name, "password", password, "fields", map[string]any{
+			"tier":   []string{"gold", "silver", "gold"}[n],
+			"points": 10 * (n + 1),
+		})
 	}
 	p := signedInAt(t, server, c, "/user/list")
 	p.click("button", "Edit ivy")
@@ -145,14 +158,21 @@ func TestConsoleFields_OfUsers(t *testing.T) {
 	p.shoot("fields-list-390")
 }
 
-// TestConsoleFields_OwnAccount changes the user's own value, and shows another that only administrators change.
+// TestConsoleFields_OwnAccount changes the user's own value, and shows another that only
+// administrators change.
 func TestConsoleFields_OwnAccount(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	c.create("/system/field", "realm", "admin", "key", "badge", "title", "Badge", "type", "input", "self_access", "read", "sort", 1)
-	c.create("/system/field", "realm", "admin", "key", "shirt", "title", "Shirt size", "type", "radio", "options", []map[string]string{{"label": "Small", "value": "s"}, {"label": "Large", "value": "l"}}, "self_access", "write", "sort", 2)
-	c.create("/system/field", "realm", "admin", "key", "start", "title", "First day", "type", "date", "self_access", "write", "sort", 3)
+	c.create("/system/field", "realm", "admin", "key", "badge", "title", "Badge", "type", "input",
+		"self_access", "read", "sort", 1)
+	c.create("/system/field", "realm", "admin", "key", "shirt", "title", "Shirt size", "type",
+		"radio", "options", []map[string]string{{
+			"label": "Small",
+			"value": "s",
+		}, {"label": "Large", "value": "l"}}, "self_access", "write", "sort", 2)
+	c.create("/system/field", "realm", "admin", "key", "start", "title", "First day", "type",
+		"date", "self_access", "write", "sort", 3)
 	c.want(200, "PUT", "/admin/list/1", object("fields", map[string]any{"badge": "Z-77"}))
 	p := signedInAt(t, server, c, "/account")
 	p.shows("Badge", "Z-77")
@@ -163,7 +183,8 @@ func TestConsoleFields_OwnAccount(t *testing.T) {
 	p.shoot("fields-own")
 	p.click("button", "Save")
 	p.see("Saved.")
-	if got := c.fieldsOf("/admin/list", 1); got["shirt"] != "l" || got["badge"] != "Z-77" || got["start"] != "2025-05-08" {
+	if got := c.fieldsOf("/admin/list", 1); got["shirt"] != "l" || got["badge"] != "Z-77" ||
+		got["start"] != "2025-05-08" {
 		t.Errorf("the fields are %v", got)
 	}
 	p.width(390)
@@ -176,9 +197,12 @@ func TestConsoleFields_Duplicates(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	field := c.create("/system/field", "realm", "app", "key", "card", "title", "Card", "type", "input")
-	c.create("/user/list", "username", "ivy", "password", password, "fields", map[string]any{"card": "one"})
-	joe := c.create("/user/list", "username", "joe", "password", password, "fields", map[string]any{"card": "One"})
+	field := c.create("/system/field", "realm", "app", "key", "card", "title", "Card", "type",
+		"input")
+	c.create("/user/list", "username", "ivy", "password", password, "fields",
+		map[string]any{"card": "one"})
+	joe := c.create("/user/list", "username", "joe", "password", password, "fields",
+		map[string]any{"card": "One"})
 	c.want(200, "PUT", fmt.Sprintf("/system/field/%d", field), object("unique", 1))
 	p := signedInAt(t, server, c, "/system/field")
 	p.see("Duplicate values: 1")
@@ -186,7 +210,8 @@ func TestConsoleFields_Duplicates(t *testing.T) {
 	p.shoot("fields-duplicates")
 	p.click("link", fmt.Sprintf("Record #%d", joe))
 	p.see("One")
-	c.want(200, "PUT", fmt.Sprintf("/user/list/%d", joe), object("fields", map[string]any{"card": "two"}))
+	c.want(200, "PUT", fmt.Sprintf("/user/list/%d", joe),
+		object("fields", map[string]any{"card": "two"}))
 	p.open("/system/field")
 	p.click("button", "Check again: Card")
 	p.row("Card").see("Ready")
@@ -209,12 +234,14 @@ func TestConsoleFields_InChinese(t *testing.T) {
 	p.looksGood("zh-fields-form")
 }
 
-// TestConsoleFields_Required creates a user with a required, unique field, for which imports have a column.
+// TestConsoleFields_Required creates a user with a required, unique field, for which imports have a
+// column.
 func TestConsoleFields_Required(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	c.create("/system/field", "realm", "admin", "key", "badge", "title", "Badge", "type", "input", "required", 1, "unique", 1)
+	c.create("/system/field", "realm", "admin", "key", "badge", "title", "Badge", "type", "input",
+		"required", 1, "unique", 1)
 	c.want(200, "PUT", "/admin/list/1", object("fields", map[string]any{"badge": "Z-77"}))
 	p := signedInAt(t, server, c, "/admin/list")
 	p.click("button", "New user")

@@ -73,7 +73,8 @@ func TestConsoleFiles_Filters(t *testing.T) {
 	c.keepsText("alpha.txt", "a text")
 	c.keepsText("beta.png", smallPicture(t))
 	gamma := c.keepsText("gamma.txt", "a longer text")
-	c.want(200, "PUT", fmt.Sprintf("/file/list?ids=%d", gamma.ID), object("public", 1, "group_id", c.fileGroup("Papers").ID))
+	c.want(200, "PUT", fmt.Sprintf("/file/list?ids=%d", gamma.ID),
+		object("public", 1, "group_id", c.fileGroup("Papers").ID))
 	p := signedInAt(t, server, c, "/file/list")
 	grid := p.in(".file-grid")
 	grid.see("gamma.txt")
@@ -98,7 +99,8 @@ func TestConsoleFiles_Filters(t *testing.T) {
 	p.open("/file/list")
 	p.choose("Sort by", "Name, A to Z")
 	p.until("be in order", func() error {
-		return evaluate(p, `(() => { if (!/alpha[^]*beta[^]*gamma/.test(css(document, '.file-grid').innerText)) throw new Error('it is not') })()`, nil)
+		return evaluate(p,
+			`(() => { if (!/alpha[^]*beta[^]*gamma/.test(css(document, '.file-grid').innerText)) throw new Error('it is not') })()`, nil)
 	})
 	p.click("radio", "List")
 	p.see("a few seconds ago")
@@ -121,7 +123,8 @@ func TestConsoleFiles_HostileNames(t *testing.T) {
 		f := c.keepsText("text.txt", "text")
 		c.want(200, "PUT", fmt.Sprintf("/file/list/%d", f.ID), object("name", name))
 	}
-	c.want(200, "POST", "/file/group", object("name", strings.Repeat("w", 100), "describe", strings.Repeat("d", 1000)))
+	c.want(200, "POST", "/file/group",
+		object("name", strings.Repeat("w", 100), "describe", strings.Repeat("d", 1000)))
 	p := signedInAt(t, server, c, "/file/list")
 	for _, view := range []string{"grid", "list"} {
 		for _, width := range []int64{1440, 320} {
@@ -291,7 +294,8 @@ func TestConsoleFiles_OutsideDataScope(t *testing.T) {
 	c.keepsText("one.txt", "one")
 	c.keepsText("two.txt", "two")
 	c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", gone.ID), "")
-	clerk := c.holder(server, "clerk", "file", "file.list", "file.list.query", "file.list.create", "file.trash", "file.trash.query")
+	clerk := c.holder(server, "clerk", "file", "file.list", "file.list.query", "file.list.create",
+		"file.trash", "file.trash.query")
 	c.want(200, "PUT", "/admin/role/2", object("data_scope", "self"))
 	p := signedInAt(t, server, clerk, "/file/list")
 	p.see("No files here")

@@ -89,7 +89,8 @@ func TestConsoleFilesUpload(t *testing.T) {
 	p.appears(".file-groups [aria-current][title=Papers]") // the URL changes before the page does
 	refused := onDisk(t, "refused.bin", "\x00\x01\x02\x03")
 	p.expect(415, "/file/list")
-	p.upload(onDisk(t, "notes.txt", "some notes"), onDisk(t, "picture.png", smallPicture(t)), refused)
+	p.upload(onDisk(t, "notes.txt", "some notes"), onDisk(t, "picture.png", smallPicture(t)),
+		refused)
 	p.see("2 uploaded · 1 failed")
 	p.row("refused.bin").see("Refused.bin has the type application/octet-stream, which is not allowed")
 	p.in(".file-grid").see("notes.txt")
@@ -142,10 +143,12 @@ func TestConsoleFilesCancel(t *testing.T) {
 	p := signedInAt(t, server, c, "/file/list")
 	p.see("No files here")
 	slow := []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: 100_000}}
-	send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
+	send(p, network.EmulateNetworkConditionsByRule,
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
 	var paths []string
 	for n := range 5 {
-		paths = append(paths, onDisk(t, fmt.Sprintf("large %d.txt", n), strings.Repeat("many words ", 200_000)))
+		paths = append(paths,
+			onDisk(t, fmt.Sprintf("large %d.txt", n), strings.Repeat("many words ", 200_000)))
 	}
 	p.upload(paths...)
 	p.row("large 2.txt").see(" of 2.1 MiB")
@@ -174,8 +177,10 @@ func TestConsoleFilesPreview(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	c.keepsText("bytes.bin", "\x00\x01\x02\x03")
-	c.keepsText("paper.pdf", "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF")
-	c.keepsText("drawing.svg", `<svg xmlns="http://www.w3.org/2000/svg"><script>top.harmed = true</script></svg>`)
+	c.keepsText("paper.pdf",
+		"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF")
+	c.keepsText("drawing.svg",
+		`<svg xmlns="http://www.w3.org/2000/svg"><script>top.harmed = true</script></svg>`)
 	c.keepsText("page.html", "<!doctype html><script>top.harmed = true</script>Hello")
 	c.keepsText("long.txt", strings.Repeat("words\n", 60_000))
 	c.keepsText("picture.png", smallPicture(t))
@@ -285,7 +290,9 @@ func TestConsoleFileDetails(t *testing.T) {
 		t.Errorf("the record is %+v", got)
 	}
 
-	if name, content := p.download(func() { p.dialog().click("button", "Download") }); name != "theirs.txt" || string(content) != "some notes" {
+	if name, content := p.download(func() {
+		p.dialog().click("button", "Download")
+	}); name != "theirs.txt" || string(content) != "some notes" {
 		t.Errorf("%s was saved with %q", name, content)
 	}
 	p.dialog().click("button", "Delete")

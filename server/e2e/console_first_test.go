@@ -59,9 +59,14 @@ func TestConsoleFirstSignIn(t *testing.T) {
 
 	// While the server hashes the password, the page shows progress.
 	late := func(ms float64) {
-		send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-			MatchedNetworkConditions: []*network.Conditions{{Latency: ms, DownloadThroughput: -1, UploadThroughput: -1}},
-		})
+		send(p, network.EmulateNetworkConditionsByRule,
+			network.EmulateNetworkConditionsByRuleParams{
+				MatchedNetworkConditions: []*network.Conditions{{
+					Latency:            ms,
+					DownloadThroughput: -1,
+					UploadThroughput:   -1,
+				}},
+			})
 	}
 	late(3000)
 	p.click("button", "Sign in")
@@ -96,7 +101,8 @@ func TestConsoleNextSteps(t *testing.T) {
 	p.audit()
 	p.width(1440)
 	var from time.Time
-	if err := evaluate(p, `performance.getEntriesByType('resource').filter((e) => e.name.includes('/system/monitor/stats')).map((e) => new URL(e.name).searchParams.get('from'))[0]`, &from); err != nil || time.Since(from) > 20*time.Minute {
+	if err := evaluate(p,
+		`performance.getEntriesByType('resource').filter((e) => e.name.includes('/system/monitor/stats')).map((e) => new URL(e.name).searchParams.get('from'))[0]`, &from); err != nil || time.Since(from) > 20*time.Minute {
 		t.Errorf("the figures of an installation made just now begin at %v: %v", from, err)
 	}
 	p.click("link", "Create departments")
@@ -104,7 +110,8 @@ func TestConsoleNextSteps(t *testing.T) {
 
 	c.create("/admin/dept", "name", "Sales")
 	c.want(200, "PUT", "/system/setting", values("site.title", "Our place"))
-	clerk := c.holder(server, "clerk", "system", "system.info", "system.setting", "system.setting.query")
+	clerk := c.holder(server, "clerk", "system", "system.info", "system.setting",
+		"system.setting.query")
 	c.want(200, "GET", "/system/backup", "")
 	p.open("/")
 	p.see("5 of 6 done")

@@ -12,7 +12,8 @@ func TestConsoleFlags(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	group := c.create("/system/setting-group", "key", "shop", "title", "Shop", "public", true)
-	flag := c.create("/system/setting", "key", "checkout", "title", "New checkout", "type", "flag", "group_id", group)
+	flag := c.create("/system/setting", "key", "checkout", "title", "New checkout", "type", "flag",
+		"group_id", group)
 	evaluate := func() string {
 		return string(c.call("POST", "/ofrep/v1/evaluate/flags/shop.checkout", `{}`).raw)
 	}
@@ -35,10 +36,12 @@ func TestConsoleFlags(t *testing.T) {
 	p.click("radio", "One variant")
 	p.press("Ctrl+S")
 	p.see("Saved: 1.")
-	if got := evaluate(); !strings.Contains(got, `"reason":"TARGETING_MATCH","variant":"on","value":true`) {
+	if got := evaluate(); !strings.Contains(got,
+		`"reason":"TARGETING_MATCH","variant":"on","value":true`) {
 		t.Errorf("it evaluates to %s", got)
 	}
-	stored := into[struct{ Values string }](t, c.want(200, "GET", fmt.Sprintf("/system/setting/%d", flag), "")).Values
+	stored := into[struct{ Values string }](t,
+		c.want(200, "GET", fmt.Sprintf("/system/setting/%d", flag), "")).Values
 	if !strings.Contains(stored, `"from":"2026-01-31T10:30:00Z"`) { // the browser's time zone is UTC
 		t.Errorf("stored: %s", stored)
 	}
@@ -50,13 +53,14 @@ func TestConsoleFlags(t *testing.T) {
 	p.shoot("flag-1440")
 }
 
-// TestConsoleFlags_PermissionToSaveIsEnough edits a rule without permission to list roles, departments,
-// users and groups.
+// TestConsoleFlags_PermissionToSaveIsEnough edits a rule without permission to list roles,
+// departments, users and groups.
 func TestConsoleFlags_PermissionToSaveIsEnough(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	group := c.create("/system/setting-group", "key", "shop", "title", "Shop")
-	flag := c.create("/system/setting", "key", "checkout", "title", "New checkout", "type", "flag", "group_id", group)
+	flag := c.create("/system/setting", "key", "checkout", "title", "New checkout", "type", "flag",
+		"group_id", group)
 	c.create("/user/role", "name", "Customer")
 	role := c.roleWith("Saver", "system.setting", "system.setting.query", "system.setting.save")
 	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d", role), object("data_scope", "all"))
@@ -79,7 +83,8 @@ func TestConsoleFlags_PermissionToSaveIsEnough(t *testing.T) {
 	for _, name := range []string{"Clerk", "Customer", "Sales"} {
 		p.see(name)
 	}
-	stored := into[struct{ Values string }](t, c.want(200, "GET", fmt.Sprintf("/system/setting/%d", flag), "")).Values
+	stored := into[struct{ Values string }](t,
+		c.want(200, "GET", fmt.Sprintf("/system/setting/%d", flag), "")).Values
 	if !strings.Contains(stored, `"users":[1]`) {
 		t.Errorf("stored: %s", stored)
 	}

@@ -26,7 +26,8 @@ func (p *page) title(want string) {
 func (p *page) focused(is string) {
 	p.t.Helper()
 	p.until("have the focus where "+is, func() error {
-		return evaluate(p, fmt.Sprintf("((e) => { if (!(%s)) throw new Error('it is at ' + e.outerHTML.slice(0, 200)) })(document.activeElement)", is), nil)
+		return evaluate(p,
+			fmt.Sprintf("((e) => { if (!(%s)) throw new Error('it is at ' + e.outerHTML.slice(0, 200)) })(document.activeElement)", is), nil)
 	})
 }
 
@@ -55,7 +56,8 @@ func TestConsoleFrame(t *testing.T) {
 	p.audit()
 	p.click("menuitem", "Dark")
 	p.until("be dark", func() error {
-		return evaluate(p, "(() => { if (getComputedStyle(document.documentElement).colorScheme !== 'dark') throw new Error('it is light') })()", nil)
+		return evaluate(p,
+			"(() => { if (getComputedStyle(document.documentElement).colorScheme !== 'dark') throw new Error('it is light') })()", nil)
 	})
 	p.width(320)
 	p.settle()
@@ -102,7 +104,8 @@ func TestConsolePalette(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	c.want(200, "POST", "/admin/list", object("username", "wilma", "nickname", "Wilma <b>Stone</b>", "password", password))
+	c.want(200, "POST", "/admin/list",
+		object("username", "wilma", "nickname", "Wilma <b>Stone</b>", "password", password))
 	p := signedInAt(t, server, c, "/system/loginlog")
 	p.settle()
 	p.press("Ctrl+K")
@@ -155,7 +158,8 @@ func TestConsolePalette(t *testing.T) {
 	p.settle()
 	p.press("Ctrl+K")
 	p.see("Commands")
-	if text := p.in("dialog").text(); strings.Contains(text, "New user") || strings.Contains(text, "Sign-in log") || !strings.Contains(text, "Sessions") {
+	if text := p.in("dialog").text(); strings.Contains(text, "New user") ||
+		strings.Contains(text, "Sign-in log") || !strings.Contains(text, "Sessions") {
 		t.Errorf("it offers\n%s", text)
 	}
 	p.write("wilm") // no request is sent that would be denied
@@ -204,7 +208,13 @@ func TestConsoleHeldKey(t *testing.T) {
 	p.settle()
 	key := func(does input.DispatchKeyEventType, repeat bool) {
 		p.t.Helper()
-		params := input.DispatchKeyEventParams{Type: does, Key: "/", Code: "Slash", WindowsVirtualKeyCode: 191, AutoRepeat: &repeat}
+		params := input.DispatchKeyEventParams{
+			Type:                  does,
+			Key:                   "/",
+			Code:                  "Slash",
+			WindowsVirtualKeyCode: 191,
+			AutoRepeat:            &repeat,
+		}
 		if does == input.DispatchKeyEventTypeKeyDown {
 			params.Text = "/"
 		}
@@ -253,13 +263,14 @@ func TestConsoleRestart(t *testing.T) {
 	p.click("button", "Save")
 	p.see("Saved.")
 	p.find("button", "Typed before") // in the frame, too
-	if info := into[struct{ Info struct{ Nickname string } }](t, c.want(200, "GET", "/admin/info", "")); info.Info.Nickname != "Typed before" {
+	if info := into[struct{ Info struct{ Nickname string } }](t,
+		c.want(200, "GET", "/admin/info", "")); info.Info.Nickname != "Typed before" {
 		t.Errorf("the server has %q", info.Info.Nickname)
 	}
 }
 
-// TestConsoleRestart_RetriesMissedRequests checks that, when the server is back, failed requests are
-// sent again and scripts that could not be loaded are loaded.
+// TestConsoleRestart_RetriesMissedRequests checks that, when the server is back, failed requests
+// are sent again and scripts that could not be loaded are loaded.
 func TestConsoleRestart_RetriesMissedRequests(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -327,7 +338,8 @@ func TestConsoleWindows_SignOutInOther(t *testing.T) {
 	server := start(t, t.TempDir())
 	p := signedInAt(t, server, signedIn(t, server), "/system/session?page=1")
 	p.row("This device")
-	if err := evaluate(p, "document.body.appendChild(document.createElement('iframe')).contentWindow.localStorage.removeItem('reeve.signed_in')", nil); err != nil {
+	if err := evaluate(p,
+		"document.body.appendChild(document.createElement('iframe')).contentWindow.localStorage.removeItem('reeve.signed_in')", nil); err != nil {
 		t.Fatal(err)
 	}
 	p.at("/?back=%2Fconsole%2Fsystem%2Fsession%3Fpage%3D1")
@@ -357,7 +369,8 @@ func TestConsoleUpgrade_OlderConsoleOpen(t *testing.T) {
 	p := signedInAt(t, server, signedIn(t, server), "/system/session")
 	p.row("This device")
 	p.settle()
-	if err := evaluate(p, "document.querySelector('script[type=importmap]').textContent = '{\"imports\":{\"older\":\"older\"}}'", nil); err != nil {
+	if err := evaluate(p,
+		"document.querySelector('script[type=importmap]').textContent = '{\"imports\":{\"older\":\"older\"}}'", nil); err != nil {
 		t.Fatal(err)
 	}
 	p.offline(true)

@@ -16,14 +16,20 @@ type factorWords struct {
 }
 
 var factorTexts = []factorWords{
-	{"en", "Username, email address or mobile number", "Password", "Your account", "Authenticator app", "Current password", "Set up authenticator app", "6-digit code that the app shows", "Turn on",
-		"I have saved them", "They are shown only once.", "Sign out", "You have signed out.", "Code from the app, or a recovery code", "Continue", "is wrong", "Create new recovery codes", "Turn off authenticator app", "Turn off", "Authenticator app turned off."},
+	{"en", "Username, email address or mobile number", "Password", "Your account",
+		"Authenticator app", "Current password", "Set up authenticator app",
+		"6-digit code that the app shows", "Turn on",
+		"I have saved them", "They are shown only once.", "Sign out", "You have signed out.",
+		"Code from the app, or a recovery code", "Continue", "is wrong",
+		"Create new recovery codes", "Turn off authenticator app", "Turn off",
+		"Authenticator app turned off."},
 	{"zh-CN", "用户名、邮箱地址或手机号", "密码", "您的账号", "身份验证器", "当前密码", "设置身份验证器", "应用显示的 6 位验证码", "启用",
-		"我已保存", "恢复代码仅显示一次。", "退出登录", "您已退出登录。", "应用中的验证码，或恢复代码", "继续", "错误", "重新生成恢复代码", "停用身份验证器", "停用", "已停用身份验证器。"},
+		"我已保存", "恢复代码仅显示一次。", "退出登录", "您已退出登录。", "应用中的验证码，或恢复代码", "继续", "错误", "重新生成恢复代码",
+		"停用身份验证器", "停用", "已停用身份验证器。"},
 }
 
-// TestPagesForASecondFactor sets up an authenticator app, signs in with it, and turns it off, without JavaScript in the
-// pages and in both languages.
+// TestPagesForASecondFactor sets up an authenticator app, signs in with it, and turns it off,
+// without JavaScript in the pages and in both languages.
 func TestPagesForASecondFactor(t *testing.T) {
 	t.Parallel()
 	for _, w := range factorTexts {
@@ -31,10 +37,12 @@ func TestPagesForASecondFactor(t *testing.T) {
 			t.Parallel()
 			server := start(t, t.TempDir())
 			c := signedIn(t, server)
-			c.want(200, "PUT", "/system/setting", values("app.pages", true, "app.second_factor", true, "site.title", "Shop"))
+			c.want(200, "PUT", "/system/setting",
+				values("app.pages", true, "app.second_factor", true, "site.title", "Shop"))
 			c.create("/user/list", "username", "ann", "password", password)
 			p := console(t, server)
-			send(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": w.language}})
+			send(p, network.SetExtraHTTPHeaders,
+				network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": w.language}})
 			signIn := func() {
 				p.visit(p.base + "/app/sign-in")
 				p.fill(w.signInName, "ann")
@@ -64,7 +72,8 @@ func TestPagesForASecondFactor(t *testing.T) {
 			p.see(w.once)
 			p.looksGood("hosted-factor-codes-" + w.language)
 			var recovery []string
-			if err := evaluate(p, "[...document.querySelectorAll('.codes code')].map((e) => e.innerText)", &recovery); err != nil || len(recovery) != 10 {
+			if err := evaluate(p,
+				"[...document.querySelectorAll('.codes code')].map((e) => e.innerText)", &recovery); err != nil || len(recovery) != 10 {
 				t.Fatalf("%q, %v", recovery, err)
 			}
 			p.click("link", w.saved)

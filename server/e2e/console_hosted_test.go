@@ -16,25 +16,38 @@ type hostedWords struct {
 }
 
 var hostedTexts = []hostedWords{
-	{"en", "Username", "Email address", "Password", "Confirm password", "Create account", "Your account", "Edit profile", "Display name", "Save", "Profile saved.",
-		"Change password", "Current password", "New password", "Confirm new password", "Password changed.", "Sessions", "This device", "Back to your account", "Sign out", "You have signed out.",
-		"Forgot your password?", "Username or email address", "Send link", "Check your email", "Sign in", "Username, email address or mobile number", "Wrong username or password", "Delete account", "Account deleted.", "Passwords don't match."},
+	{"en", "Username", "Email address", "Password", "Confirm password", "Create account",
+		"Your account", "Edit profile", "Display name", "Save", "Profile saved.",
+		"Change password", "Current password", "New password", "Confirm new password",
+		"Password changed.", "Sessions", "This device", "Back to your account", "Sign out",
+		"You have signed out.",
+		"Forgot your password?", "Username or email address", "Send link", "Check your email",
+		"Sign in", "Username, email address or mobile number", "Wrong username or password",
+		"Delete account", "Account deleted.", "Passwords don't match."},
 	{"zh-CN", "用户名", "邮箱地址", "密码", "确认密码", "注册", "您的账号", "编辑资料", "昵称", "保存", "资料已保存。",
 		"修改密码", "当前密码", "新密码", "确认新密码", "密码已修改。", "会话", "当前设备", "返回您的账号", "退出登录", "您已退出登录。",
-		"忘记密码？", "用户名或邮箱地址", "发送链接", "请查收邮件", "登录", "用户名、邮箱地址或手机号", "用户名或密码错误", "注销账号", "账号已注销。", "两次输入的密码不一致。"},
+		"忘记密码？", "用户名或邮箱地址", "发送链接", "请查收邮件", "登录", "用户名、邮箱地址或手机号", "用户名或密码错误", "注销账号", "账号已注销。",
+		"两次输入的密码不一致。"},
 }
 
-// TestPagesForAppUsers registers, changes everything about the account, and deletes it, in both languages.
+// TestPagesForAppUsers registers, changes everything about the account, and deletes it, in both
+// languages.
 func TestPagesForAppUsers(t *testing.T) {
 	t.Parallel()
 	for _, words := range hostedTexts {
 		t.Run(words.language, func(t *testing.T) {
 			t.Parallel()
 			server, c, post := withMail(t)
-			c.want(200, "PUT", "/system/setting", values("app.pages", true, "app.registration", true, "site.title", "Shop", "site.contact", "help@example.org"))
-			options := []map[string]string{{"label": "Gold", "value": "g"}, {"label": "Silver", "value": "s"}}
+			c.want(200, "PUT", "/system/setting",
+				values("app.pages", true, "app.registration", true, "site.title", "Shop",
+					"site.contact", "help@example.org"))
+			options := []map[string]string{{"label": "Gold", "value": "g"}, {
+				"label": "Silver",
+				"value": "s",
+			}}
 			for _, more := range [][]any{
-				{"key", "company", "title", "Company", "type", "input", "required", 1, "describe", "As on the bill"},
+				{"key", "company", "title", "Company", "type", "input", "required", 1, "describe",
+					"As on the bill"},
 				{"key", "tags", "title", "Tags", "type", "checkbox", "options", options},
 				{"key", "tier", "title", "Tier", "type", "select", "options", options},
 				{"key", "about", "title", "About", "type", "textarea"},
@@ -42,7 +55,8 @@ func TestPagesForAppUsers(t *testing.T) {
 				c.create("/system/field", append(more, "realm", "app", "self_access", "write")...)
 			}
 			p := console(t, server)
-			send(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": words.language}})
+			send(p, network.SetExtraHTTPHeaders,
+				network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": words.language}})
 			p.registers(&words)
 			p.changes(&words)
 			p.forgets(&words)
@@ -177,13 +191,15 @@ func TestPagesEndASession(t *testing.T) {
 	second.find("heading", "Sign in")
 }
 
-// TestPagesSolveTheChallenge also where browsers have no cryptography: at another name than localhost, over
-// plain HTTP.
+// TestPagesSolveTheChallenge also where browsers have no cryptography: at another name than
+// localhost, over plain HTTP.
 func TestPagesSolveTheChallenge(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	c.want(200, "PUT", "/system/setting", values("app.pages", true, "app.registration", true, "app.registration_challenge", true, "security.login_tries", 3))
+	c.want(200, "PUT", "/system/setting",
+		values("app.pages", true, "app.registration", true, "app.registration_challenge", true,
+			"security.login_tries", 3))
 	p := console(t, server)
 	p.base = strings.Replace(server.url, "127.0.0.1", lanName, 1)
 	p.watch.also = p.base

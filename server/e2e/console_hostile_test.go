@@ -44,7 +44,9 @@ func hostileWorld(t *testing.T) (*process, *client) {
 	t.Helper()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	c.want(200, "PUT", "/admin/info", object("nickname", filling(hostile[0].text, 64), "email", strings.Repeat("{name}'&", 8)+"@x.example"))
+	c.want(200, "PUT", "/admin/info",
+		object("nickname", filling(hostile[0].text, 64), "email",
+			strings.Repeat("{name}'&", 8)+"@x.example"))
 	c.want(200, "PUT", "/system/setting", values("site.title", filling(hostile[1].text, 60)))
 	var options []map[string]string
 	for n := range hostile {
@@ -55,9 +57,13 @@ func hostileWorld(t *testing.T) (*process, *client) {
 		c.hostilePermissions(n)
 		c.hostileSettings(n, options)
 		c.hostileFields(n, options)
-		path := fmt.Sprintf("/system/dict/%d", c.create("/system/dict", "code", strings.Repeat("c", 60)+fmt.Sprint(n), "name", told(n, 100), "type", []string{"default", "badge", "tag"}[n%3], "describe", filling(h.text, 1000)))
+		path := fmt.Sprintf("/system/dict/%d",
+			c.create("/system/dict", "code", strings.Repeat("c", 60)+fmt.Sprint(n), "name",
+				told(n, 100), "type", []string{"default", "badge", "tag"}[n%3], "describe",
+				filling(h.text, 1000)))
 		for i := range hostile {
-			c.want(200, "POST", path+"/item", object("label", told(i, 200), "value", told(i, 200), "status", "error"))
+			c.want(200, "POST", path+"/item",
+				object("label", told(i, 200), "value", told(i, 200), "status", "error"))
 		}
 		group := c.create("/file/group", "name", told(n, 100), "describe", filling(h.text, 1000))
 		name := strings.NewReplacer("/", "∕", `"`, "”", `\`, "").Replace(told(n, 250))
@@ -66,8 +72,12 @@ func hostileWorld(t *testing.T) (*process, *client) {
 		if n%3 == 0 {
 			c.want(200, "DELETE", fmt.Sprintf("/file/list/%d", c.keepsText(name, h.text).ID), "")
 		}
-		c.create("/system/webhook", "url", fmt.Sprintf("https://%s.example/%d?%s", strings.Repeat("w", 60), n, strings.Repeat("W", 1900)), "description", told(n, 200), "types", []string{"role.*", "user.*", "*"}, "status", 0)
-		c.create("/admin/key", "name", told(n, 64), "role_ids", []int64{2}, "networks", []string{"10.0.0.0/8", "2001:db8:1234:5678:9abc:def0:1234:5678", "2001:db8::/32"})
+		c.create("/system/webhook", "url",
+			fmt.Sprintf("https://%s.example/%d?%s", strings.Repeat("w", 60), n,
+				strings.Repeat("W", 1900)), "description", told(n, 200), "types",
+			[]string{"role.*", "user.*", "*"}, "status", 0)
+		c.create("/admin/key", "name", told(n, 64), "role_ids", []int64{2}, "networks",
+			[]string{"10.0.0.0/8", "2001:db8:1234:5678:9abc:def0:1234:5678", "2001:db8::/32"})
 		c.hostileCalls(server, n)
 	}
 	return server, c
@@ -75,36 +85,53 @@ func hostileWorld(t *testing.T) (*process, *client) {
 
 func (c *client) hostilePeople(n int) {
 	text := hostile[n].text
-	dept := c.create("/admin/dept", "name", told(n, 64), "leader", filling(text, 64), "parent_id", n)
+	dept := c.create("/admin/dept", "name", told(n, 64), "leader", filling(text, 64), "parent_id",
+		n)
 	roles := []int64{}
 	for i := range 3 {
-		roles = append(roles, c.create("/admin/role", "name", fmt.Sprintf("%d%s", i, told(n, 63)), "description", filling(text, 1000), "grant_role_ids", roles))
+		roles = append(roles,
+			c.create("/admin/role", "name", fmt.Sprintf("%d%s", i, told(n, 63)), "description",
+				filling(text, 1000), "grant_role_ids", roles))
 	}
 	name := strings.Repeat("_-.W", 7) + fmt.Sprint(n)
-	c.create("/admin/list", "username", name, "nickname", told(n, 64), "email", fmt.Sprintf("%s%d@%s.example", strings.Repeat("{names}$&'", 6), n, strings.Repeat("x", 40)),
-		"mobile", "+4"+strings.Repeat("(", 28), "dept_id", dept, "role_ids", roles, "password", password)
+	c.create("/admin/list", "username", name, "nickname", told(n, 64), "email",
+		fmt.Sprintf("%s%d@%s.example", strings.Repeat("{names}$&'", 6), n, strings.Repeat("x", 40)),
+		"mobile", "+4"+strings.Repeat("(", 28), "dept_id", dept, "role_ids", roles, "password",
+		password)
 	c.create("/user/list", "username", name, "nickname", told(n, 64), "password", password)
 }
 
 func (c *client) hostilePermissions(n int) {
 	text := hostile[n].text
 	key := fmt.Sprintf("a%d.%s", n, strings.Repeat("k", 90))
-	parent := c.create("/admin/rule", "type", 0, "key", fmt.Sprintf("a%d", n), "name", told(n, 64), "icon", filling(text, 11), "local", filling(text, 11))
-	page := c.create("/admin/rule", "type", 1, "key", key, "name", told(n, 64), "path", "/system/info", "icon", text[:min(len(text), 30)], "local", filling(text, 100), "parent_id", parent)
+	parent := c.create("/admin/rule", "type", 0, "key", fmt.Sprintf("a%d", n), "name", told(n, 64),
+		"icon", filling(text, 11), "local", filling(text, 11))
+	page := c.create("/admin/rule", "type", 1, "key", key, "name", told(n, 64), "path",
+		"/system/info", "icon", text[:min(len(text), 30)], "local", filling(text, 100),
+		"parent_id", parent)
 	c.create("/admin/rule", "type", 2, "key", key+".do", "name", told(n, 64), "parent_id", page)
-	c.want(422, "POST", "/admin/rule", object("type", 1, "key", "z", "name", "z", "path", "javascript:window.hit=1"))
+	c.want(422, "POST", "/admin/rule",
+		object("type", 1, "key", "z", "name", "z", "path", "javascript:window.hit=1"))
 }
 
 func (c *client) hostileSettings(n int, options []map[string]string) {
 	text := hostile[n].text
-	group := c.create("/system/setting-group", "key", strings.Repeat("g", 60)+fmt.Sprint(n), "title", told(n, 100), "remark", filling(text, 1000))
-	props := []map[string]string{{"name": "placeholder", "value": filling(text, 1000)}, {"name": "unit", "value": filling(text, 1000)}}
+	group := c.create("/system/setting-group", "key", strings.Repeat("g", 60)+fmt.Sprint(n),
+		"title", told(n, 100), "remark", filling(text, 1000))
+	props := []map[string]string{{"name": "placeholder", "value": filling(text, 1000)}, {
+		"name":  "unit",
+		"value": filling(text, 1000),
+	}}
 	values := map[string]string{
-		"input": filling(text, 250), "textarea": filling(text, 1000), "number": strings.Repeat("9", 64), "radio": told(n, 48), "select": told(n, 48),
-		"checkbox": "[" + quote(told(n, 48)) + "]", "json": object("k", filling(text, 1000)), "secret": text, "date": "", "image": "",
+		"input": filling(text, 250), "textarea": filling(text, 1000),
+		"number": strings.Repeat("9", 64), "radio": told(n, 48), "select": told(n, 48),
+		"checkbox": "[" + quote(told(n, 48)) + "]", "json": object("k", filling(text, 1000)),
+		"secret": text, "date": "", "image": "",
 	}
 	for _, kind := range slices.Sorted(maps.Keys(values)) { // in this order, since a test deletes the first
-		described := []any{"group_id", group, "key", kind + strings.Repeat("k", 55), "title", told(n, 100), "describe", filling(text, 1000), "type", kind, "values", values[kind], "props", props}
+		described := []any{"group_id", group, "key", kind + strings.Repeat("k", 55), "title",
+			told(n, 100), "describe", filling(text, 1000), "type", kind, "values", values[kind],
+			"props", props}
 		if strings.Contains("radio select checkbox", kind) {
 			described = append(described, "options", options)
 		}
@@ -117,8 +144,16 @@ func (c *client) hostileFields(n int, options []map[string]string) {
 	c.t.Helper()
 	text := hostile[n].text
 	kind := []string{"input", "textarea", "select", "checkbox", "json"}[n%5]
-	value := map[string]any{"input": filling(text, 250), "textarea": filling(text, 1000), "select": told(n, 48), "checkbox": []string{told(n, 48)}, "json": map[string]string{"k": filling(text, 500)}}[kind]
-	described := []any{"key", fmt.Sprintf("k%d_%s", n, strings.Repeat("k", 28)), "title", told(n, 100), "describe", filling(text, 1000), "type", kind, "listed", 1, "self_access", "write", "sort", n}
+	value := map[string]any{
+		"input":    filling(text, 250),
+		"textarea": filling(text, 1000),
+		"select":   told(n, 48),
+		"checkbox": []string{told(n, 48)},
+		"json":     map[string]string{"k": filling(text, 500)},
+	}[kind]
+	described := []any{"key", fmt.Sprintf("k%d_%s", n, strings.Repeat("k", 28)), "title",
+		told(n, 100), "describe", filling(text, 1000), "type", kind, "listed", 1, "self_access",
+		"write", "sort", n}
 	if kind == "select" || kind == "checkbox" {
 		described = append(described, "options", options)
 	}
@@ -127,7 +162,9 @@ func (c *client) hostileFields(n int, options []map[string]string) {
 	}
 	for realm, path := range map[string]string{"admin": "/admin/list/1", "app": "/user/list/1"} {
 		c.create("/system/field", append(described, "realm", realm)...)
-		c.want(200, "PUT", path, object("fields", map[string]any{fmt.Sprintf("k%d_%s", n, strings.Repeat("k", 28)): value}))
+		c.want(200, "PUT", path,
+			object("fields",
+				map[string]any{fmt.Sprintf("k%d_%s", n, strings.Repeat("k", 28)): value}))
 	}
 }
 
@@ -135,7 +172,9 @@ func (c *client) hostileFields(n int, options []map[string]string) {
 func (c *client) hostileCalls(server *process, n int) {
 	c.t.Helper()
 	other := newClient(c.t, server)
-	other.extra["User-Agent"] = strings.Map(func(r rune) rune { return min(r, 0x7e) }, filling(hostile[n].text, 2000))
+	other.extra["User-Agent"] = strings.Map(func(r rune) rune {
+		return min(r, 0x7e)
+	}, filling(hostile[n].text, 2000))
 	other.want(401, "POST", "/admin/login", object("username", told(n, 64), "password", "wrong"))
 	if n < 8 { // an eleventh session would end the first
 		other.signIn(password)
@@ -157,7 +196,8 @@ func (p *page) harmless(what string) {
 		for _, harm := range found {
 			p.t.Errorf("%s, %d wide: %s", what, width, harm)
 		}
-		p.shoot(fmt.Sprintf("%s-%d", strings.NewReplacer(" ", "-", "/", "-", "?", "-", "=", "-").Replace(what), width))
+		p.shoot(fmt.Sprintf("%s-%d",
+			strings.NewReplacer(" ", "-", "/", "-", "?", "-", "=", "-").Replace(what), width))
 	}
 	p.width(1440)
 }
@@ -187,37 +227,60 @@ const lookForHarm = `(() => {
 // panels are the panels that open on each page, with the steps to open them: a selector is
 // clicked at its first match, =text clicks a text, and 'text is typed.
 var panels = map[string][][]string{
-	"/":                                 {{".frame-search", "'1"}, {".frame-own"}},
-	"/admin/list":                       {{"=New user", "#dept_id"}, {"=New user", "#role_ids"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Sessions"}, {"[aria-label^='More actions for _']", "=Check access", "[role=dialog] input"}, {"[aria-label='Select all']", "=Delete"}},
-	"/user/list":                        {{"[aria-label='More filters']", ".ant-popover .ant-select"}, {"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Delete"}},
-	"/admin/role":                       {{"tr[data-row-key='2'] .ant-btn"}, {"tr[data-row-key='7'] .ant-btn", "=Data scope"}, {"[aria-label^='More actions for 0']", "=Edit", "=History"}, {"[aria-label^='More actions for 0']", "=Delete"}},
-	"/admin/rule":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 1']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 1']", "=Delete"}},
-	"/admin/dept":                       {{"[aria-label='Expand all']"}, {"[aria-label^='More actions for 0']", "=Edit", "#parent_id"}, {"[aria-label^='More actions for 0']", "=Delete"}},
-	"/admin/key":                        {{"=New API key", "#role_ids"}, {"[aria-label^='Edit ']", "=History"}, {"[aria-label^='More actions for']", "=Rotate"}, {"[aria-label^='More actions for']", "=Check a permission"}, {"[aria-label='Select all']", "=Delete"}},
-	"/user/list/1":                      {{"=Edit"}},
-	"/system/field":                     {{"=New field", "#type"}, {"[aria-label^='Edit 2']"}, {"[aria-label^='Edit 3']", "=History"}, {"[aria-label^='More actions for 1']", "=Delete"}},
-	"/system/dict":                      {},
-	"/system/dict/1":                    {{"=API usage"}, {"=Edit"}, {"[aria-label^='Edit 1']"}, {"[aria-label^='More actions for 1']", "=Delete"}},
-	"/system/dict/3":                    {{"[aria-label^='Edit 5']"}},
-	"/system/setting":                   {},
-	"/system/setting?keywordSearch=g0.": {},
-	"/system/setting?keywordSearch=g7.": {},
+	"/": {{".frame-search", "'1"}, {".frame-own"}},
+	"/admin/list": {{"=New user", "#dept_id"}, {"=New user", "#role_ids"},
+		{"[aria-label^='Edit _']"}, {"[aria-label^='More actions for _']", "=Sessions"},
+		{"[aria-label^='More actions for _']", "=Check access", "[role=dialog] input"},
+		{"[aria-label='Select all']", "=Delete"}},
+	"/user/list": {{"[aria-label='More filters']",
+		".ant-popover .ant-select"}, {"[aria-label^='Edit _']"},
+		{"[aria-label^='More actions for _']", "=Delete"}},
+	"/admin/role": {{"tr[data-row-key='2'] .ant-btn"},
+		{"tr[data-row-key='7'] .ant-btn", "=Data scope"},
+		{"[aria-label^='More actions for 0']", "=Edit", "=History"},
+		{"[aria-label^='More actions for 0']", "=Delete"}},
+	"/admin/rule": {{"[aria-label='Expand all']"},
+		{"[aria-label^='More actions for 1']", "=Edit", "#parent_id"},
+		{"[aria-label^='More actions for 1']", "=Delete"}},
+	"/admin/dept": {{"[aria-label='Expand all']"},
+		{"[aria-label^='More actions for 0']", "=Edit", "#parent_id"},
+		{"[aria-label^='More actions for 0']", "=Delete"}},
+	"/admin/key": {{"=New API key", "#role_ids"},
+		{"[aria-label^='Edit ']", "=History"}, {"[aria-label^='More actions for']", "=Rotate"},
+		{"[aria-label^='More actions for']", "=Check a permission"},
+		{"[aria-label='Select all']", "=Delete"}},
+	"/user/list/1": {{"=Edit"}},
+	"/system/field": {{"=New field", "#type"}, {"[aria-label^='Edit 2']"},
+		{"[aria-label^='Edit 3']", "=History"}, {"[aria-label^='More actions for 1']", "=Delete"}},
+	"/system/dict": {},
+	"/system/dict/1": {{"=API usage"}, {"=Edit"}, {"[aria-label^='Edit 1']"},
+		{"[aria-label^='More actions for 1']", "=Delete"}},
+	"/system/dict/3":                             {{"[aria-label^='Edit 5']"}},
+	"/system/setting":                            {},
+	"/system/setting?keywordSearch=g0.":          {},
+	"/system/setting?keywordSearch=g7.":          {},
 	"/system/setting?define=1&keywordSearch=g6.": {{"[aria-label^='Edit ggg'][aria-label*='.select']"}, {"[aria-label^='Delete ggg']"}, {"=Edit group"}, {".ant-select"}},
 	"/file/list?view=list":                       {{"[aria-label^='More actions for']", "=Details"}, {"[aria-label^='More actions for']", "=Move", "[role=dialog] input"}, {"[aria-label^='More actions for']", "=Delete"}, {".file-row"}},
-	"/file/group":                                {{"=Edit"}, {"[aria-label^='More actions for ']", "=Delete"}},
-	"/file/trash":                                {{"[aria-label^='More actions for ']", "=Delete permanently"}},
-	"/system/monitor/request":                    {{"tbody a"}},
-	"/system/monitor/trace":                      {},
-	"/system/monitor/auth":                       {},
-	"/system/session":                            {{"=Sign out"}},
-	"/system/webhook":                            {{"=New webhook", "#types"}, {"[aria-label^='More actions for']", "=Delete"}},
-	"/system/webhook/1":                          {{"=Edit"}, {"[aria-label^='More actions for']", "=Replay events"}, {"[aria-label^='More actions for']", "=Rotate secret"}},
-	"/system/audit":                              {{"[data-seq]"}},
-	"/system/audit?collection=role":              {{"[data-seq]"}},
-	"/account/security":                          {{"[aria-label^='Rename ']"}, {"[aria-label^='More actions for ']", "=Forget"}},
-	"/account/activity":                          {},
-	"/account/keys":                              {{"=New API key"}},
-	"/account":                                   {},
+	"/file/group": {{"=Edit"},
+		{"[aria-label^='More actions for ']", "=Delete"}},
+	"/file/trash": {{"[aria-label^='More actions for ']",
+		"=Delete permanently"}},
+	"/system/monitor/request": {{"tbody a"}},
+	"/system/monitor/trace":   {},
+	"/system/monitor/auth":    {},
+	"/system/session":         {{"=Sign out"}},
+	"/system/webhook": {{"=New webhook", "#types"},
+		{"[aria-label^='More actions for']", "=Delete"}},
+	"/system/webhook/1": {{"=Edit"},
+		{"[aria-label^='More actions for']", "=Replay events"},
+		{"[aria-label^='More actions for']", "=Rotate secret"}},
+	"/system/audit":                 {{"[data-seq]"}},
+	"/system/audit?collection=role": {{"[data-seq]"}},
+	"/account/security": {{"[aria-label^='Rename ']"},
+		{"[aria-label^='More actions for ']", "=Forget"}},
+	"/account/activity": {},
+	"/account/keys":     {{"=New API key"}},
+	"/account":          {},
 }
 
 // poke performs the steps that open a panel.
@@ -238,7 +301,9 @@ func (p *page) poke(steps []string) {
 // first clicks the element that an expression returns.
 func (p *page) first(expression string) {
 	p.t.Helper()
-	p.hit("click "+expression, func() (runtime.RemoteObjectID, error) { return element(p, expression) })
+	p.hit("click "+expression, func() (runtime.RemoteObjectID, error) {
+		return element(p, expression)
+	})
 }
 
 // TestConsoleOverHostileTexts opens every page and its panels on a server whose texts are

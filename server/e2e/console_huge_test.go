@@ -13,7 +13,8 @@ import (
 const most = 6000
 
 // many runs writes, one request each, several at a time.
-func (c *client) many(from, to int, write func(n int) (path, body string), made func(n int, id int64)) {
+func (c *client) many(from, to int, write func(n int) (path, body string),
+	made func(n int, id int64)) {
 	c.t.Helper()
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -84,10 +85,12 @@ func (p *page) act(what string, do func()) {
 		Elements int
 		Longest  float64
 	}
-	if err := evaluate(p, "({ Elements: document.querySelectorAll('*').length, Longest: window.longest })", &seen); err != nil {
+	if err := evaluate(p,
+		"({ Elements: document.querySelectorAll('*').length, Longest: window.longest })", &seen); err != nil {
 		p.fatalf("%s: %v", what, err)
 	}
-	p.t.Logf("%-32s %6d elements, %5.0f ms between frames at most, %s in all", what, seen.Elements, seen.Longest, took.Round(time.Millisecond))
+	p.t.Logf("%-32s %6d elements, %5.0f ms between frames at most, %s in all", what, seen.Elements,
+		seen.Longest, took.Round(time.Millisecond))
 	if seen.Elements > most {
 		p.t.Errorf("%s: the page has %d elements, more than %d", what, seen.Elements, most)
 	}
@@ -157,7 +160,8 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 		if n < all/10 {
 			kind = 0
 		}
-		return object("name", fmt.Sprintf("Permission %d.", n), "key", fmt.Sprintf("h%d", n), "parent_id", parent, "type", kind, "show", 0, "sort", 1000+n)
+		return object("name", fmt.Sprintf("Permission %d.", n), "key", fmt.Sprintf("h%d", n),
+			"parent_id", parent, "type", kind, "show", 0, "sort", 1000+n)
 	})
 	role := c.create("/admin/role", "name", "Holder")
 	leaf := fmt.Sprintf(" %d.", all-1)
@@ -167,7 +171,10 @@ func TestConsoleOverHugeTrees(t *testing.T) {
 	}
 	last := fmt.Sprintf(" %d.", deepest)
 
-	for path, noun := range map[string]string{"/admin/dept": "Department", "/admin/rule": "Permission"} {
+	for path, noun := range map[string]string{
+		"/admin/dept": "Department",
+		"/admin/rule": "Permission",
+	} {
 		t.Run(noun, func(t *testing.T) {
 			p := huge(t, server, c)
 			p.load(path, func() { p.find("button", "Expand all"); p.in(".tree").see("") })
@@ -240,13 +247,17 @@ func TestConsoleOverHugeLists(t *testing.T) {
 	c := signedIn(t, server)
 	path := c.dict("huge", "tag")
 	c.many(0, all, func(n int) (string, string) {
-		return path + "/item", object("label", fmt.Sprintf("Item %d.", n), "value", fmt.Sprint(n), "sort", n*10)
+		return path + "/item", object("label", fmt.Sprintf("Item %d.", n), "value", fmt.Sprint(n),
+			"sort", n*10)
 	}, func(int, int64) {})
 	group := c.group("huge")
 	c.many(0, 300, func(n int) (string, string) {
-		return "/system/setting", define(group, fmt.Sprintf("key%d", n), []string{"input", "textarea", "number", "switch", "json"}[n%5], "1")
+		return "/system/setting", define(group, fmt.Sprintf("key%d", n),
+			[]string{"input", "textarea", "number", "switch", "json"}[n%5], "1")
 	}, func(int, int64) {})
-	c.importCSV("username,nickname", 1, 1000, func(n int) string { return fmt.Sprintf("user%d,Person %d", n, n) })
+	c.importCSV("username,nickname", 1, 1000, func(n int) string {
+		return fmt.Sprintf("user%d,Person %d", n, n)
+	})
 
 	t.Run("dictionary", func(t *testing.T) {
 		p := huge(t, server, c)

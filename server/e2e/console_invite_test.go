@@ -57,11 +57,12 @@ func (c *client) invited(username, email string) int64 {
 // signsIn reports whether a user can sign in with a password.
 func signsIn(t *testing.T, server *process, username, secret string) bool {
 	t.Helper()
-	return newClient(t, server).call("POST", "/admin/login", object("username", username, "password", secret)).status == 200
+	return newClient(t, server).call("POST", "/admin/login",
+		object("username", username, "password", secret)).status == 200
 }
 
-// TestConsoleInvitation creates a user with an invitation, renews it on its page, accepts it, and makes a
-// password reset link.
+// TestConsoleInvitation creates a user with an invitation, renews it on its page, accepts it, and
+// makes a password reset link.
 func TestConsoleInvitation(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -113,7 +114,8 @@ func TestConsoleInvitation(t *testing.T) {
 	p.dialog().click("button", "Create link")
 	reset := p.link("Password reset link for \u2068nora\u2069")
 	accept(t, server, reset, "another long secret")
-	if signsIn(t, server, "nora", "a long enough secret") || !signsIn(t, server, "nora", "another long secret") {
+	if signsIn(t, server, "nora", "a long enough secret") ||
+		!signsIn(t, server, "nora", "another long secret") {
 		t.Error("the password was not replaced")
 	}
 }
@@ -147,8 +149,10 @@ func TestConsoleInvitations_Batch(t *testing.T) {
 	for _, name := range []string{"tara", "theo"} {
 		c.invited(name, "")
 	}
-	c.create("/admin/list", "username", "tess", "nickname", "=1+1", "email", "tess@example.org", "invite", "link")
-	p := signedInAt(t, server, c, "/admin/list?keywordSearch=t&sorter=%7B%22username%22:%22ascend%22%7D")
+	c.create("/admin/list", "username", "tess", "nickname", "=1+1", "email", "tess@example.org",
+		"invite", "link")
+	p := signedInAt(t, server, c,
+		"/admin/list?keywordSearch=t&sorter=%7B%22username%22:%22ascend%22%7D")
 	p.see("tess")
 	p.click("checkbox", "Select all")
 	p.click("button", "Invite")
@@ -201,7 +205,8 @@ func TestConsoleInvitations_Batch(t *testing.T) {
 	p.confirm("Revoke")
 	p.see("2 invitations revoked.")
 	p.gone("tara")
-	if left := invitationsOf(c, "/admin/invite"); strings.Contains(left, "tara") || strings.Contains(left, "theo") {
+	if left := invitationsOf(c, "/admin/invite"); strings.Contains(left, "tara") ||
+		strings.Contains(left, "theo") {
 		t.Errorf("left: %s", left)
 	}
 }
@@ -230,7 +235,8 @@ func TestConsoleAppInvitations(t *testing.T) {
 	p.dialog().click("button", "Create link")
 	link := p.link("Invitation for \u2068ivy\u2069")
 	accept(t, server, link, "a long enough secret")
-	newClient(t, server).want(200, "POST", "/api/login", object("username", "ivy", "password", "a long enough secret"))
+	newClient(t, server).want(200, "POST", "/api/login",
+		object("username", "ivy", "password", "a long enough secret"))
 
 	c.create("/user/list", "username", "iris", "invite", "link")
 	p.open("/user/invite")

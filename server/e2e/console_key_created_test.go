@@ -5,14 +5,16 @@ import (
 	"testing"
 )
 
-// TestConsoleKey_UsersThatItCreated names the key on the pages of the users that it created, and its users when it
-// is deleted.
+// TestConsoleKey_UsersThatItCreated names the key on the pages of the users that it created, and
+// its users when it is deleted.
 func TestConsoleKey_UsersThatItCreated(t *testing.T) {
 	t.Parallel()
 	server, c, _ := withMail(t)
-	key := into[struct{ Token string }](t, c.want(200, "POST", "/admin/account/key", object("name", "script")))
+	key := into[struct{ Token string }](t,
+		c.want(200, "POST", "/admin/account/key", object("name", "script")))
 	program := withKey(t, server, key.Token)
-	user := program.create("/admin/list", "username", "nora", "email", "nora@example.org", "invite", "mail")
+	user := program.create("/admin/list", "username", "nora", "email", "nora@example.org",
+		"invite", "mail")
 	customer := program.create("/user/list", "username", "cay", "password", password)
 
 	p := signedInAt(t, server, c, fmt.Sprintf("/user/list/%d", customer))

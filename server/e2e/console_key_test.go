@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// token returns the API key that is shown once, and closes the dialog. Nothing of the page keeps it.
+// token returns the API key that is shown once, and closes the dialog. Nothing of the page keeps
+// it.
 func (p *page) token() (token string) {
 	p.t.Helper()
 	d := p.dialog()
@@ -41,7 +42,8 @@ func (p *page) forgot(secret string) {
 	p.t.Helper()
 	p.until("forget the secret", func() error {
 		var found bool
-		err := evaluate(p, fmt.Sprintf(`[document.documentElement.outerHTML, location.href, JSON.stringify(history.state), JSON.stringify({ ...localStorage }), document.cookie,
+		err := evaluate(p,
+			fmt.Sprintf(`[document.documentElement.outerHTML, location.href, JSON.stringify(history.state), JSON.stringify({ ...localStorage }), document.cookie,
 			JSON.stringify({ ...sessionStorage }), ...[...document.querySelectorAll('input, textarea')].map((e) => e.value)].some((text) => text?.includes(%s))`, quote(secret)), &found)
 		if err == nil && found {
 			err = errors.New("it is there")
@@ -57,7 +59,8 @@ func withKey(t *testing.T, server *process, token string) *client {
 	return c
 }
 
-// TestConsoleKey creates a key for a program in the form, uses it, and disables, rotates and deletes it.
+// TestConsoleKey creates a key for a program in the form, uses it, and disables, rotates and
+// deletes it.
 func TestConsoleKey(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
@@ -88,7 +91,8 @@ func TestConsoleKey(t *testing.T) {
 	d.fill("On a date", time.Now().AddDate(0, 0, 60).Format(time.DateOnly))
 	p.press("Enter")
 	p.looksGood("key-date")
-	d.choose("Expires", fmt.Sprintf("In 30 days (%s)", time.Now().AddDate(0, 0, 30).Format(time.DateOnly)))
+	d.choose("Expires",
+		fmt.Sprintf("In 30 days (%s)", time.Now().AddDate(0, 0, 30).Format(time.DateOnly)))
 	p.expect(422, "/admin/key")
 	d.click("button", "Create")
 	d.see(`contains "nonsense"`)
@@ -100,7 +104,8 @@ func TestConsoleKey(t *testing.T) {
 	token := p.token()
 
 	row := p.row("deploy")
-	for _, text := range []string{"Active", "Until 20", "admin", "Dictionary reader", "127.0.0.1", "10.0.0.0/8", "Never", token[:8]} {
+	for _, text := range []string{"Active", "Until 20", "admin", "Dictionary reader", "127.0.0.1",
+		"10.0.0.0/8", "Never", token[:8]} {
 		row.see(text)
 	}
 	key := into[struct {
@@ -216,17 +221,19 @@ func TestConsoleOwnKey(t *testing.T) {
 	p.see("You have no API keys yet.")
 }
 
-// TestConsoleKeyList checks search, filters, deleting several, keys that need an owner, and that a user
-// sees only the keys of owners in the data scope.
+// TestConsoleKeyList checks search, filters, deleting several, keys that need an owner, and that a
+// user sees only the keys of owners in the data scope.
 func TestConsoleKeyList(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	reader := c.roleWith("Dictionary reader", "system.dict", "system.dict.query")
-	ann := c.holder(server, "ann", "admin", "admin.key", "admin.key.query", "admin.key.create", "admin.key.delete", "system.dict", "system.dict.query")
+	ann := c.holder(server, "ann", "admin", "admin.key", "admin.key.query", "admin.key.create",
+		"admin.key.delete", "system.dict", "system.dict.query")
 	ann.create("/admin/key", "name", "metrics", "role_ids", []int64{reader})
 	for n := range 6 {
-		c.create("/admin/key", "name", fmt.Sprintf("batch-%d", n), "role_ids", []int64{reader}, "networks", []string{"10.0.0.0/8", "192.0.2.7", "2001:db8:1234:5678::/64"})
+		c.create("/admin/key", "name", fmt.Sprintf("batch-%d", n), "role_ids", []int64{reader},
+			"networks", []string{"10.0.0.0/8", "192.0.2.7", "2001:db8:1234:5678::/64"})
 	}
 	c.create("/admin/account/key", "name", "laptop")
 	c.want(200, "PUT", "/admin/list/2/status", object("status", 0))
@@ -257,7 +264,8 @@ func TestConsoleKeyList(t *testing.T) {
 
 	own := c.create("/admin/role", "name", "Own records")
 	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d", own), object("data_scope", "self"))
-	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", own), object("rule_ids", c.permissions("admin", "admin.key", "admin.key.query")))
+	c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", own),
+		object("rule_ids", c.permissions("admin", "admin.key", "admin.key.query")))
 	c.create("/admin/list", "username", "ben", "password", password, "role_ids", []int64{own})
 	ben := signedInAs(t, server, "ben")
 	ben.create("/admin/account/key", "name", "phone")
@@ -284,7 +292,8 @@ func TestConsoleKeyInActivity(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	writer := c.roleWith("Writer", "system.dict", "system.dict.query", "system.dict.create")
-	token := into[struct{ Token string }](t, c.want(200, "POST", "/admin/key", object("name", "deploy", "role_ids", []int64{writer}))).Token
+	token := into[struct{ Token string }](t,
+		c.want(200, "POST", "/admin/key", object("name", "deploy", "role_ids", []int64{writer}))).Token
 	program := withKey(t, server, token)
 	a := program.want(200, "POST", "/system/dict", object("code", "colour", "name", "Colour"))
 	c.want(200, "POST", "/admin/key/1/rotate", "")

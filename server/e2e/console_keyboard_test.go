@@ -64,14 +64,15 @@ func (p *page) walk() {
 // astray is an expression for the focused element if it is outside the dialog.
 const astray = `((d, e) => d.contains(e) ? '' : 'at ' + e.outerHTML.slice(0, 200))(dialog().closest('.ant-drawer, .ant-modal-wrap, .ant-popover'), document.activeElement)`
 
-// unentered is an expression for the focused element of a dialog that has a field, if it is not the first one.
+// unentered is an expression for the focused element of a dialog that has a field, if it is not the
+// first one.
 const unentered = `((d, e) => {
 	const first = [...d.querySelectorAll('input, textarea, [role=switch]')].find((f) => shown(f) && f.tabIndex >= 0 && !f.matches(':disabled, [readonly]'))
 	return !first || first === e ? '' : 'at ' + e.outerHTML.slice(0, 200) + ' instead of ' + first.outerHTML.slice(0, 200)
 })(dialog(), document.activeElement)`
 
-// keepsFocus opens a dialog by a button and Enter: the focus moves into its first field, stays in it,
-// and returns to the button when Escape closes it. Then it opens it again, for its lists.
+// keepsFocus opens a dialog by a button and Enter: the focus moves into its first field, stays in
+// it, and returns to the button when Escape closes it. Then it opens it again, for its lists.
 func (p *page) keepsFocus(opener string) {
 	p.t.Helper()
 	var button runtime.RemoteObjectID
@@ -98,7 +99,8 @@ func (p *page) keepsFocus(opener string) {
 	p.settle()
 	p.until("have the focus in the first field of what "+opener+" opens", check(unentered))
 	var stops int
-	if err := evaluate(p, "dialog().querySelectorAll('a[href], button, input, textarea, [tabindex]').length", &stops); err != nil {
+	if err := evaluate(p,
+		"dialog().querySelectorAll('a[href], button, input, textarea, [tabindex]').length", &stops); err != nil {
 		p.fatalf("count: %v", err)
 	}
 	for _, key := range []string{"Tab", "Shift+Tab"} {
@@ -111,15 +113,16 @@ func (p *page) keepsFocus(opener string) {
 	}
 	p.press("Escape")
 	p.until("have the focus at "+opener+" again", func() error {
-		return on(p, button, "function () { if (uppermost()) throw new Error('it is still open'); if (document.activeElement !== this) throw new Error('it is at ' + document.activeElement.outerHTML.slice(0, 200)) }", nil)
+		return on(p, button,
+			"function () { if (uppermost()) throw new Error('it is still open'); if (document.activeElement !== this) throw new Error('it is at ' + document.activeElement.outerHTML.slice(0, 200)) }", nil)
 	})
 }
 
 // lists are the selects of a dialog that have a list.
 const lists = `[...dialog().querySelectorAll('.ant-select:not(.ant-select-disabled) input[role=combobox]')].filter((e) => shown(e))`
 
-// leavesLists opens each list of the dialog that a button opens, after choosing its first option if it is one for
-// several: Tab moves on, which closes the list and chooses nothing.
+// leavesLists opens each list of the dialog that a button opens, after choosing its first option if
+// it is one for several: Tab moves on, which closes the list and chooses nothing.
 func (p *page) leavesLists(opener string) {
 	p.t.Helper()
 	p.click("button", opener)
@@ -156,7 +159,8 @@ func (p *page) leavesLists(opener string) {
 		before := chosen()
 		p.press("Tab")
 		p.until("leave the list", func() error {
-			return evaluate(p, "((e) => { if (e === document.activeElement || e.getAttribute('aria-expanded') === 'true') throw new Error('it is still there') })("+e+")", nil)
+			return evaluate(p,
+				"((e) => { if (e === document.activeElement || e.getAttribute('aria-expanded') === 'true') throw new Error('it is still there') })("+e+")", nil)
 		})
 		if after := chosen(); after != before {
 			p.t.Errorf("%s, list %d: Tab has chosen %q after %q", opener, i, after, before)
@@ -168,7 +172,8 @@ func (p *page) leavesLists(opener string) {
 			return nil
 		}
 		var discards bool
-		if evaluate(p, "(() => { const b = uppermost()?.querySelector('.ant-btn-dangerous'); b?.click(); return !!b })()", &discards) == nil && !discards {
+		if evaluate(p,
+			"(() => { const b = uppermost()?.querySelector('.ant-btn-dangerous'); b?.click(); return !!b })()", &discards) == nil && !discards {
 			p.press("Escape") // the first may close a list of texts
 			p.settle()
 		}
@@ -180,14 +185,16 @@ func (p *page) leavesLists(opener string) {
 func (p *page) named() {
 	p.t.Helper()
 	tree := send(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-	uses := append([]string{"button", "link", "menuitem", "tab", "switch", "checkbox", "radio", "slider"}, fields...)
+	uses := append([]string{"button", "link", "menuitem", "tab", "switch", "checkbox", "radio",
+		"slider"}, fields...)
 	for _, node := range tree.Nodes {
 		if !node.Ignored && slices.Contains(uses, said(node.Role)) && said(node.Name) == "" {
 			p.t.Errorf("a %s has no name", said(node.Role))
 		}
 	}
 	var icons []string
-	if err := evaluate(p, `[...document.querySelectorAll('.anticon[role=img]')].filter((e) => e.classList.contains('anticon-' + e.ariaLabel)).map((e) => e.parentElement.outerHTML.slice(0, 200))`, &icons); err != nil {
+	if err := evaluate(p,
+		`[...document.querySelectorAll('.anticon[role=img]')].filter((e) => e.classList.contains('anticon-' + e.ariaLabel)).map((e) => e.parentElement.outerHTML.slice(0, 200))`, &icons); err != nil {
 		p.fatalf("look at the icons: %v", err)
 	}
 	if len(icons) > 0 {
@@ -205,12 +212,17 @@ func TestConsoleKeyboard(t *testing.T) {
 	c.want(200, "DELETE", fmt.Sprintf("/file/list?ids=%d", kept.ID), "")
 	c.dict("colours", "tag")
 	openers := map[string][]string{
-		"/admin/list": {"New user"}, "/user/list": {"New app user"}, "/admin/role": {"New role"}, "/user/role": {"New role"},
-		"/admin/rule": {"New permission"}, "/user/rule": {"New permission"}, "/admin/dept": {"New department"}, "/admin/key": {"New API key"},
-		"/file/list": {"notes.txt"}, "/file/group": {"New folder"}, "/file/trash": nil, "/system/dict": {"New dictionary", "New item"},
-		"/system/setting?define=1": {"New group", "New setting"}, "/system/field": {"New field"}, "/system/webhook": {"New webhook"},
+		"/admin/list": {"New user"}, "/user/list": {"New app user"}, "/admin/role": {"New role"},
+		"/user/role":  {"New role"},
+		"/admin/rule": {"New permission"}, "/user/rule": {"New permission"},
+		"/admin/dept": {"New department"}, "/admin/key": {"New API key"},
+		"/file/list": {"notes.txt"}, "/file/group": {"New folder"}, "/file/trash": nil,
+		"/system/dict":             {"New dictionary", "New item"},
+		"/system/setting?define=1": {"New group", "New setting"}, "/system/field": {"New field"},
+		"/system/webhook":       {"New webhook"},
 		"/system/monitor/trace": {"Start trace"}, "/account": {"Change photo"},
-		"/": nil, "/system/session": nil, "/system/loginlog": nil, "/system/info": nil, "/system/monitor/request": nil, "/account/security": nil, "/account/activity": nil,
+		"/": nil, "/system/session": nil, "/system/loginlog": nil, "/system/info": nil,
+		"/system/monitor/request": nil, "/account/security": nil, "/account/activity": nil,
 	}
 	for at, opened := range openers {
 		t.Run(strings.ReplaceAll(at[1:], "/", "-"), func(t *testing.T) {

@@ -34,8 +34,8 @@ func (p *page) do(expression string) {
 	}
 }
 
-// TestConsoleLiveTakeover checks that the tab that takes over the stream continues where the other one
-// has stopped.
+// TestConsoleLiveTakeover checks that the tab that takes over the stream continues where the other
+// one has stopped.
 func TestConsoleLiveTakeover(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
@@ -68,8 +68,8 @@ func (c *client) renames(username string) func(name string) {
 	}
 }
 
-// TestConsoleLiveHidden checks that a hidden tab, which has the stream, passes changes on, and reloads
-// only when it is visible again.
+// TestConsoleLiveHidden checks that a hidden tab, which has the stream, passes changes on, and
+// reloads only when it is visible again.
 func TestConsoleLiveHidden(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
@@ -96,8 +96,8 @@ func TestConsoleLiveHidden(t *testing.T) {
 	hidden.row("Ann Two")
 }
 
-// TestConsoleLiveSessionEnds checks that the windows of a session that is ended elsewhere lead to the
-// sign-in page.
+// TestConsoleLiveSessionEnds checks that the windows of a session that is ended elsewhere lead to
+// the sign-in page.
 func TestConsoleLiveSessionEnds(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
@@ -126,8 +126,9 @@ func TestConsoleLiveSessionEnds(t *testing.T) {
 	owner.streams(1)
 }
 
-// TestConsoleLivePositionGone checks that a page loads its data again if the server no longer has the
-// position up to which the page has received changes: its data directory was replaced by an older copy.
+// TestConsoleLivePositionGone checks that a page loads its data again if the server no longer has
+// the position up to which the page has received changes: its data directory was replaced by an
+// older copy.
 func TestConsoleLivePositionGone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

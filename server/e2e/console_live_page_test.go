@@ -5,12 +5,13 @@ import (
 	"testing"
 )
 
-// TestConsoleLiveOwn checks that a page does not reload a second time after its own change, while another
-// tab of the same session does show it.
+// TestConsoleLiveOwn checks that a page does not reload a second time after its own change, while
+// another tab of the same session does show it.
 func TestConsoleLiveOwn(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
-	dora := owner.holder(server, "dora", "admin", "admin.role", "admin.role.query", "admin.role.update")
+	dora := owner.holder(server, "dora", "admin", "admin.role", "admin.role.query",
+		"admin.role.update")
 	role := fmt.Sprintf("/admin/role/%d", owner.named("/admin/role", "Role of dora").ID)
 	p := console(t, server)
 	first, closeFirst := p.tab(owner.token, "/admin/role")
@@ -40,7 +41,8 @@ func TestConsoleLivePerson(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
 	path := fmt.Sprintf("/admin/list/%d", owner.person("/admin/list", "ann").ID)
-	dora := owner.holder(server, "dora", "admin", "admin.list", "admin.list.query", "admin.list.update")
+	dora := owner.holder(server, "dora", "admin", "admin.list", "admin.list.query",
+		"admin.list.update")
 	rename := dora.renames("ann")
 	p := signedInAt(t, server, owner, path)
 	owner.streams(1)
@@ -70,7 +72,9 @@ func TestConsoleLivePerson(t *testing.T) {
 
 	p.click("tab", "Permissions")
 	p.see("Permissions (3)")
-	owner.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", owner.named("/admin/role", "Clerk").ID), object("rule_ids", owner.permissions("admin", "admin.list")))
+	owner.want(200, "PUT",
+		fmt.Sprintf("/admin/role/%d/rule", owner.named("/admin/role", "Clerk").ID),
+		object("rule_ids", owner.permissions("admin", "admin.list")))
 	p.see("Permissions (2)")
 
 	p.click("tab", "Activity")

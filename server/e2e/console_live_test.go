@@ -8,11 +8,17 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab opens another tab in the profile of a page, signed in with a token or, for "", as the profile is, and returns
-// a function that closes it. scripts run before those of the page.
+// tab opens another tab in the profile of a page, signed in with a token or, for "", as the profile
+// is, and returns a function that closes it. scripts run before those of the page.
 func (p *page) tab(token, path string, scripts ...string) (tab *page, closeTab func()) {
 	p.t.Helper()
-	tab = &page{t: p.t, base: p.base, scope: "document.documentElement", watch: newWitness(p.base), looks: &looks{}}
+	tab = &page{
+		t:     p.t,
+		base:  p.base,
+		scope: "document.documentElement",
+		watch: newWitness(p.base),
+		looks: &looks{},
+	}
 	var cancel context.CancelFunc
 	tab.ctx, cancel = chromedp.NewContext(p.ctx, chromedp.WithListener(tab.watch.event))
 	if err := chromedp.Do(tab.ctx); err != nil {
@@ -56,7 +62,9 @@ func (c *client) streams(want int64) {
 func TestConsoleLiveList(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
-	other := owner.holder(server, "dora", "admin", "admin.list", "admin.list.query", "admin.list.update", "system.dict.query", "system.dict.create", "admin.dept.query", "admin.dept.create")
+	other := owner.holder(server, "dora", "admin", "admin.list", "admin.list.query",
+		"admin.list.update", "system.dict.query", "system.dict.create", "admin.dept.query",
+		"admin.dept.create")
 	p := signedInAt(t, server, owner, "/admin/list")
 	owner.streams(1)
 	p.click("checkbox", "Select all")
@@ -79,8 +87,8 @@ func TestConsoleLiveList(t *testing.T) {
 	p.see("dora created the department Purchasing")
 }
 
-// TestConsoleLiveTabs checks that the tabs of a browser share one stream, and that another tab takes
-// it over.
+// TestConsoleLiveTabs checks that the tabs of a browser share one stream, and that another tab
+// takes it over.
 func TestConsoleLiveTabs(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
@@ -111,11 +119,13 @@ func TestConsoleLiveTabs(t *testing.T) {
 	closeSecond()
 }
 
-// TestConsoleLivePermissions checks that an open page follows the permissions and the public settings.
+// TestConsoleLivePermissions checks that an open page follows the permissions and the public
+// settings.
 func TestConsoleLivePermissions(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)
-	dora := owner.holder(server, "dora", "admin", "admin.list", "admin.list.query", "admin.list.create", "admin.dept", "admin.dept.query")
+	dora := owner.holder(server, "dora", "admin", "admin.list", "admin.list.query",
+		"admin.list.create", "admin.dept", "admin.dept.query")
 	role := owner.named("/admin/role", "Role of dora").ID
 	p := signedInAt(t, server, dora, "/admin/list")
 	p.find("button", "New user")
@@ -123,7 +133,8 @@ func TestConsoleLivePermissions(t *testing.T) {
 	owner.streams(1)
 	p.click("button", "New user")
 	p.fill("Username", "typed")
-	owner.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role), object("rule_ids", owner.permissions("admin", "admin.list", "admin.list.query")))
+	owner.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role),
+		object("rule_ids", owner.permissions("admin", "admin.list", "admin.list.query")))
 	p.in("nav").gone("Departments")
 	if got := p.dialog().value("Username"); got != "typed" {
 		t.Errorf("the field has %q", got)
@@ -135,12 +146,13 @@ func TestConsoleLivePermissions(t *testing.T) {
 	p.in("nav").see("Renamed site")
 }
 
-// TestConsoleLiveDrawer checks that an open drawer tells who has changed its record, and keeps what is
-// typed.
+// TestConsoleLiveDrawer checks that an open drawer tells who has changed its record, and keeps what
+// is typed.
 func TestConsoleLiveDrawer(t *testing.T) {
 	t.Parallel()
 	server, owner, ann, _ := busyOffice(t)
-	dora := owner.holder(server, "dora", "admin", "admin.role", "admin.role.query", "admin.role.delete")
+	dora := owner.holder(server, "dora", "admin", "admin.role", "admin.role.query",
+		"admin.role.delete")
 	clerk := fmt.Sprintf("/admin/role/%d", owner.named("/admin/role", "Clerk").ID)
 	p := signedInAt(t, server, owner, "/admin/role")
 	p.menu("Clerk", "Edit")
@@ -171,8 +183,8 @@ func TestConsoleLiveDrawer(t *testing.T) {
 	d.missing("button", "Reload")
 }
 
-// TestConsoleLiveWithoutLocks checks that without Web Locks, which browsers offer only with HTTPS, each
-// visible tab has its own stream.
+// TestConsoleLiveWithoutLocks checks that without Web Locks, which browsers offer only with HTTPS,
+// each visible tab has its own stream.
 func TestConsoleLiveWithoutLocks(t *testing.T) {
 	t.Parallel()
 	server, owner := office(t)

@@ -13,10 +13,13 @@ func TestConsoleLockout(t *testing.T) {
 	c.create("/user/list", "username", "ivy", "status", 1, "password", password)
 	ivy := c.person("/user/list", "ivy").ID
 	for range 5 {
-		newClient(t, server).want(401, "POST", "/admin/login", object("username", "ann", "password", "wrong"))
-		newClient(t, server).want(401, "POST", "/api/login", object("username", "ivy", "password", "wrong"))
+		newClient(t, server).want(401, "POST", "/admin/login",
+			object("username", "ann", "password", "wrong"))
+		newClient(t, server).want(401, "POST", "/api/login",
+			object("username", "ivy", "password", "wrong"))
 	}
-	newClient(t, server).want(429, "POST", "/admin/login", object("username", "ann", "password", password))
+	newClient(t, server).want(429, "POST", "/admin/login",
+		object("username", "ann", "password", password))
 
 	p := signedInAt(t, server, c, "/system/loginlog?realm=admin&result=failed")
 	row := p.in(".ant-table-row:nth-child(2)")
@@ -37,14 +40,17 @@ func TestConsoleLockout(t *testing.T) {
 	p.see("after 5 failed sign-ins")
 	p.click("button", "Unlock")
 	p.gone("Locked out until")
-	newClient(t, server).want(200, "POST", "/api/login", object("username", "ivy", "password", password))
+	newClient(t, server).want(200, "POST", "/api/login",
+		object("username", "ivy", "password", password))
 	p.open("/system/audit?action=unlock")
 	p.see("unlocked app user")
 
-	newClient(t, server).want(401, "POST", "/admin/login", object("username", "ann", "password", "wrong"))
+	newClient(t, server).want(401, "POST", "/admin/login",
+		object("username", "ann", "password", "wrong"))
 	reader := c.holder(server, "reader", "admin.list", "admin.list.query")
 	for range 4 {
-		newClient(t, server).want(401, "POST", "/admin/login", object("username", "ann", "password", "wrong"))
+		newClient(t, server).want(401, "POST", "/admin/login",
+			object("username", "ann", "password", "wrong"))
 	}
 	p = signedInAt(t, server, reader, fmt.Sprintf("/admin/list/%d", ann))
 	p.see("Locked out until")

@@ -105,8 +105,10 @@ func withMail(t *testing.T) (*process, *client, *postOffice) {
 	t.Helper()
 	server := start(t, t.TempDir(), "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org")
 	c, o := signedIn(t, server), newPostOffice(t)
-	c.want(200, "PUT", "/system/setting", values("mail.enabled", true, "mail.host", "127.0.0.1", "mail.port", o.Addr().(*net.TCPAddr).Port,
-		"mail.security", "none", "mail.from", "reeve@example.org"))
+	c.want(200, "PUT", "/system/setting",
+		values("mail.enabled", true, "mail.host", "127.0.0.1", "mail.port",
+			o.Addr().(*net.TCPAddr).Port,
+			"mail.security", "none", "mail.from", "reeve@example.org"))
 	return server, c, o
 }
 
@@ -131,7 +133,8 @@ func TestConsoleMail(t *testing.T) {
 
 	p.open("/system/mail")
 	row := p.row("nora")
-	for _, text := range []string{"nora@example.org", "Invitation", "Failed", "1 attempt", "The mail server refused the recipient", refusal} {
+	for _, text := range []string{"nora@example.org", "Invitation", "Failed", "1 attempt",
+		"The mail server refused the recipient", refusal} {
 		row.see(text)
 	}
 	p.looksGood("mail-outbox")
@@ -235,7 +238,12 @@ func TestConsoleMailTemplates(t *testing.T) {
 	p = console(t, server)
 	p.as(c.token)
 	p.before(`try { localStorage.setItem('reeve.language', 'zh') } catch {}`)
-	for path, text := range map[string]string{"/system/mail": "此服务器不发送邮件", "/system/mail/templates": "以您的名字为例", "/admin/invite": "暂无待接受的邀请", "/user/invite": "暂无待接受的邀请"} {
+	for path, text := range map[string]string{
+		"/system/mail":           "此服务器不发送邮件",
+		"/system/mail/templates": "以您的名字为例",
+		"/admin/invite":          "暂无待接受的邀请",
+		"/user/invite":           "暂无待接受的邀请",
+	} {
 		p.open(path)
 		p.see(text)
 		p.looksGood("zh" + strings.ReplaceAll(path, "/", "-"))
@@ -264,7 +272,8 @@ func TestConsoleForgottenPassword(t *testing.T) {
 	}
 	eventually(t, "get one mail", func() bool { return o.count() == 1 })
 
-	c.want(200, "PUT", "/system/setting", values("mail.enabled", false, "site.contact", "help@example.org"))
+	c.want(200, "PUT", "/system/setting",
+		values("mail.enabled", false, "site.contact", "help@example.org"))
 	p.expect(403, "/admin/password/forgot")
 	p.fill("Username or email address", "nora")
 	p.press("Enter")

@@ -2,14 +2,15 @@ package e2e
 
 import "testing"
 
-// TestConsoleManual opens every topic of the manual at the widths of a desktop and of a phone: each is
-// accessible, and none is wider than its window.
+// TestConsoleManual opens every topic of the manual at the widths of a desktop and of a phone: each
+// is accessible, and none is wider than its window.
 func TestConsoleManual(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	p := signedInAt(t, server, c, "/help")
-	topics := into[struct{ Data []struct{ Key, Title string } }](t, c.want(200, "GET", "/system/manual", "")).Data
+	topics := into[struct{ Data []struct{ Key, Title string } }](t,
+		c.want(200, "GET", "/system/manual", "")).Data
 	if len(topics) < 15 {
 		t.Fatalf("%d topics", len(topics))
 	}

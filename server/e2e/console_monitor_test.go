@@ -19,11 +19,13 @@ func watched(t *testing.T) (server *process, c *client, span url.Values) {
 	server = start(t, t.TempDir(), "REEVE_MONITOR__REDIS__TARGETS=queue=redis://127.0.0.1:1") // where no server listens
 	c = signedIn(t, server)
 	c.want(200, "PUT", "/system/setting", values("monitor.slow_request_ms", 5)) // so that a hash takes longer
-	newClient(t, server).want(401, "POST", "/admin/login", object("username", "nobody", "password", password))
+	newClient(t, server).want(401, "POST", "/admin/login",
+		object("username", "nobody", "password", password))
 	c.want(404, "GET", "/nothing/here", "")
 	var ids []string
 	for i := range 6 {
-		made := c.want(200, "POST", "/admin/list", object("username", fmt.Sprintf("somebody%d", i), "password", "a very secret word"))
+		made := c.want(200, "POST", "/admin/list",
+			object("username", fmt.Sprintf("somebody%d", i), "password", "a very secret word"))
 		ids = append(ids, fmt.Sprint(into[struct{ ID int64 }](t, made).ID))
 	}
 	last := c.want(200, "DELETE", "/admin/list?ids="+strings.Join(ids, ","), "")
@@ -42,7 +44,8 @@ func (c *client) stored(id string) {
 func (c *client) matches(kind string, span url.Values, conditions string) (total int) {
 	c.t.Helper()
 	times := url.Values{"recorded_at[]": {span.Get("from"), span.Get("to")}}
-	return into[struct{ Total int }](c.t, c.want(200, "GET", "/system/monitor/"+kind+"?"+times.Encode()+"&"+conditions, "")).Total
+	return into[struct{ Total int }](c.t,
+		c.want(200, "GET", "/system/monitor/"+kind+"?"+times.Encode()+"&"+conditions, "")).Total
 }
 
 // tells waits until a list shows this total and no other.
@@ -69,7 +72,9 @@ func TestConsoleMonitorFilters(t *testing.T) {
 			RequestID string `json:"request_id"`
 		}
 	}](t, id).Data[0].RequestID
-	choose := func(label, option string) func(*page) { return func(p *page) { p.choose(label, option) } }
+	choose := func(label, option string) func(*page) {
+		return func(p *page) { p.choose(label, option) }
+	}
 	fill := func(label, text string) func(*page) {
 		return func(p *page) {
 			p.fill(label, text)
@@ -178,9 +183,12 @@ func (p *page) sweep(selector string, from, to float64) {
 	p.settle()
 	var box struct{ Left, Top, Width, Height float64 }
 	p.until("find "+selector, func() error {
-		return evaluate(p, fmt.Sprintf("(({ left, top, width, height }) => ({ Left: left, Top: top, Width: width, Height: height }))(css(document, %s).getBoundingClientRect())", quote(selector)), &box)
+		return evaluate(p,
+			fmt.Sprintf("(({ left, top, width, height }) => ({ Left: left, Top: top, Width: width, Height: height }))(css(document, %s).getBoundingClientRect())", quote(selector)), &box)
 	})
-	at := func(part float64) point { return point{box.Left + part*box.Width, box.Top + box.Height/2} }
+	at := func(part float64) point {
+		return point{box.Left + part*box.Width, box.Top + box.Height/2}
+	}
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, at(from))
 	p.mouse(input.DispatchMouseEventTypeMousePressed, at(from))
 	p.mouse(input.DispatchMouseEventTypeMouseMoved, at((from+to)/2))
@@ -197,7 +205,9 @@ func (p *page) zoomed() {
 			return err
 		}
 		part, err := url.ParseQuery(strings.TrimPrefix(is.Search, "?"))
-		if err == nil && (is.Path != "/console/system/monitor/request" || part.Get("from") == "" || part.Get("to") <= part.Get("from") || part.Get("span") != "") {
+		if err == nil &&
+			(is.Path != "/console/system/monitor/request" || part.Get("from") == "" ||
+				part.Get("to") <= part.Get("from") || part.Get("span") != "") {
 			err = errors.New(is.Path + is.Search)
 		}
 		return err
@@ -222,7 +232,8 @@ func TestConsoleMonitorMore(t *testing.T) {
 	p.missing("button", "Show more")
 	var rows int // each once
 	p.until("count the rows", func() error {
-		return evaluate(p, "new Set([...root.querySelectorAll('tbody a')].map((a) => a.innerText)).size", &rows)
+		return evaluate(p,
+			"new Set([...root.querySelectorAll('tbody a')].map((a) => a.innerText)).size", &rows)
 	})
 	if rows != 120 {
 		t.Errorf("%d different rows", rows)
@@ -250,7 +261,8 @@ func TestConsoleMonitorRequest(t *testing.T) {
 	p.click("button", "Back to list")
 	p.at("/system/monitor/request?route=%2Fadmin%2Flist&method=DELETE")
 
-	made := c.want(200, "POST", "/admin/list", object("username", "another", "password", "a very secret word"))
+	made := c.want(200, "POST", "/admin/list",
+		object("username", "another", "password", "a very secret word"))
 	id := made.header.Get("X-Request-Id")
 	c.stored(id)
 	p.open("/system/monitor/query?request_id=" + id + "&statement=PUT+password_hash")
@@ -322,7 +334,9 @@ func TestConsoleMonitorTraces(t *testing.T) {
 func TestConsoleMonitorPermissions(t *testing.T) {
 	t.Parallel()
 	server, c, _ := watched(t)
-	p := signedInAt(t, server, c.holder(server, "watcher", "system", "system.monitor", "system.monitor.auth"), "/system/monitor")
+	p := signedInAt(t, server,
+		c.holder(server, "watcher", "system", "system.monitor", "system.monitor.auth"),
+		"/system/monitor")
 	p.at("/system/monitor/auth")
 	p.row("#").see("sign-in failed")
 	p.missing("tab", "Requests")
@@ -369,7 +383,8 @@ func TestConsoleHome_WithOtherRights(t *testing.T) {
 	p.missing("image", "Requests")
 	p.audit()
 
-	other := signedInAt(t, server, c.holder(server, "other", "system", "system.session", "system.session.query"), "/")
+	other := signedInAt(t, server,
+		c.holder(server, "other", "system", "system.session", "system.session.query"), "/")
 	other.find("link", "Active sessions")
 	other.missing("image", "Requests")
 	other.gone("Recent sign-ins")

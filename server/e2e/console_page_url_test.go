@@ -30,7 +30,8 @@ func TestConsoleCustomPages(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	tools := c.create("/admin/rule", "type", 0, "key", "tools", "name", "Tools", "icon", "ApiOutlined", "sort", 1)
+	tools := c.create("/admin/rule", "type", 0, "key", "tools", "name", "Tools", "icon",
+		"ApiOutlined", "sort", 1)
 	const wiki = "https://wiki.example/start?a=b#c"
 	p := signedInAt(t, server, c, "/admin/rule")
 	p.menu("Tools", "Add child")
@@ -59,7 +60,8 @@ func TestConsoleCustomPages(t *testing.T) {
 	p.in("nav").leads("Wiki", outside)
 	p.row("tools.wiki").see(wiki)
 
-	c.create("/admin/rule", "parent_id", tools, "type", 1, "key", "tools.map", "name", "Map", "sort", -1, "url", "/health")
+	c.create("/admin/rule", "parent_id", tools, "type", 1, "key", "tools.map", "name", "Map",
+		"sort", -1, "url", "/health")
 	inside := anchor{"/health", "", "noopener noreferrer", "no-referrer"}
 	p.in("nav").leads("Map", inside)                              // at once, though somebody else has created it
 	p.appears("nav a .tab-mark[aria-label='opens in a new tab']") // of Wiki alone
@@ -101,8 +103,10 @@ func TestConsoleCustomPagesOpen(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	top := c.create("/admin/rule", "type", 1, "key", "health", "name", "Health", "sort", 1, "url", "/health")
-	c.create("/admin/rule", "type", 1, "key", "health.more", "name", "More", "parent_id", top, "url", "/console/system/session", "open", "tab")
+	top := c.create("/admin/rule", "type", 1, "key", "health", "name", "Health", "sort", 1, "url",
+		"/health")
+	c.create("/admin/rule", "type", 1, "key", "health.more", "name", "More", "parent_id", top,
+		"url", "/console/system/session", "open", "tab")
 	p := console(t, server)
 	p.as(c.token)
 	p.before("window.open = (...all) => { document.opened = all.join(' ') }")

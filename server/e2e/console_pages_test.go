@@ -50,7 +50,8 @@ func (p *page) linked(c *client) (paths []string) {
 		for _, m := range append(top.Children, top) {
 			var shown bool
 			p.until("read the menu", func() error {
-				return evaluate(p, fmt.Sprintf(`!!root.querySelector('nav li[role=menuitem][data-menu-id$="-%s"]')`, m.Path), &shown)
+				return evaluate(p,
+					fmt.Sprintf(`!!root.querySelector('nav li[role=menuitem][data-menu-id$="-%s"]')`, m.Path), &shown)
 			})
 			if shown {
 				paths = append(paths, m.Path)

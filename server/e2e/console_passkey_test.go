@@ -25,27 +25,36 @@ func withPasskeys(t *testing.T) *process {
 	return server
 }
 
-// authenticator gives the page a device that keeps passkeys. The device answers at once, also to a request for
-// suggestions, as if the user touched it and was recognized; the functions set whether it does.
+// authenticator gives the page a device that keeps passkeys. The device answers at once, also to a
+// request for suggestions, as if the user touched it and was recognized; the functions set whether
+// it does.
 func (p *page) authenticator() (touch, recognize func(bool)) {
 	p.t.Helper()
 	send(p, webauthn.Enable, webauthn.EnableParams{})
-	id := send(p, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-		Protocol:                    webauthn.AuthenticatorProtocolCtap2,
-		Transport:                   webauthn.AuthenticatorTransportInternal,
-		HasResidentKey:              true,
-		HasUserVerification:         true,
-		IsUserVerified:              true,
-		AutomaticPresenceSimulation: true,
-		DefaultBackupEligibility:    true,
-	}}).AuthenticatorID
+	id := send(p, webauthn.AddVirtualAuthenticator,
+		webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+			Protocol:                    webauthn.AuthenticatorProtocolCtap2,
+			Transport:                   webauthn.AuthenticatorTransportInternal,
+			HasResidentKey:              true,
+			HasUserVerification:         true,
+			IsUserVerified:              true,
+			AutomaticPresenceSimulation: true,
+			DefaultBackupEligibility:    true,
+		}}).AuthenticatorID
 	touch = func(on bool) {
 		p.t.Helper()
-		send(p, webauthn.SetAutomaticPresenceSimulation, webauthn.SetAutomaticPresenceSimulationParams{AuthenticatorID: id, Enabled: on})
+		send(p, webauthn.SetAutomaticPresenceSimulation,
+			webauthn.SetAutomaticPresenceSimulationParams{
+				AuthenticatorID: id,
+				Enabled:         on,
+			})
 	}
 	recognize = func(on bool) {
 		p.t.Helper()
-		send(p, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: id, IsUserVerified: on})
+		send(p, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{
+			AuthenticatorID: id,
+			IsUserVerified:  on,
+		})
 	}
 	return touch, recognize
 }
@@ -147,7 +156,8 @@ func TestConsolePasskeys(t *testing.T) {
 func TestConsolePasskeys_InChinese(t *testing.T) {
 	t.Parallel()
 	server := withPasskeys(t)
-	p := signedInAt(t, server, signedIn(t, server), "/account/security", `try { localStorage.setItem('reeve.language', 'zh') } catch {}`)
+	p := signedInAt(t, server, signedIn(t, server), "/account/security",
+		`try { localStorage.setItem('reeve.language', 'zh') } catch {}`)
 	touch, _ := p.authenticator()
 	p.click("button", "添加通行密钥")
 	p.looksGood("zh-passkey-add")
@@ -168,7 +178,8 @@ func TestConsolePasskeys_InChinese(t *testing.T) {
 	p.looksGood("zh-passkey-second")
 }
 
-// TestConsolePasskeys_OtherAddress checks that passkeys are not offered at another address than the public one.
+// TestConsolePasskeys_OtherAddress checks that passkeys are not offered at another address than the
+// public one.
 func TestConsolePasskeys_OtherAddress(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir(), "REEVE_SERVER__PUBLIC_URL=https://reeve.example.org")

@@ -58,7 +58,8 @@ func office(t *testing.T) (*process, *client) {
 	head := c.create("/admin/dept", "name", "Head office")
 	sales := c.create("/admin/dept", "name", "Sales", "parent_id", head)
 	clerk := c.roleWith("Clerk", "admin", "admin.list", "admin.list.query")
-	c.create("/admin/list", "username", "ann", "nickname", "Ann Lee", "email", "ann@example.org", "dept_id", sales, "role_ids", []int64{clerk}, "password", password)
+	c.create("/admin/list", "username", "ann", "nickname", "Ann Lee", "email", "ann@example.org",
+		"dept_id", sales, "role_ids", []int64{clerk}, "password", password)
 	c.create("/admin/list", "username", "bea", "dept_id", head, "sex", 1, "password", password)
 	c.create("/admin/list", "username", "cay", "status", 0, "password", password)
 	return server, c
@@ -107,10 +108,12 @@ func TestConsoleUser_Create(t *testing.T) {
 	d.click("button", "Create")
 	secret := p.noted("dora")
 	p.row("dora").see("Dora May")
-	if u := c.person("/admin/list", "dora"); fmt.Sprint(u) != fmt.Sprint(person{u.ID, "dora", "Dora May", "dora@example.org", "+49 30 12", 2, "Head office", []string{"Clerk"}, 1, 1}) {
+	if u := c.person("/admin/list", "dora"); fmt.Sprint(u) != fmt.Sprint(person{u.ID, "dora",
+		"Dora May", "dora@example.org", "+49 30 12", 2, "Head office", []string{"Clerk"}, 1, 1}) {
 		t.Errorf("%+v", u)
 	}
-	newClient(t, server).want(200, "POST", "/admin/login", object("username", "dora", "password", secret))
+	newClient(t, server).want(200, "POST", "/admin/login",
+		object("username", "dora", "password", secret))
 
 	p.click("button", "New user")
 	d = p.dialog()
@@ -138,14 +141,16 @@ func TestConsoleUser_Edit(t *testing.T) {
 	p.audit()
 	d.click("button", "Reload")
 	d.gone("Someone else")
-	if mobile, nickname := d.value("Phone"), d.value("Display name"); mobile != "+1 2" || nickname != "Ann Lee" {
+	if mobile, nickname := d.value("Phone"), d.value("Display name"); mobile != "+1 2" ||
+		nickname != "Ann Lee" {
 		t.Errorf("loaded again: %q %q", mobile, nickname)
 	}
 	d.fill("Display name", "Anna")
 	d.toggle("Enabled", false)
 	d.click("button", "Save")
 	p.row("Anna").find("switch", "ann is disabled")
-	if u := c.person("/admin/list", "ann"); u.Nickname != "Anna" || u.Mobile != "+1 2" || u.Status != 0 || u.DeptName != "Sales" {
+	if u := c.person("/admin/list", "ann"); u.Nickname != "Anna" || u.Mobile != "+1 2" ||
+		u.Status != 0 || u.DeptName != "Sales" {
 		t.Errorf("%+v", u)
 	}
 }
@@ -189,7 +194,8 @@ func TestConsoleUser_PasswordReset(t *testing.T) {
 	p.audit()
 	secret := p.noted("ann")
 	ann.want(401, "GET", "/admin/info", "")
-	newClient(t, server).want(200, "POST", "/admin/login", object("username", "ann", "password", secret))
+	newClient(t, server).want(200, "POST", "/admin/login",
+		object("username", "ann", "password", secret))
 
 	p.more("ann", "Reset password")
 	p.dialog().click("radio", "Set manually")
@@ -206,9 +212,11 @@ func TestConsoleUser_PasswordReset(t *testing.T) {
 func TestConsoleUser_Sessions(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
-	first, second, third := signedInAs(t, server, "ann"), newClient(t, server), signedInAs(t, server, "ann")
+	first, second, third := signedInAs(t, server, "ann"), newClient(t, server), signedInAs(t,
+		server, "ann")
 	second.extra["User-Agent"] = firefox
-	second.token = into[grant](t, second.want(200, "POST", "/admin/login", object("username", "ann", "password", password))).Token
+	second.token = into[grant](t,
+		second.want(200, "POST", "/admin/login", object("username", "ann", "password", password))).Token
 	p := signedInAt(t, server, c, "/admin/list")
 	p.more("ann", "Sessions")
 	d := p.in(".ant-drawer-content-wrapper")
@@ -366,8 +374,10 @@ func TestConsoleUsers_Sort(t *testing.T) {
 func TestConsoleUsers_OnPhone(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
-	c.create("/admin/list", "username", "wide", "nickname", strings.Repeat("W", 64), "password", password)
-	c.create("/admin/list", "username", "markup", "nickname", "<b>مرحبا بالعالم</b>", "password", password)
+	c.create("/admin/list", "username", "wide", "nickname", strings.Repeat("W", 64), "password",
+		password)
+	c.create("/admin/list", "username", "markup", "nickname", "<b>مرحبا بالعالم</b>", "password",
+		password)
 	p := signedInAt(t, server, c, "/admin/list")
 	p.see("<b>مرحبا")
 	p.width(320)
@@ -393,13 +403,15 @@ func TestConsoleUsers_Import(t *testing.T) {
 	d.see("File columns")
 	p.audit()
 	name, content := p.download(func() { d.click("button", "Download template") })
-	if name != "users.csv" || string(content) != "\ufeffusername,nickname,email,mobile,sex,department,roles,status\r\n" {
+	if name != "users.csv" ||
+		string(content) != "\ufeffusername,nickname,email,mobile,sex,department,roles,status\r\n" {
 		t.Errorf("%s: %q", name, content)
 	}
 	p.expect(422, "/admin/list-import")
 	d.upload(onDisk(t, "broken.csv", "name\nx\n"))
 	d.see(`unknown column "name"`)
-	d.upload(onDisk(t, "bad.csv", "username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\nann,,Nowhere,Nobody\n"))
+	d.upload(onDisk(t, "bad.csv",
+		"username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\nann,,Nowhere,Nobody\n"))
 	d.see("1 of 2 rows have errors.")
 	d.see("department \"Nowhere\" not found")
 	d.missing("button", "Import 2 users")
@@ -408,7 +420,8 @@ func TestConsoleUsers_Import(t *testing.T) {
 	d.toggle("Show only errors", false)
 	d.see("fay")
 	d.click("button", "Choose another file")
-	d.upload(onDisk(t, "good.csv", "username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\ngia,,,\n"))
+	d.upload(onDisk(t, "good.csv",
+		"username,email,department,roles\nfay,fay@example.org,Head office/Sales,Clerk\ngia,,,\n"))
 	d.see("2 rows can be imported.")
 	p.audit()
 	if there := c.usernames("/admin/list"); there != "admin ann bea cay" {
@@ -419,7 +432,8 @@ func TestConsoleUsers_Import(t *testing.T) {
 	p.see("gia")
 	p.gone("Choose another file")
 	p.settle() // the focus has returned to where it was
-	if u := c.person("/admin/list", "fay"); u.DeptName != "Sales" || fmt.Sprint(u.RoleNames) != "[Clerk]" {
+	if u := c.person("/admin/list", "fay"); u.DeptName != "Sales" ||
+		fmt.Sprint(u.RoleNames) != "[Clerk]" {
 		t.Errorf("%+v", u)
 	}
 	p.choose("Status", "Disabled")
@@ -429,7 +443,8 @@ func TestConsoleUsers_Import(t *testing.T) {
 		p.click("button", "Import and export")
 		p.click("menuitem", "Export")
 	})
-	if lines := strings.Split(strings.TrimSpace(string(content)), "\n"); !strings.HasPrefix(name, "users-") || len(lines) != 2 || !strings.HasPrefix(lines[1], "cay,") {
+	if lines := strings.Split(strings.TrimSpace(string(content)), "\n"); !strings.HasPrefix(name,
+		"users-") || len(lines) != 2 || !strings.HasPrefix(lines[1], "cay,") {
 		t.Errorf("%s: %q", name, content)
 	}
 }
@@ -477,7 +492,8 @@ func TestConsoleUsers_WithoutPermissions(t *testing.T) {
 	p := signedInAt(t, server, signedInAs(t, server, "ann"), "/admin/list")
 	p.row("bea").see("Enabled")
 	p.settle()
-	for _, button := range []string{"New user", "Import and export", "Edit bea", "More actions for bea"} {
+	for _, button := range []string{"New user", "Import and export", "Edit bea",
+		"More actions for bea"} {
 		p.missing("button", button)
 	}
 	p.missing("switch", "bea is enabled")
@@ -501,7 +517,8 @@ func TestConsoleUserForm_WithoutRolesAndDepts(t *testing.T) {
 	d.fill("Display name", "Annie")
 	d.click("button", "Save")
 	p.see("Annie")
-	if u := c.person("/admin/list", "ann"); u.DeptName != "Sales" || fmt.Sprint(u.RoleNames) != "[Clerk]" {
+	if u := c.person("/admin/list", "ann"); u.DeptName != "Sales" ||
+		fmt.Sprint(u.RoleNames) != "[Clerk]" {
 		t.Errorf("%+v", u)
 	}
 }

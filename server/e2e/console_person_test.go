@@ -12,7 +12,8 @@ func TestConsolePerson(t *testing.T) {
 	server, c := office(t)
 	ann := c.person("/admin/list", "ann").ID
 	signedInAs(t, server, "ann")
-	newClient(t, server).want(401, "POST", "/admin/login", object("username", "ann", "password", "wrong"))
+	newClient(t, server).want(401, "POST", "/admin/login",
+		object("username", "ann", "password", "wrong"))
 	p := signedInAt(t, server, c, "/admin/list?keywordSearch=example.org")
 	p.row("ann@example.org").in("td:nth-child(4)").tap()
 	p.at(fmt.Sprintf("/admin/list/%d", ann))
@@ -84,7 +85,8 @@ func TestConsolePerson_WithoutPermissions(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
 	bea := c.person("/admin/list", "bea").ID
-	p := signedInAt(t, server, signedInAs(t, server, "ann"), fmt.Sprintf("/admin/list/%d/access", bea))
+	p := signedInAt(t, server, signedInAs(t, server, "ann"),
+		fmt.Sprintf("/admin/list/%d/access", bea))
 	p.see("Head office")
 	p.settle()
 	for _, tab := range []string{"Permissions", "Sessions", "Sign-ins", "Activity"} {
@@ -107,8 +109,10 @@ func TestConsolePerson_LinkedFromNames(t *testing.T) {
 	server, c, _ := everyList(t)
 	p := signedInAt(t, server, c, "/")
 	for _, path := range []string{
-		"/admin/key", "/system/session", "/system/loginlog", "/system/job", "/system/webhook", "/file/list?view=list", "/file/trash",
-		"/system/monitor/request", "/system/monitor/query", "/system/monitor/auth", "/system/monitor/trace", "/",
+		"/admin/key", "/system/session", "/system/loginlog", "/system/job", "/system/webhook",
+		"/file/list?view=list", "/file/trash",
+		"/system/monitor/request", "/system/monitor/query", "/system/monitor/auth",
+		"/system/monitor/trace", "/",
 	} {
 		p.open(path)
 		p.until("have links to users at "+path, func() error {

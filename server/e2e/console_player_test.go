@@ -16,7 +16,8 @@ func silence() string {
 	const rate, seconds = 8000, 3600
 	b := []byte("RIFF....WAVEfmt ")
 	encoding.LittleEndian.PutUint32(b[4:], 36+rate*seconds)
-	for _, field := range []any{uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate), uint16(1), uint16(8)} {
+	for _, field := range []any{uint32(16), uint16(1), uint16(1), uint32(rate), uint32(rate),
+		uint16(1), uint16(8)} {
 		b, _ = encoding.Append(b, encoding.LittleEndian, field)
 	}
 	b = encoding.LittleEndian.AppendUint32(append(b, "data"...), rate*seconds)
@@ -116,7 +117,9 @@ func TestConsoleLargeFile(t *testing.T) {
 	if err := evaluate(p, "css(document, '.preview-stage img')", nil); err == nil {
 		t.Error("it is loaded")
 	}
-	if name, content := p.download(func() { p.dialog().click("button", "Download") }); name != "large.png" || string(content) != large {
+	if name, content := p.download(func() {
+		p.dialog().click("button", "Download")
+	}); name != "large.png" || string(content) != large {
 		t.Errorf("%s was saved with %d bytes", name, len(content))
 	}
 	p.dialog().click("button", "Load anyway")

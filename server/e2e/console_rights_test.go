@@ -27,11 +27,13 @@ func (p *page) dragRow(from, to string, part float64) {
 	var a, b point
 	p.until("find what to drag", func() (err error) {
 		if a, err = p.place(func() (runtime.RemoteObjectID, error) {
-			return element(p, fmt.Sprintf("row(root, %s).querySelector('.tree-handle')", quote(from)))
+			return element(p,
+				fmt.Sprintf("row(root, %s).querySelector('.tree-handle')", quote(from)))
 		}); err != nil {
 			return err
 		}
-		return evaluate(p, fmt.Sprintf("(() => { const r = row(root, %s).getBoundingClientRect(); return { X: r.left + 200, Y: r.top + r.height * %f } })()", quote(to), part), &b)
+		return evaluate(p,
+			fmt.Sprintf("(() => { const r = row(root, %s).getBoundingClientRect(); return { X: r.left + 200, Y: r.top + r.height * %f } })()", quote(to), part), &b)
 	})
 	p.mouse(input.DispatchMouseEventTypeMousePressed, a)
 	p.in(".tree-row.dragged").see(from)
@@ -48,17 +50,22 @@ func TestConsoleDepartments(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	c.want(200, "POST", "/admin/list", object("username", "ann", "nickname", "Ann Archer", "password", password, "mobile", "+49 30 1"))
+	c.want(200, "POST", "/admin/list",
+		object("username", "ann", "nickname", "Ann Archer", "password", password, "mobile",
+			"+49 30 1"))
 	p := signedInAt(t, server, c, "/admin/dept")
 	p.see("No departments yet.")
 	p.click("button", "New department")
 	p.fill("Name", "Sales")
 	p.fill("Manager", "arch")
-	p.hit("choose ann", func() (runtime.RemoteObjectID, error) { return element(p, `option("Ann Archer (ann)")`) })
+	p.hit("choose ann", func() (runtime.RemoteObjectID, error) {
+		return element(p, `option("Ann Archer (ann)")`)
+	})
 	p.audit()
 	p.click("button", "Create")
 	p.row("Sales").see("Ann Archer")
-	if d := c.named("/admin/dept", "Sales"); d == nil || d.Leader != "Ann Archer" || d.Phone != "+49 30 1" {
+	if d := c.named("/admin/dept", "Sales"); d == nil || d.Leader != "Ann Archer" ||
+		d.Phone != "+49 30 1" {
 		t.Fatalf("made: %+v", d)
 	}
 	for _, name := range []string{"North", "South"} {
@@ -78,7 +85,9 @@ func TestConsoleDepartments(t *testing.T) {
 	p.row("South-east").see("South-east")
 	shape := func(want string) {
 		t.Helper()
-		eventually(t, "have the tree "+want, func() bool { return grown(list[twig](c, "/admin/dept")) == want })
+		eventually(t, "have the tree "+want, func() bool {
+			return grown(list[twig](c, "/admin/dept")) == want
+		})
 	}
 	shape("Sales(North South-east)")
 
@@ -105,7 +114,9 @@ func TestConsoleDepartments(t *testing.T) {
 	p.notice("North moved.").click("button", "Undo")
 	shape("Sales(South-east North)")
 	p.toggle("Enabled: North", false)
-	eventually(t, "have it disabled", func() bool { return c.named("/admin/dept", "North").Status == 0 })
+	eventually(t, "have it disabled", func() bool {
+		return c.named("/admin/dept", "North").Status == 0
+	})
 
 	p.fill("Search", "south")
 	p.at("/admin/dept?keywordSearch=south")
@@ -147,7 +158,9 @@ func TestConsolePermissions(t *testing.T) {
 	p.fill("Key", "shop")
 	p.click("combobox", "Icon")
 	p.write("shop")
-	p.hit("choose the icon", func() (runtime.RemoteObjectID, error) { return element(p, `option("Shop")`) })
+	p.hit("choose the icon", func() (runtime.RemoteObjectID, error) {
+		return element(p, `option("Shop")`)
+	})
 	p.audit()
 	p.click("button", "Create")
 	p.see("Shop created.")
@@ -169,7 +182,8 @@ func TestConsolePermissions(t *testing.T) {
 	p.fill("Key", "shop.order.refund")
 	p.click("button", "Create")
 	p.see("Refund created.")
-	if got := c.named("/admin/rule", "Shop"); got == nil || got.Icon != "ShopOutlined" || grown([]twig{*got}) != "Shop(Orders(Refund))" {
+	if got := c.named("/admin/rule", "Shop"); got == nil || got.Icon != "ShopOutlined" ||
+		grown([]twig{*got}) != "Shop(Orders(Refund))" {
 		t.Fatalf("made: %+v", got)
 	}
 
@@ -179,18 +193,24 @@ func TestConsolePermissions(t *testing.T) {
 		t.Error("it is shown")
 	}
 	p.click("button", "Undo")
-	eventually(t, "have it shown", func() bool { return c.named("/admin/rule", "Orders").Show == 1 })
+	eventually(t, "have it shown", func() bool {
+		return c.named("/admin/rule", "Orders").Show == 1
+	})
 	p.click("switch", "Enabled: Orders")
 	p.see("and the 1 below it")
 	p.confirm("Disable")
-	eventually(t, "have it disabled", func() bool { return c.named("/admin/rule", "Orders").Status == 0 })
+	eventually(t, "have it disabled", func() bool {
+		return c.named("/admin/rule", "Orders").Status == 0
+	})
 
 	p.row("shop.order.refund").tap()
 	p.press("Alt+ArrowLeft")
 	p.see("Refund: 2 of 2, under Shop.")
 	p.press("Alt+ArrowUp")
 	p.see("Refund: 1 of 2, under Shop.")
-	eventually(t, "have it moved", func() bool { return grown([]twig{*c.named("/admin/rule", "Shop")}) == "Shop(Refund Orders)" })
+	eventually(t, "have it moved", func() bool {
+		return grown([]twig{*c.named("/admin/rule", "Shop")}) == "Shop(Refund Orders)"
+	})
 	p.press("ArrowDown")
 	p.press("Alt+ArrowRight") // an action can't have children
 	p.see("Can’t move further in this direction.")
@@ -322,12 +342,16 @@ func TestConsoleRoles(t *testing.T) {
 	p.see("Permissions of Help desk saved.")
 	p.at("/admin/role")
 	got := read()
-	if len(got.RuleIDs) != 16 || slices.Contains(got.RuleIDs, c.permissions("admin")[0]) || slices.Contains(got.RuleIDs, c.permissions("admin.dept")[0]) || !slices.Contains(got.RuleIDs, c.permissions("admin.list")[0]) ||
-		got.DataScope != "custom" || !slices.Equal(got.DeptIDs, []int64{sales}) || !slices.Equal(got.GrantRoleIDs, []int64{2}) {
+	if len(got.RuleIDs) != 16 || slices.Contains(got.RuleIDs, c.permissions("admin")[0]) ||
+		slices.Contains(got.RuleIDs, c.permissions("admin.dept")[0]) ||
+		!slices.Contains(got.RuleIDs, c.permissions("admin.list")[0]) ||
+		got.DataScope != "custom" || !slices.Equal(got.DeptIDs, []int64{sales}) ||
+		!slices.Equal(got.GrantRoleIDs, []int64{2}) {
 		t.Fatalf("saved: %+v", got)
 	}
 
-	c.want(200, "POST", "/admin/list", object("username", "ann", "password", password, "role_ids", []int64{3}))
+	c.want(200, "POST", "/admin/list",
+		object("username", "ann", "password", password, "role_ids", []int64{3}))
 	p.click("button", "Reload")
 	p.row("Help desk").click("button", "Permissions")
 	d.fill("Search Permissions", "admin.dept.query")
@@ -342,7 +366,9 @@ func TestConsoleRoles(t *testing.T) {
 	p.confirm("Save")
 	eventually(t, "have one less", func() bool { return len(read().RuleIDs) == 15 })
 	p.click("button", "Undo")
-	eventually(t, "have it back", func() bool { return slices.Contains(read().RuleIDs, c.permissions("admin.dept.query")[0]) })
+	eventually(t, "have it back", func() bool {
+		return slices.Contains(read().RuleIDs, c.permissions("admin.dept.query")[0])
+	})
 
 	p.settle()
 	p.click("switch", "Enabled: Help desk")
@@ -361,7 +387,9 @@ func TestConsoleRoles(t *testing.T) {
 	p.click("button", "Save")
 	p.row("Writes").see("Writes")
 	p.menu("Editor", "Delete")
-	eventually(t, "have it deleted", func() bool { return c.call("GET", "/admin/role/2", "").status == 404 })
+	eventually(t, "have it deleted", func() bool {
+		return c.call("GET", "/admin/role/2", "").status == 404
+	})
 	p.click("button", "Undo")
 	p.row("Writes").see("Writes")
 }
@@ -373,7 +401,8 @@ func TestConsoleRights_MissingNotOffered(t *testing.T) {
 	server := start(t, t.TempDir())
 	owner := signedIn(t, server)
 	owner.create("/admin/dept", "name", "Sales")
-	reader := owner.holder(server, "reader", "admin.role.query", "admin.rule.query", "admin.dept.query")
+	reader := owner.holder(server, "reader", "admin.role.query", "admin.rule.query",
+		"admin.dept.query")
 	p := signedInAt(t, server, reader, "/admin/dept")
 	p.row("Sales").see("Sales")
 	p.open("/admin/rule")
@@ -392,7 +421,8 @@ func TestConsoleRights_MissingNotOffered(t *testing.T) {
 	p.row("Role of reader").missing("button", "More actions for")
 	p.missing("button", "New role")
 
-	chief := owner.holder(server, "chief", "admin.role.query", "admin.role.rule", "admin.role.update", "admin.rule.query", "admin.list.query")
+	chief := owner.holder(server, "chief", "admin.role.query", "admin.role.rule",
+		"admin.role.update", "admin.rule.query", "admin.list.query")
 	low := owner.create("/admin/role", "name", "Low")
 	path := fmt.Sprintf("/admin/role/%d/rule", low)
 	p = signedInAt(t, server, chief, "/admin/role")
@@ -416,7 +446,9 @@ func TestConsoleRights_MissingNotOffered(t *testing.T) {
 	d.see("+1 −0")
 	p.click("button", "Review and save")
 	p.dialog().see("Added")
-	owner.want(200, "PUT", "/admin/role/3/rule", object("rule_ids", owner.permissions("admin.role.query", "admin.role.rule", "admin.rule.query")))
+	owner.want(200, "PUT", "/admin/role/3/rule",
+		object("rule_ids",
+			owner.permissions("admin.role.query", "admin.role.rule", "admin.rule.query")))
 	p.expect(403, path)
 	p.confirm("Save")
 	d.see("exceeds what you can grant; missing: admin.list.query")

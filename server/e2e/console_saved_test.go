@@ -2,8 +2,8 @@ package e2e
 
 import "testing"
 
-// TestConsoleSaved_OutsideForms expects that changes outside forms say that they are saved, also to screen readers, and that
-// a first step which changes nothing yet does not.
+// TestConsoleSaved_OutsideForms expects that changes outside forms say that they are saved, also to
+// screen readers, and that a first step which changes nothing yet does not.
 func TestConsoleSaved_OutsideForms(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())

@@ -13,7 +13,9 @@ const settingGroups = "nav[aria-label='Setting groups']"
 // settingIs waits until a setting has a value.
 func (c *client) settingIs(group, key, value string) {
 	c.t.Helper()
-	eventually(c.t, fmt.Sprintf("%s holds %q", key, value), func() bool { return c.settings(group)[key].Values == value })
+	eventually(c.t, fmt.Sprintf("%s holds %q", key, value), func() bool {
+		return c.settings(group)[key].Values == value
+	})
 }
 
 // shows waits until the field with a label has a text.
@@ -40,7 +42,8 @@ func TestConsoleSettings_SavedTogether(t *testing.T) {
 	p.see("Unsaved changes: 2 in 2 groups")
 	var warns bool
 	p.until("ask before the tab closes", func() error {
-		return evaluate(p, "(() => { const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented })()", &warns)
+		return evaluate(p,
+			"(() => { const e = new Event('beforeunload', { cancelable: true }); dispatchEvent(e); return e.defaultPrevented })()", &warns)
 	})
 	if !warns {
 		t.Error("the tab closes without a question")
@@ -104,9 +107,15 @@ func TestConsoleSettings_EachType(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	g := c.group("g")
-	options := []map[string]string{{"label": "First", "value": "a"}, {"label": "Second", "value": "b"}}
-	for i, kind := range []string{"input", "textarea", "number", "switch", "radio", "select", "checkbox", "date", "time", "color", "image", "json", "secret"} {
-		c.want(200, "POST", "/system/setting", object("key", kind, "title", "The "+kind, "type", kind, "group_id", json.Number(g), "sort", i, "options", options))
+	options := []map[string]string{{"label": "First", "value": "a"}, {
+		"label": "Second",
+		"value": "b",
+	}}
+	for i, kind := range []string{"input", "textarea", "number", "switch", "radio", "select",
+		"checkbox", "date", "time", "color", "image", "json", "secret"} {
+		c.want(200, "POST", "/system/setting",
+			object("key", kind, "title", "The "+kind, "type", kind, "group_id", json.Number(g),
+				"sort", i, "options", options))
 	}
 	p := signedInAt(t, server, c, "/system/setting/g")
 	p.fill("The input", "<b>x</b>")
@@ -142,8 +151,10 @@ func TestConsoleSettings_EachType(t *testing.T) {
 	p.click("button", "Save")
 	p.see("Saved: 13.")
 	for key, want := range map[string]string{
-		"input": "<b>x</b>", "textarea": "one\ntwo", "number": "12.5", "switch": "1", "radio": "b", "select": "a", "checkbox": `["a"]`, "date": "2025-05-08", "time": "03:04:05",
-		"color": "#fa0", "image": image, "json": "{\n  \"big\": 12345678901234567890\n}", "secret": "******",
+		"input": "<b>x</b>", "textarea": "one\ntwo", "number": "12.5", "switch": "1", "radio": "b",
+		"select": "a", "checkbox": `["a"]`, "date": "2025-05-08", "time": "03:04:05",
+		"color": "#fa0", "image": image, "json": "{\n  \"big\": 12345678901234567890\n}",
+		"secret": "******",
 	} {
 		if got := c.settings(g)[key].Values; got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)
@@ -268,7 +279,8 @@ func TestConsoleSettings_Definition(t *testing.T) {
 	p.see("Delete or move its settings (1) first.")
 	p.click("button", "Edit post.how")
 	p.dialog().find("textbox", "Title") // it has the setting as it was
-	c.want(200, "PUT", fmt.Sprintf("/system/setting/%d", read()[0].ID), `{"describe":"How letters go"}`)
+	c.want(200, "PUT", fmt.Sprintf("/system/setting/%d", read()[0].ID),
+		`{"describe":"How letters go"}`)
 	p.dialog().fill("Title", "The way")
 	p.expect(409, fmt.Sprintf("/system/setting/%d", read()[0].ID))
 	p.confirm("Save")
@@ -293,7 +305,8 @@ func TestConsoleSettings_Definition(t *testing.T) {
 	p.confirm("Save")
 	p.see("Saved.")
 	eventually(t, "the group is public", func() bool {
-		return into[struct{ Public int }](t, c.want(200, "GET", fmt.Sprintf("/system/setting-group/%d", group), "")).Public == 1
+		return into[struct{ Public int }](t,
+			c.want(200, "GET", fmt.Sprintf("/system/setting-group/%d", group), "")).Public == 1
 	})
 	p.click("button", "Delete group")
 	p.at("/system/setting?define=1")
@@ -303,15 +316,18 @@ func TestConsoleSettings_Definition(t *testing.T) {
 func TestConsoleSettings_ReadOnly(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
-	reader := signedIn(t, server).holder(server, "clerk", "system.setting.query", "system.setting.group.query")
+	reader := signedIn(t, server).holder(server, "clerk", "system.setting.query",
+		"system.setting.group.query")
 	p := signedInAt(t, server, reader, "/system/setting?define=1")
 	p.see("Required permission: system.setting.save.")
-	for _, button := range []string{"Rebuild cache", "Manage fields", "Done", "New group", "New setting", "Upload", "Edit site.title"} {
+	for _, button := range []string{"Rebuild cache", "Manage fields", "Done", "New group",
+		"New setting", "Upload", "Edit site.title"} {
 		p.missing("button", button)
 	}
 	var fields int
 	p.until("look at the fields", func() error {
-		return evaluate(p, "document.querySelectorAll('section input:enabled, section textarea:enabled, section button:enabled').length", &fields)
+		return evaluate(p,
+			"document.querySelectorAll('section input:enabled, section textarea:enabled, section button:enabled').length", &fields)
 	})
 	if fields != 0 {
 		t.Errorf("%d fields can be changed", fields)
@@ -325,11 +341,14 @@ func TestConsoleSettings_Units(t *testing.T) {
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	for language, units := range map[string][]string{
-		"en": {"session_idle_minutes minutes", "session_hours hours", "login_log_days days", "slow_request_ms ms", "image_megabytes MiB"},
-		"zh": {"session_idle_minutes 分钟", "session_hours 小时", "login_log_days 天", "slow_request_ms 毫秒", "image_megabytes MiB"},
+		"en": {"session_idle_minutes minutes", "session_hours hours", "login_log_days days",
+			"slow_request_ms ms", "image_megabytes MiB"},
+		"zh": {"session_idle_minutes 分钟", "session_hours 小时", "login_log_days 天",
+			"slow_request_ms 毫秒", "image_megabytes MiB"},
 	} {
 		p := console(t, server)
-		p.before(fmt.Sprintf("try { localStorage.setItem('reeve.language', %s) } catch {}", quote(language)))
+		p.before(fmt.Sprintf("try { localStorage.setItem('reeve.language', %s) } catch {}",
+			quote(language)))
 		p.as(c.token)
 		for _, unit := range units {
 			key, unit, _ := strings.Cut(unit, " ")

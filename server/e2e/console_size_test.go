@@ -49,7 +49,8 @@ func TestConsoleSizes(t *testing.T) {
 	signIn.open("/")
 	t.Run("sign-in", func(t *testing.T) { signIn.scripts(t, 80_000) })
 	home := signedInAt(t, server, c, "/")
-	for _, path := range append([]string{"/", "/account", "/account/security", "/help", "/help/reference"}, home.linked(c)...) {
+	for _, path := range append([]string{"/", "/account", "/account/security", "/help",
+		"/help/reference"}, home.linked(c)...) {
 		limit, known := scriptLimits[path]
 		if !known {
 			t.Errorf("%s has no limit: measure it and add it to scriptLimits", path)
@@ -70,7 +71,8 @@ func (p *page) loaded() (scripts []script) {
 	p.t.Helper()
 	p.settle()
 	p.until("measure", func() error {
-		return evaluate(p, `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('.js')).map((e) => ({ URL: e.name, Bytes: e.encodedBodySize }))`, &scripts)
+		return evaluate(p,
+			`performance.getEntriesByType('resource').filter((e) => e.name.endsWith('.js')).map((e) => ({ URL: e.name, Bytes: e.encodedBodySize }))`, &scripts)
 	})
 	return scripts
 }

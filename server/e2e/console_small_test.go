@@ -6,7 +6,10 @@ import "testing"
 func TestConsoleInvitations_Invite(t *testing.T) {
 	t.Parallel()
 	server, c := office(t)
-	for at, users := range map[string]string{"/admin/invite": "/admin/list", "/user/invite": "/user/list"} {
+	for at, users := range map[string]string{
+		"/admin/invite": "/admin/list",
+		"/user/invite":  "/user/list",
+	} {
 		p := signedInAt(t, server, c, at)
 		p.see("No pending invitations.")
 		p.looksGood("invitations" + at[:5][1:])

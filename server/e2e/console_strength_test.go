@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// meterLimit is the maximum size of the strength meter's scripts, compressed with zstd. Nearly all of it are common passwords.
+// meterLimit is the maximum size of the strength meter's scripts, compressed with zstd. Nearly all
+// of it are common passwords.
 const meterLimit = 236_000
 
 // meter returns the bytes of the meter's scripts that the page has loaded.
@@ -73,7 +74,8 @@ func TestConsolePasswordLength(t *testing.T) {
 	c := signedIn(t, server)
 	c.want(200, "PUT", "/system/setting", values("security.password_length", 30))
 	id := c.create("/admin/list", "username", "ben", "password", strings.Repeat("a long one ", 3))
-	c.want(200, "PUT", fmt.Sprintf("/admin/list/%d/password", id), object("password", strings.Repeat("temporary ", 3)))
+	c.want(200, "PUT", fmt.Sprintf("/admin/list/%d/password", id),
+		object("password", strings.Repeat("temporary ", 3)))
 	p := signedInAt(t, server, c, "/account/security")
 	p.see("Use at least 30 characters")
 	p.fill("New password", "an entirely new phrase")
@@ -92,13 +94,15 @@ func TestConsolePasswordLength(t *testing.T) {
 	q.strength("weak", "Add a word or two.")
 }
 
-// TestConsoleStrength_RequiredPassword is shown where a password must be changed, with the names of the account.
+// TestConsoleStrength_RequiredPassword is shown where a password must be changed, with the names of
+// the account.
 func TestConsoleStrength_RequiredPassword(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
 	id := c.create("/admin/list", "username", "annabella", "password", password)
-	c.want(200, "PUT", fmt.Sprintf("/admin/list/%d/password", id), object("password", "a temporary phrase"))
+	c.want(200, "PUT", fmt.Sprintf("/admin/list/%d/password", id),
+		object("password", "a temporary phrase"))
 	p := console(t, server)
 	p.open("/")
 	p.signIn("annabella", "a temporary phrase")

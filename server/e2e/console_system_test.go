@@ -54,8 +54,10 @@ func TestConsoleLoginLog(t *testing.T) {
 	t.Parallel()
 	server := start(t, t.TempDir())
 	c := signedIn(t, server)
-	newClient(t, server).want(401, "POST", "/admin/login", object("username", "nobody", "password", password))
-	newClient(t, server).want(401, "POST", "/admin/login", object("username", "admin", "password", "not the password"))
+	newClient(t, server).want(401, "POST", "/admin/login",
+		object("username", "nobody", "password", password))
+	newClient(t, server).want(401, "POST", "/admin/login",
+		object("username", "admin", "password", "not the password"))
 	p := signedInAt(t, server, c, "/system/loginlog")
 	p.row("Signed in").see("admin")
 	p.row("unknown user").see("Failed")
@@ -93,7 +95,8 @@ func TestConsoleLoginLog(t *testing.T) {
 	p.press("Enter")
 	p.row("wrong password")
 	var query string
-	if err := evaluate(p, "location.search", &query); err != nil || len(query) < len("?created_at%5B%5D=&created_at%5B%5D=") {
+	if err := evaluate(p, "location.search", &query); err != nil ||
+		len(query) < len("?created_at%5B%5D=&created_at%5B%5D=") {
 		t.Errorf("the days are not in the address: %s, %v", query, err)
 	}
 }

@@ -80,7 +80,8 @@ func TestConsoleSignIn_SaysWhySessionEnded(t *testing.T) {
 	p.find("button", "Administrator")
 	p.settle()
 	p.expect(401, "/admin/role")
-	send(p, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"X-Forwarded-For": "203.0.113.7"}})
+	send(p, network.SetExtraHTTPHeaders,
+		network.SetExtraHTTPHeadersParams{Headers: network.Headers{"X-Forwarded-For": "203.0.113.7"}})
 	p.click("button", "Reload")
 	p.see("Your session works only in the network in which you signed in.")
 	p.gone("Your session expired.")
@@ -108,7 +109,8 @@ func TestConsoleSignOut_Slow(t *testing.T) {
 	p.see("Signing out…")
 	p.press("Escape")
 	p.until("be covered", func() error {
-		return evaluate(p, `(() => { if (!document.querySelector('dialog.leaving:modal')) throw new Error('it is not') })()`, nil)
+		return evaluate(p,
+			`(() => { if (!document.querySelector('dialog.leaving:modal')) throw new Error('it is not') })()`, nil)
 	})
 	p.settle()
 	p.shoot("signing-out")

@@ -14,7 +14,8 @@ func TestConsolePages_ThreePermissions(t *testing.T) {
 	c := signedIn(t, server)
 	owner := signedInAt(t, server, c, "/")
 	every := owner.linked(c)
-	own := c.holder(server, "looker", "admin", "admin.list", "admin.list.query", "system", "system.dict", "system.dict.query", "file", "file.list", "file.list.query")
+	own := c.holder(server, "looker", "admin", "admin.list", "admin.list.query", "system",
+		"system.dict", "system.dict.query", "file", "file.list", "file.list.query")
 	p := signedInAt(t, server, own, "/")
 	p.settle()
 	p.audit()
@@ -42,7 +43,8 @@ func TestConsolePages_ThreePermissions(t *testing.T) {
 			continue
 		}
 		refused++
-		if !strings.Contains(text, "You don’t have access to this page.") || !strings.Contains(text, "Required permission: "+strings.ReplaceAll(path[1:], "/", ".")) {
+		if !strings.Contains(text, "You don’t have access to this page.") ||
+			!strings.Contains(text, "Required permission: "+strings.ReplaceAll(path[1:], "/", ".")) {
 			t.Errorf("%s:\n%s", path, text)
 		}
 	}

@@ -55,17 +55,21 @@ func TestConsoleUploads_PageStaysResponsive(t *testing.T) {
 	p.see("No files here")
 	send(p, performance.Enable, performance.EnableParams{})
 	slow := []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: 1_000_000}}
-	send(p, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
+	send(p, network.EmulateNetworkConditionsByRule,
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
 	var paths []string
 	for n := range 20 {
-		paths = append(paths, onDisk(t, fmt.Sprintf("%02d.txt", n), fmt.Sprint(n, strings.Repeat(" some words", 40_000))))
+		paths = append(paths,
+			onDisk(t, fmt.Sprintf("%02d.txt", n),
+				fmt.Sprint(n, strings.Repeat(" some words", 40_000))))
 	}
 	uploading := p.work("20 uploaded", func() { p.upload(paths...) })
 	p.in(".file-grid").see("19.txt")
 	p.click("button", "Close")
 	table := p.work("Uploaded by", func() { p.click("radio", "List") })
 	grid := p.work("19.txt", func() { p.click("radio", "Grid") })
-	t.Logf("busy for %.2f s while uploading, %.2f s and %.2f s to draw the list", uploading, table, grid)
+	t.Logf("busy for %.2f s while uploading, %.2f s and %.2f s to draw the list", uploading, table,
+		grid)
 	if most := 3 * (table + grid); uploading > most {
 		t.Errorf("the page is busy for %.2f s, at most %.2f s are right", uploading, most)
 	}

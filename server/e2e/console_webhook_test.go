@@ -43,7 +43,8 @@ func newMirror(t *testing.T) *mirror {
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.got = append(r.got, message{req.Header.Get("webhook-id"), event.Type, event.Data.Name, req.Header, body})
+		r.got = append(r.got,
+			message{req.Header.Get("webhook-id"), event.Type, event.Data.Name, req.Header, body})
 		w.WriteHeader(r.status)
 		fmt.Fprintf(w, `{"answer":%d}`, r.status)
 	}))
@@ -73,10 +74,13 @@ func (r *mirror) messages(name string) (found []message) {
 	return found
 }
 
-// receives waits until it has received a number of messages about a record, and returns the last one.
+// receives waits until it has received a number of messages about a record, and returns the last
+// one.
 func (r *mirror) receives(t *testing.T, n int, name string) message {
 	t.Helper()
-	eventually(t, fmt.Sprintf("receive %d messages about %s", n, name), func() bool { return len(r.messages(name)) >= n })
+	eventually(t, fmt.Sprintf("receive %d messages about %s", n, name), func() bool {
+		return len(r.messages(name)) >= n
+	})
 	all := r.messages(name)
 	return all[len(all)-1]
 }
@@ -101,7 +105,9 @@ func withMirror(t *testing.T) (*process, *client, *mirror) {
 // hook creates a webhook that sends changes of roles, and returns its path.
 func (c *client) hook(r *mirror) (path string) {
 	c.t.Helper()
-	return fmt.Sprintf("/system/webhook/%d", c.create("/system/webhook", "url", r.URL+"/hook?key=1", "description", "Mirror of the roles", "types", []string{"role.*"}))
+	return fmt.Sprintf("/system/webhook/%d",
+		c.create("/system/webhook", "url", r.URL+"/hook?key=1", "description",
+			"Mirror of the roles", "types", []string{"role.*"}))
 }
 
 // secret returns the secret that is shown once, and closes the dialog.
@@ -114,8 +120,8 @@ func (p *page) secret() (secret string) {
 	return secret
 }
 
-// TestConsoleWebhookCreate checks that a webhook is created in the browser, that changes arrive, and
-// that the list follows.
+// TestConsoleWebhookCreate checks that a webhook is created in the browser, that changes arrive,
+// and that the list follows.
 func TestConsoleWebhookCreate(t *testing.T) {
 	t.Parallel()
 	server, owner, mirror := withMirror(t)
@@ -154,8 +160,12 @@ func TestConsoleWebhookCreate(t *testing.T) {
 		t.Errorf("received %s, %s", m.kind, m.body)
 	}
 	p.row(mirror.host()).see("200")
-	owner.create("/system/webhook", "url", "http://127.0.0.1:9/a/long/path/of/an/endpoint/that/nobody/serves", "types", []string{"*"}, "status", 0)
-	owner.create("/system/webhook", "url", "http://127.0.0.1:9/", "types", []string{"dict.changed", "role.*", "user.created", "user.updated", "user.deleted", "file.*"})
+	owner.create("/system/webhook", "url",
+		"http://127.0.0.1:9/a/long/path/of/an/endpoint/that/nobody/serves", "types", []string{"*"},
+		"status", 0)
+	owner.create("/system/webhook", "url", "http://127.0.0.1:9/", "types",
+		[]string{"dict.changed", "role.*", "user.created", "user.updated", "user.deleted",
+			"file.*"})
 	p.row("/a/long/path").see("Disabled")
 	owner.create("/admin/list", "username", "ann", "password", password)
 	p.see("Retrying since")
@@ -222,8 +232,8 @@ func TestConsoleWebhookDeliveries(t *testing.T) {
 	p.row("webhook.test").see("200")
 }
 
-// TestConsoleWebhookSecrets checks that another secret is shown once, after rotating it and with another
-// URL, and the history.
+// TestConsoleWebhookSecrets checks that another secret is shown once, after rotating it and with
+// another URL, and the history.
 func TestConsoleWebhookSecrets(t *testing.T) {
 	t.Parallel()
 	server, owner, mirror := withMirror(t)
@@ -237,7 +247,8 @@ func TestConsoleWebhookSecrets(t *testing.T) {
 	p.see("Previous secret valid until")
 	owner.create("/admin/role", "name", "Porter")
 	m := mirror.receives(t, 1, "Porter")
-	if signatures := strings.Fields(m.header.Get("webhook-signature")); !m.signed(t, first) || len(signatures) != 2 {
+	if signatures := strings.Fields(m.header.Get("webhook-signature")); !m.signed(t, first) ||
+		len(signatures) != 2 {
 		t.Errorf("signed with %q", signatures)
 	}
 
@@ -269,8 +280,8 @@ func TestConsoleWebhookSecrets(t *testing.T) {
 	p.audit()
 }
 
-// TestConsoleWebhookSteering checks pausing, resuming, skipping what waits, replaying a range, and that
-// deleting asks.
+// TestConsoleWebhookSteering checks pausing, resuming, skipping what waits, replaying a range, and
+// that deleting asks.
 func TestConsoleWebhookSteering(t *testing.T) {
 	t.Parallel()
 	server, owner, mirror := withMirror(t)
@@ -328,7 +339,8 @@ func TestConsoleWebhookSteering(t *testing.T) {
 func TestConsoleWebhookPermissions(t *testing.T) {
 	t.Parallel()
 	server, owner, mirror := withMirror(t)
-	all := []string{"system", "system.webhook", "system.webhook.query", "system.webhook.create", "system.webhook.update", "admin.role.query"}
+	all := []string{"system", "system.webhook", "system.webhook.query", "system.webhook.create",
+		"system.webhook.update", "admin.role.query"}
 	bea := owner.holder(server, "bea", all...)
 	path := bea.hook(mirror)
 	viewer := owner.holder(server, "vera", all[:3]...)
@@ -349,7 +361,10 @@ func TestConsoleWebhookPermissions(t *testing.T) {
 	p.at("/system/webhook")
 
 	p = signedInAt(t, server, owner, path)
-	owner.want(200, "PUT", fmt.Sprintf("/admin/list/%d", list[struct{ ID int64 }](owner, "/admin/list?keywordSearch=bea")[0].ID), object("status", 0))
+	owner.want(200, "PUT",
+		fmt.Sprintf("/admin/list/%d",
+			list[struct{ ID int64 }](owner, "/admin/list?keywordSearch=bea")[0].ID),
+		object("status", 0))
 	p.in("h1").see("No owner")
 	p.audit()
 	p.in(".ant-alert").click("button", "Edit")

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestDamage_EveryCommandSaysWhatToDo runs each command that opens a data directory on damage of each kind. It
-// succeeds, or its message names the damaged file in the right directory and a next step; it has no text that is
-// meant for clients.
+// TestDamage_EveryCommandSaysWhatToDo runs each command that opens a data directory on damage of
+// each kind. It succeeds, or its message names the damaged file in the right directory and a next
+// step; it has no text that is meant for clients.
 func TestDamage_EveryCommandSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -34,10 +34,14 @@ func TestDamage_EveryCommandSaysWhatToDo(t *testing.T) {
 			})
 		},
 		"data.db": func(t *testing.T, dir string) {
-			rewrite(t, filepath.Join(dir, "data.db"), func(b []byte) []byte { return append(make([]byte, 8192), b[8192:]...) })
+			rewrite(t, filepath.Join(dir, "data.db"), func(b []byte) []byte {
+				return append(make([]byte, 8192), b[8192:]...)
+			})
 		},
 		"files.db": func(t *testing.T, dir string) {
-			rewrite(t, filepath.Join(dir, "files.db"), func(b []byte) []byte { return append(make([]byte, 128<<10), b[128<<10:]...) })
+			rewrite(t, filepath.Join(dir, "files.db"), func(b []byte) []byte {
+				return append(make([]byte, 128<<10), b[128<<10:]...)
+			})
 		},
 		"a blob": func(t *testing.T, dir string) {
 			rewrite(t, filepath.Join(dir, "files.db"), func(b []byte) []byte {
@@ -46,12 +50,14 @@ func TestDamage_EveryCommandSaysWhatToDo(t *testing.T) {
 		},
 	}
 	for kind, ruin := range kinds {
-		for _, words := range []string{"verify", "audit verify", "compact", "key rotate", "admin recover", "salvage NEWDIR"} {
+		for _, words := range []string{"verify", "audit verify", "compact", "key rotate",
+			"admin recover", "salvage NEWDIR"} {
 			t.Run(kind+"/"+words, func(t *testing.T) {
 				t.Parallel()
 				ruined := copyDir(t, dir)
 				ruin(t, ruined)
-				args := strings.Fields(strings.ReplaceAll(words, "NEWDIR", filepath.Join(t.TempDir(), "new")))
+				args := strings.Fields(strings.ReplaceAll(words, "NEWDIR",
+					filepath.Join(t.TempDir(), "new")))
 				saysWhatToDo(t, ruined, run(t, append(args, "--data", ruined)...), words)
 			})
 		}
@@ -61,7 +67,9 @@ func TestDamage_EveryCommandSaysWhatToDo(t *testing.T) {
 		rewrite(t, backup, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 		to := copyDir(t, dir)
 		r := run(t, "restore", backup, "--data", to)
-		if text := r.out + r.err; r.code != 1 || !strings.Contains(text, backup) || strings.Contains(text, "restore.tmp") || strings.Contains(text, "internal server error") {
+		if text := r.out + r.err; r.code != 1 || !strings.Contains(text, backup) ||
+			strings.Contains(text, "restore.tmp") ||
+			strings.Contains(text, "internal server error") {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -22,8 +22,8 @@ type listed struct {
 	Total   int
 }
 
-// readLists reads every list of the API with all its records: in its default order, in each order that it
-// has, and with a search. The keys are paths with parameters.
+// readLists reads every list of the API with all its records: in its default order, in each order
+// that it has, and with a search. The keys are paths with parameters.
 func readLists(t *testing.T, c *client, damaged string) map[string]listed {
 	t.Helper()
 	all := map[string]listed{}
@@ -64,7 +64,8 @@ func listPaths(t *testing.T, c *client) (paths []string) {
 			case "pageSize":
 				ways = append(ways, "")
 			case "keywordSearch":
-				ways = append(ways, "&keywordSearch=a", "&keywordSearch=red", "&keywordSearch=papers")
+				ways = append(ways, "&keywordSearch=a", "&keywordSearch=red",
+					"&keywordSearch=papers")
 			case "sorter":
 				fields := sortsBy.FindStringSubmatch(p.Description)
 				if fields == nil { // of monitoring, which data.db does not have
@@ -72,12 +73,14 @@ func listPaths(t *testing.T, c *client) (paths []string) {
 				}
 				for _, field := range strings.Split(fields[1], ", ") {
 					for _, direction := range []string{"ascend", "descend"} {
-						ways = append(ways, "&sorter="+url.QueryEscape(fmt.Sprintf(`{%q:%q}`, field, direction)))
+						ways = append(ways,
+							"&sorter="+url.QueryEscape(fmt.Sprintf(`{%q:%q}`, field, direction)))
 					}
 				}
 			}
 		}
-		if !slices.Contains(ways, "") || strings.HasPrefix(path, "/api/") || strings.HasSuffix(path, "-export") {
+		if !slices.Contains(ways, "") || strings.HasPrefix(path, "/api/") ||
+			strings.HasSuffix(path, "-export") {
 			continue
 		}
 		for _, way := range ways {
@@ -113,8 +116,8 @@ func operationsOf(t *testing.T, c *client) map[string]documented {
 	return all
 }
 
-// sameLists compares the lists beside a damaged record with those before the damage: what is missing is
-// named. It returns the number of lists that name a record.
+// sameLists compares the lists beside a damaged record with those before the damage: what is
+// missing is named. It returns the number of lists that name a record.
 func sameLists(t *testing.T, before, after map[string]listed, name string) (naming int) {
 	t.Helper()
 	for path, was := range before {
@@ -124,15 +127,18 @@ func sameLists(t *testing.T, before, after map[string]listed, name string) (nami
 			continue
 		}
 		for _, id := range was.IDs {
-			if !disposable[name] && found && !slices.Contains(is.IDs, id) && !slices.Contains(is.Damaged, id) {
+			if !disposable[name] && found && !slices.Contains(is.IDs, id) &&
+				!slices.Contains(is.Damaged, id) {
 				t.Errorf("GET %s lacks %d and does not name it: %+v", path, id, is)
 			}
 		}
 		if len(is.Damaged) > 0 {
 			naming++
 		}
-		if is.Total > 0 && is.Total < len(is.IDs)+len(is.Damaged) || is.Total < was.Total && !disposable[name] {
-			t.Errorf("GET %s: the total is %d, before the damage %d: %+v", path, is.Total, was.Total, is)
+		if is.Total > 0 && is.Total < len(is.IDs)+len(is.Damaged) ||
+			is.Total < was.Total && !disposable[name] {
+			t.Errorf("GET %s: the total is %d, before the damage %d: %+v", path, is.Total,
+				was.Total, is)
 		}
 	}
 	return naming
@@ -142,7 +148,8 @@ func sameLists(t *testing.T, before, after map[string]listed, name string) (nami
 func exportsComplete(t *testing.T, c *client, name string, id int64) {
 	t.Helper()
 	for path := range operationsOf(t, c) {
-		if strings.Contains(path, "export") && !strings.Contains(path, "{") && !strings.HasPrefix(path, "/api/") {
+		if strings.Contains(path, "export") && !strings.Contains(path, "{") &&
+			!strings.HasPrefix(path, "/api/") {
 			a := c.call("GET", path, "")
 			if a.status != 200 {
 				t.Errorf("GET %s: %d %s", path, a.status, a.raw)
@@ -159,8 +166,8 @@ func exportsComplete(t *testing.T, c *client, name string, id int64) {
 	}
 }
 
-// personComplete downloads the data of a person and reads all of it. incomplete is what the list of files that
-// lack something has.
+// personComplete downloads the data of a person and reads all of it. incomplete is what the list of
+// files that lack something has.
 func personComplete(t *testing.T, c *client, path, incomplete string) {
 	t.Helper()
 	a := c.call("GET", path, "")
@@ -187,6 +194,7 @@ func personComplete(t *testing.T, c *client, path, incomplete string) {
 		}
 	}
 	if !strings.Contains(texts["incomplete.json"], incomplete) {
-		t.Errorf("GET %s: what is incomplete is %q, want %q", path, texts["incomplete.json"], incomplete)
+		t.Errorf("GET %s: what is incomplete is %q, want %q", path, texts["incomplete.json"],
+			incomplete)
 	}
 }

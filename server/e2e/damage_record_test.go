@@ -16,12 +16,13 @@ var disposable = map[string]bool{"session": true, "session_token": true}
 
 // listedCollections have records in lists that are read from data.db.
 var listedCollections = map[string]bool{
-	"user": true, "app_user": true, "file": true, "file_group": true, "login_log": true, "webhook": true, "link": true,
+	"user": true, "app_user": true, "file": true, "file_group": true, "login_log": true,
+	"webhook": true, "link": true,
 }
 
-// TestDamagedRecord_EachCollection flips a bit in a record of each collection that the file has. The start
-// refuses with the name of the record and what to do, or everything that does not need the record
-// works, health names it, and lists and exports have everything else.
+// TestDamagedRecord_EachCollection flips a bit in a record of each collection that the file has.
+// The start refuses with the name of the record and what to do, or everything that does not need
+// the record works, health names it, and lists and exports have everything else.
 func TestDamagedRecord_EachCollection(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -44,7 +45,9 @@ func TestDamagedRecord_EachCollection(t *testing.T) {
 			select {
 			case p.url = <-p.log.ready:
 			case <-p.done:
-				if out := p.log.String(); !strings.Contains(out, record) || !strings.Contains(out, "reeve salvage") || strings.Contains(out, "internal server error") {
+				if out := p.log.String(); !strings.Contains(out, record) ||
+					!strings.Contains(out, "reeve salvage") ||
+					strings.Contains(out, "internal server error") {
 					t.Errorf("the start is refused with %s", out)
 				}
 				return
@@ -77,8 +80,10 @@ func worksBeside(t *testing.T, p *process, name, record string) {
 		t.Errorf("the log does not name the record:\n%s", &p.log)
 	}
 	for list, path := range map[string]string{
-		"user": "/admin/list", "role": "/admin/role", "setting": "/system/setting", "file": "/file/list", "app_user": "/user/list",
-		"session": "/system/session", "log": "/system/audit", "login_log": "/system/loginlog", "webhook": "/system/webhook",
+		"user": "/admin/list", "role": "/admin/role", "setting": "/system/setting",
+		"file": "/file/list", "app_user": "/user/list",
+		"session": "/system/session", "log": "/system/audit", "login_log": "/system/loginlog",
+		"webhook": "/system/webhook",
 	} {
 		if list != name {
 			c.want(200, "GET", path, "")
@@ -92,14 +97,16 @@ func worksBeside(t *testing.T, p *process, name, record string) {
 func someOfAll(c *client) {
 	dept := c.create("/admin/dept", "name", "Sales")
 	role := c.create("/admin/role", "name", "Clerk")
-	c.create("/admin/list", "username", "zoe", "password", "a good password", "dept_id", dept, "role_ids", []int64{role})
+	c.create("/admin/list", "username", "zoe", "password", "a good password", "dept_id", dept,
+		"role_ids", []int64{role})
 	c.create("/user/list", "username", "ann", "password", "a good password")
 	c.define(c.group("filled"), "known", "input", "a value")
 	dict := c.create("/system/dict", "code", "colors", "name", "Colors")
 	c.create(fmt.Sprintf("/system/dict/%d/item", dict), "label", "Red", "value", "red")
 	c.create("/file/group", "name", "Papers")
 	c.put("paper.txt", payload{1, 100})
-	c.create("/system/webhook", "url", "https://hook.example.org/", "types", []string{"user.created"})
+	c.create("/system/webhook", "url", "https://hook.example.org/", "types",
+		[]string{"user.created"})
 	c.create("/user/role", "name", "Customer")
 	c.create("/system/field", "realm", "admin", "key", "size", "title", "Size", "type", "number")
 	c.want(200, "POST", "/admin/login", object("username", "zoe", "password", "a good password"))
@@ -156,7 +163,8 @@ func TestVerify_ReadOnlyMount(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"verify", "audit verify"} {
-		if r := run(t, append(strings.Fields(command), "--data", dir)...); r.code != 0 || r.err != "" {
+		if r := run(t, append(strings.Fields(command), "--data", dir)...); r.code != 0 ||
+			r.err != "" {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}

@@ -98,11 +98,15 @@ func TestDamage_FoundAndNotServed(t *testing.T) {
 	filled(t, dir, "a value that can be found")
 	page := os.Getpagesize()
 	for name, change := range map[string]func([]byte) []byte{
-		"cut after four pages":    func(b []byte) []byte { return b[:4*page] },
-		"cut inside a page":       func(b []byte) []byte { return b[:page*3+17] },
-		"one byte":                func(b []byte) []byte { return b[:1] },
-		"both meta pages ruined":  func(b []byte) []byte { return append(make([]byte, 2*page), b[2*page:]...) },
-		"all pages but the metas": func(b []byte) []byte { return append(b[:2*page:2*page], make([]byte, len(b)-2*page)...) },
+		"cut after four pages": func(b []byte) []byte { return b[:4*page] },
+		"cut inside a page":    func(b []byte) []byte { return b[:page*3+17] },
+		"one byte":             func(b []byte) []byte { return b[:1] },
+		"both meta pages ruined": func(b []byte) []byte {
+			return append(make([]byte, 2*page), b[2*page:]...)
+		},
+		"all pages but the metas": func(b []byte) []byte {
+			return append(b[:2*page:2*page], make([]byte, len(b)-2*page)...)
+		},
 		"something else": func(b []byte) []byte {
 			return bytes.Repeat([]byte("this is a letter to my aunt\n"), len(b)/28)
 		},
@@ -174,7 +178,8 @@ func TestMissingDatabase_StartRefused(t *testing.T) {
 			for _, words := range []string{"serve --listen 127.0.0.1:0", "admin recover"} {
 				r := run(t, append(strings.Fields(words), "--data", lost)...)
 				sane(t, r)
-				if !strings.Contains(r.err, path) || !strings.Contains(r.err, "reeve restore") || strings.Count(r.err, "\n") != 1 {
+				if !strings.Contains(r.err, path) || !strings.Contains(r.err, "reeve restore") ||
+					strings.Count(r.err, "\n") != 1 {
 					t.Errorf("%s: %+v, want one line that names the file and the way out", words, r)
 				}
 			}

@@ -16,7 +16,8 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 	made := run(t, "key", "identity")
 	lines := strings.Split(strings.TrimSpace(made.out), "\n")
 	recipient := strings.Trim(strings.TrimPrefix(lines[1], "# backup.recipients = ["), `"]`)
-	if made.code != 0 || len(lines) != 3 || !strings.HasPrefix(recipient, "age1") || !strings.HasPrefix(lines[2], "AGE-SECRET-KEY-") {
+	if made.code != 0 || len(lines) != 3 || !strings.HasPrefix(recipient, "age1") ||
+		!strings.HasPrefix(lines[2], "AGE-SECRET-KEY-") {
 		t.Fatalf("%+v", made)
 	}
 	identity, dir := filepath.Join(t.TempDir(), "identity"), t.TempDir()
@@ -24,16 +25,19 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := filepath.Join(t.TempDir(), "reeve.toml")
-	if err := os.WriteFile(config, []byte("[backup]\nrecipients = ["+`"`+recipient+`"`+"]\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("[backup]\nrecipients = ["+`"`+recipient+`"`+"]\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	filled(t, dir, "what is there")
 	p := start(t, dir, "--config", config)
 	c := signedIn(t, p)
 	c.want(200, "POST", "/system/setting-group", `{"key":"shop","title":"Shop"}`)
-	c.want(200, "POST", "/system/setting", `{"key":"password","title":"P","type":"secret","group_id":7,"values":"hunter2 and more"}`)
+	c.want(200, "POST", "/system/setting",
+		`{"key":"password","title":"P","type":"secret","group_id":7,"values":"hunter2 and more"}`)
 	a := c.want(200, "GET", "/system/backup", "")
-	if !strings.Contains(a.header.Get("Content-Disposition"), `.tar.age"`) || !bytes.HasPrefix(a.raw, []byte("age-encryption.org/v1\n")) {
+	if !strings.Contains(a.header.Get("Content-Disposition"), `.tar.age"`) ||
+		!bytes.HasPrefix(a.raw, []byte("age-encryption.org/v1\n")) {
 		t.Errorf("%v", a.header)
 	}
 	p.stop()
@@ -41,17 +45,21 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 	if err := os.WriteFile(file, a.raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, "restore", file, "--data", target); r.code == 0 || !strings.Contains(r.err, "--identity") {
+	if r := run(t, "restore", file, "--data", target); r.code == 0 ||
+		!strings.Contains(r.err, "--identity") {
 		t.Errorf("without the identity: %+v", r)
 	}
-	if r := run(t, "restore", file, "--data", target, "--identity", config); r.code == 0 || strings.Contains(r.err, recipient) {
+	if r := run(t, "restore", file, "--data", target, "--identity", config); r.code == 0 ||
+		strings.Contains(r.err, recipient) {
 		t.Errorf("with another file: %+v", r)
 	}
-	if r := run(t, "restore", file, "--data", target, "--identity", identity); r.code != 0 || strings.Contains(r.out, "entered again") {
+	if r := run(t, "restore", file, "--data", target, "--identity", identity); r.code != 0 ||
+		strings.Contains(r.out, "entered again") {
 		t.Errorf("with the identity: %+v", r)
 	}
 	sound(t, target)
-	if r := run(t, "key", "rotate", "--data", target); r.code != 0 || !strings.Contains(r.out, "1 secret values") {
+	if r := run(t, "key", "rotate", "--data", target); r.code != 0 ||
+		!strings.Contains(r.out, "1 secret values") {
 		t.Errorf("rotate: %+v", r)
 	}
 	sound(t, target)
@@ -70,7 +78,8 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 	if err := os.WriteFile(flipped, key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(t, "verify", "--data", target); r.code == 0 || !strings.Contains(r.out, "secret.key is not the key of this database") {
+	if r := run(t, "verify", "--data", target); r.code == 0 ||
+		!strings.Contains(r.out, "secret.key is not the key of this database") {
 		t.Errorf("verify: %+v", r)
 	}
 	p = start(t, target)
@@ -78,7 +87,8 @@ func TestEncryptedBackup_EndToEnd(t *testing.T) {
 		t.Errorf("health: %s", body)
 	}
 	p.stop()
-	if warnings := p.log.messages(t, "warn"); len(warnings) == 0 || !strings.Contains(warnings[0], "is not the key of this database") {
+	if warnings := p.log.messages(t, "warn"); len(warnings) == 0 ||
+		!strings.Contains(warnings[0], "is not the key of this database") {
 		t.Errorf("the log: %q", warnings)
 	}
 }

@@ -149,11 +149,22 @@ func TestStreams_HTTP2AndNginx(t *testing.T) {
 	cert, key, pool := selfSigned(t)
 	direct := start(t, t.TempDir(), "REEVE_SERVER__TLS_CERT="+cert, "REEVE_SERVER__TLS_KEY="+key)
 	behind := start(t, t.TempDir())
-	for name, base := range map[string]string{"direct": direct.url, "nginx": proxied(t, behind.url, cert, key)} {
+	for name, base := range map[string]string{
+		"direct": direct.url,
+		"nginx":  proxied(t, behind.url, cert, key),
+	} {
 		t.Run(name, func(t *testing.T) {
-			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, NextProtos: []string{"h2"}}, ForceAttemptHTTP2: true}
+			transport := &http.Transport{
+				TLSClientConfig:   &tls.Config{RootCAs: pool, NextProtos: []string{"h2"}},
+				ForceAttemptHTTP2: true,
+			}
 			defer transport.CloseIdleConnections()
-			c := &client{t: t, base: base, http: &http.Client{Transport: transport, Timeout: time.Minute}, extra: map[string]string{}}
+			c := &client{
+				t:     t,
+				base:  base,
+				http:  &http.Client{Transport: transport, Timeout: time.Minute},
+				extra: map[string]string{},
+			}
 			c.signIn(password)
 			s, err := c.subscribe("/system/event?types=dict.*", "")
 			if err != nil {
@@ -164,7 +175,8 @@ func TestStreams_HTTP2AndNginx(t *testing.T) {
 				t.Errorf("it came over %s", s.resp.Proto)
 			}
 			for i := range 3 { // each arrives before the next is sent, so nothing is buffered on the way
-				c.want(200, "POST", "/system/dict", fmt.Sprintf(`{"code":"c%d","name":"D%d"}`, i, i))
+				c.want(200, "POST", "/system/dict",
+					fmt.Sprintf(`{"code":"c%d","name":"D%d"}`, i, i))
 				if ev, err := s.next(); err != nil || ev.Name != fmt.Sprint("D", i) {
 					t.Errorf("%+v %v", ev, err)
 				}
@@ -231,7 +243,8 @@ http {
 	return ""
 }
 
-// A client that continues after the server was killed receives each acknowledged change exactly once.
+// A client that continues after the server was killed receives each acknowledged change exactly
+// once.
 func TestStream_ResumesAfterKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -259,7 +272,8 @@ func TestStream_ResumesAfterKill(t *testing.T) {
 			p.kill()
 		}()
 		for {
-			a, err := c.do("POST", "/system/dict", fmt.Sprintf(`{"code":"c%d","name":"%d"}`, sent, sent))
+			a, err := c.do("POST", "/system/dict",
+				fmt.Sprintf(`{"code":"c%d","name":"%d"}`, sent, sent))
 			if err != nil {
 				break
 			}

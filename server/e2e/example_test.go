@@ -108,10 +108,13 @@ func TestExampleDocument(t *testing.T) {
 
 // exampleTests are the example's own tests and those of all routes, fields and records.
 var exampleTests = []string{
-	"TestAnnouncements", "TestAnnouncements_InOpenAPIDocument", "TestExampleDocument", "TestBody_ValidFields",
+	"TestAnnouncements", "TestAnnouncements_InOpenAPIDocument", "TestExampleDocument",
+	"TestBody_ValidFields",
 	"TestRecord_EveryRouteIsTested", "TestChangeLog_CollectionsHavePermissions",
-	"TestOperations_Described", "TestBulkDelete_AllOrNothing", "TestField_Bounds", "TestCondition_EveryRoute",
-	"TestName_RejectsInvisibleCharacters", "TestName_RejectsDeceptiveCharacters", "TestMenus_AccessibleOnly",
+	"TestOperations_Described", "TestBulkDelete_AllOrNothing", "TestField_Bounds",
+	"TestCondition_EveryRoute",
+	"TestName_RejectsInvisibleCharacters", "TestName_RejectsDeceptiveCharacters",
+	"TestMenus_AccessibleOnly",
 }
 
 // TestManualExample_BuildsAndPasses builds the program with the example's files added and
@@ -135,11 +138,16 @@ func TestManualExample_BuildsAndPasses(t *testing.T) {
 	}
 	text, err := json.Marshal(overlay)
 	noErr(t, err)
-	writeTree(t, dir, map[string]string{"overlay.json": string(text), "server/testdata/openapi.json": ""})
+	writeTree(t, dir, map[string]string{
+		"overlay.json":                 string(text),
+		"server/testdata/openapi.json": "",
+	})
 	document := filepath.Join(dir, "server/testdata/openapi.json")
 	// Vet cannot change into a directory that only the overlay has.
 	out := runIn(t, root, []string{"EXAMPLE_DOCUMENT=" + document},
-		"go", "test", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-count=1", "-v", "-run", "^("+strings.Join(exampleTests, "|")+")$", "./server", "./server/changes", "./server/rights")
+		"go", "test", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-count=1", "-v",
+		"-run", "^("+strings.Join(exampleTests, "|")+")$", "./server", "./server/changes",
+		"./server/rights")
 	for _, name := range exampleTests {
 		if !strings.Contains(out, "--- PASS: "+name+" ") {
 			t.Errorf("there is no %s", name)
@@ -161,7 +169,8 @@ func checkPage(t *testing.T, root, dir string) {
 	page := filepath.Join(dir, "page")
 	noErr(t, os.Rename(copied, page)) // files that the example replaces
 	noErr(t, os.CopyFS(filepath.Join(copied, "src"), os.DirFS(filepath.Join(console, "src"))))
-	for _, name := range []string{"scripts/types.mjs", "tsconfig.json", "package.json", "biome.jsonc"} {
+	for _, name := range []string{"scripts/types.mjs", "tsconfig.json", "package.json",
+		"biome.jsonc"} {
 		writeTree(t, copied, map[string]string{name: readText(t, filepath.Join(console, name))})
 	}
 	noErr(t, filepath.WalkDir(page, func(path string, entry fs.DirEntry, err error) error {
@@ -173,11 +182,13 @@ func checkPage(t *testing.T, root, dir string) {
 		writeTree(t, copied, map[string]string{name: readText(t, path)})
 		return nil
 	}))
-	noErr(t, os.Symlink(filepath.Join(console, "node_modules"), filepath.Join(copied, "node_modules")))
+	noErr(t,
+		os.Symlink(filepath.Join(console, "node_modules"), filepath.Join(copied, "node_modules")))
 	noErr(t, os.MkdirAll(filepath.Join(dir, "embed/sdk/typescript"), 0o700)) // of the types
 	runIn(t, copied, nil, "node", "scripts/types.mjs")
 	runIn(t, copied, nil, "node_modules/.bin/tsc", "--noEmit")
-	runIn(t, copied, nil, "node_modules/.bin/biome", "check", "--error-on-warnings", "src/pages/announcements", "src/i18n/en/announcements.ts", "src/i18n/zh/announcements.ts")
+	runIn(t, copied, nil, "node_modules/.bin/biome", "check", "--error-on-warnings",
+		"src/pages/announcements", "src/i18n/en/announcements.ts", "src/i18n/zh/announcements.ts")
 }
 
 // TestManualExample_InManual: the text contains every file of the example in full.
@@ -220,7 +231,8 @@ func TestManualExample_Length(t *testing.T) {
 	if lines[false] == 0 || lines[false] > 100 || lines[true] == 0 || lines[true] > 80 {
 		t.Errorf("the example has %d lines of Go, of 100, and %d in the console, of 80: simplify what makes it longer", lines[false], lines[true])
 	}
-	row := fmt.Sprintf("| A resource | %d lines in 5 new files and %d others |", lines[false]+lines[true], changed)
+	row := fmt.Sprintf("| A resource | %d lines in 5 new files and %d others |",
+		lines[false]+lines[true], changed)
 	if !strings.Contains(readText(t, exampleDoc), row) {
 		t.Errorf("the chapter does not say %q", row)
 	}

@@ -58,7 +58,8 @@ func (p *process) idle() {
 // the client.
 func (c *client) exporting() io.ReadCloser {
 	c.t.Helper()
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context,
+		network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			err = errors.Join(err, tcp.SetReadBuffer(128<<10))
@@ -90,7 +91,8 @@ func TestExport_Streamed(t *testing.T) {
 	wide := strings.Repeat("x", 60)
 	for first := 1; first <= users; first += 5_000 {
 		c.importCSV("username,nickname,email,mobile", first, first+4_999, func(n int) string {
-			return fmt.Sprintf("user%d,%s,%d@%s.%s.%s.example.org,+49 30 %020d", n, strings.Repeat("日", 60), n, wide, wide, wide, n)
+			return fmt.Sprintf("user%d,%s,%d@%s.%s.%s.example.org,+49 30 %020d", n,
+				strings.Repeat("日", 60), n, wide, wide, wide, n)
 		})
 	}
 	p.stop()

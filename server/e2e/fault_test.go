@@ -28,7 +28,8 @@ func inject(t *testing.T, p *process, fault string, paths ...string) (takeBack f
 		unless(t, "strace is missing: no way to make the disk fail")
 	}
 	call, _, _ := strings.Cut(fault, ":")
-	cmd := exec.Command(path, "-f", "-p", strconv.Itoa(p.pid()), "-o", os.DevNull, "-e", "trace="+call, "-e", "inject="+fault)
+	cmd := exec.Command(path, "-f", "-p", strconv.Itoa(p.pid()), "-o", os.DevNull, "-e",
+		"trace="+call, "-e", "inject="+fault)
 	for _, path := range paths {
 		cmd.Args = append(cmd.Args, "-P", path)
 	}
@@ -87,7 +88,8 @@ func TestFailedSync_EndsWritingOnly(t *testing.T) {
 	for range 50 {
 		c.want(503, "PUT", "/system/setting", `{"values":{"site.title":"after"}}`)
 	}
-	if n := strings.Count(p.log.String(), "writing_stopped") + strings.Count(p.log.String(), "writing to data.db has stopped"); n > 3 {
+	if n := strings.Count(p.log.String(), "writing_stopped") + strings.Count(p.log.String(),
+		"writing to data.db has stopped"); n > 3 {
 		t.Errorf("the log has %d lines about it", n)
 	}
 	if now := c.title(); now != "before" {

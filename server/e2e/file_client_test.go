@@ -15,7 +15,8 @@ import (
 // up to the last line of the form, and that line.
 func rawForm(c *client, length int, name string) (head, end string) {
 	return fmt.Sprintf("POST /file/list HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n",
-		c.token, boundary, length) + formPart(name) + strings.Repeat("content ", 10_000) + "\r\n", formEnd
+			c.token, boundary, length) + formPart(name) + strings.Repeat("content ", 10_000) + "\r\n",
+		formEnd
 }
 
 // rawLength returns the true length of the body of rawForm.
@@ -72,7 +73,8 @@ func TestUpload_FalseContentLength(t *testing.T) {
 		io.WriteString(conn, head+end)                     // fails if the server has already responded
 		conn.(*net.TCPConn).CloseWrite()
 		got, err := io.ReadAll(conn)
-		if ne, ok := err.(net.Error); ok && ne.Timeout() || !strings.HasPrefix(string(got), "HTTP/1.1 400 ") {
+		if ne, ok := err.(net.Error); ok && ne.Timeout() ||
+			!strings.HasPrefix(string(got), "HTTP/1.1 400 ") {
 			t.Errorf("%s: %v %.300q", name, err, got)
 		}
 	}
@@ -132,7 +134,8 @@ func TestSlowDownloads_BoundedMemory(t *testing.T) {
 	p := start(t, t.TempDir())
 	c := signedIn(t, p)
 	f := c.put("file", payload{1, bytes})
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context,
+		network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
 			err = tcp.SetReadBuffer(128 << 10)

@@ -47,7 +47,8 @@ func TestMissingFiles_StartRefused(t *testing.T) {
 			before := snapshot(t, lost)
 			r := run(t, "serve", "--listen", "127.0.0.1:0", "--data", lost)
 			sane(t, r)
-			if !strings.Contains(r.err, path) || !strings.Contains(r.err, "reeve restore") || strings.Count(r.err, "\n") != 1 {
+			if !strings.Contains(r.err, path) || !strings.Contains(r.err, "reeve restore") ||
+				strings.Count(r.err, "\n") != 1 {
 				t.Errorf("%+v, want one line that names the file and the way out", r)
 			}
 			sane(t, run(t, "verify", "--data", lost))
@@ -90,11 +91,13 @@ func TestForeignFilesDatabase_NotWritten(t *testing.T) {
 	if len(c.listed("/file/list")) != 1 {
 		t.Error("the records are not listed")
 	}
-	if all := strings.Join(p.log.messages(t, "error"), "\n"); !strings.Contains(p.log.String(), "another installation") || !strings.Contains(all, "the files database is unavailable") {
+	if all := strings.Join(p.log.messages(t, "error"), "\n"); !strings.Contains(p.log.String(),
+		"another installation") || !strings.Contains(all, "the files database is unavailable") {
 		t.Errorf("the log says %s", &p.log)
 	}
 	p.stop()
-	if now, err := os.ReadFile(filepath.Join(dir, "files.db")); err != nil || !bytes.Equal(now, foreign) {
+	if now, err := os.ReadFile(filepath.Join(dir, "files.db")); err != nil ||
+		!bytes.Equal(now, foreign) {
 		t.Errorf("the other's file has changed: %v", err)
 	}
 	rewrite(t, filepath.Join(dir, "files.db"), func([]byte) []byte { return own })
@@ -123,17 +126,21 @@ func TestDamagedChunk_EndsOnlyItsDownload(t *testing.T) {
 	v := run(t, "verify", "--data", dir)
 	sane(t, v)
 	const chunk = "chunk 2 of place 1"
-	if !strings.Contains(v.out, chunk) || !strings.Contains(v.out, files[0].SHA256) || strings.Contains(v.out, files[1].SHA256) {
+	if !strings.Contains(v.out, chunk) || !strings.Contains(v.out, files[0].SHA256) ||
+		strings.Contains(v.out, files[1].SHA256) {
 		t.Errorf("verify does not name the chunk, or not it alone: %+v", v)
 	}
 	p := start(t, dir)
 	c := signedIn(t, p)
 	var got bytes.Buffer
 	n, err := c.fetch(content(files[0].ID), &got)
-	if !errors.Is(err, io.ErrUnexpectedEOF) || n >= files[0].Size || !bytes.HasPrefix(payload{0, 3 << 20}.bytes(), got.Bytes()) {
+	if !errors.Is(err, io.ErrUnexpectedEOF) || n >= files[0].Size ||
+		!bytes.HasPrefix(payload{0, 3 << 20}.bytes(), got.Bytes()) {
 		t.Errorf("%d bytes came, then %v; want the beginning, cut off", n, err)
 	}
-	eventually(t, "the log names the chunk", func() bool { return strings.Contains(p.log.String(), chunk) })
+	eventually(t, "the log names the chunk", func() bool {
+		return strings.Contains(p.log.String(), chunk)
+	})
 	healthNames(t, c, "degraded", chunk, fmt.Sprintf("file %d)", files[0].ID), "reeve salvage")
 	for _, f := range files[1:] {
 		c.mustHold(f)
@@ -162,7 +169,8 @@ func healthNames(t *testing.T, c *client, state string, texts ...string) {
 	t.Errorf("no part files: %+v", health)
 }
 
-// The start finds a damaged entry of a blob, and a files database that cannot be opened; health names both.
+// The start finds a damaged entry of a blob, and a files database that cannot be opened; health
+// names both.
 func TestDamagedFiles_HealthNamesThemAtStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -187,14 +195,19 @@ func TestDamagedFiles_HealthNamesThemAtStart(t *testing.T) {
 	}
 	p := start(t, dir)
 	c := signedIn(t, p)
-	eventually(t, "the files database is open", func() bool { return c.call("GET", content(files[1].ID), "").status == 200 })
-	healthNames(t, c, "degraded", "files.db: blob "+files[0].SHA256, fmt.Sprintf("file %d)", files[0].ID), "reeve salvage")
+	eventually(t, "the files database is open", func() bool {
+		return c.call("GET", content(files[1].ID), "").status == 200
+	})
+	healthNames(t, c, "degraded", "files.db: blob "+files[0].SHA256,
+		fmt.Sprintf("file %d)", files[0].ID), "reeve salvage")
 	p.stop()
 
 	rewrite(t, path, func(b []byte) []byte { return append(make([]byte, 128<<10), b[128<<10:]...) })
 	p = start(t, dir)
 	c = signedIn(t, p)
-	eventually(t, "the log names the file", func() bool { return strings.Contains(p.log.String(), "the files database is unavailable") })
+	eventually(t, "the log names the file", func() bool {
+		return strings.Contains(p.log.String(), "the files database is unavailable")
+	})
 	healthNames(t, c, "failed", path, "reeve restore", "reeve salvage")
 	p.stop()
 }
@@ -229,7 +242,8 @@ func TestFailedSync_OfFilesEndsUploadsOnly(t *testing.T) {
 	c.works("goes on", []fileRecord{before})
 	takeBack()
 	stopped() // the state of the disk is unknown now
-	if a := c.want(503, "GET", "/health", ""); a.ErrorCode != "not_healthy" || !strings.Contains(a.Msg, "files.db") {
+	if a := c.want(503, "GET", "/health", ""); a.ErrorCode != "not_healthy" ||
+		!strings.Contains(a.Msg, "files.db") {
 		t.Errorf("/health of a files.db that has stopped: %s %s", a.ErrorCode, a.Msg)
 	}
 	c.works("still", []fileRecord{before})

@@ -38,7 +38,8 @@ func diskFree(t *testing.T, at string) int64 {
 func ballast(t *testing.T, at string, n int64) (remove func()) {
 	t.Helper()
 	path := filepath.Join(at, "ballast")
-	if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil && !errors.Is(err, syscall.ENOSPC) {
+	if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil &&
+		!errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
 	}
 	return func() {
@@ -115,7 +116,8 @@ func TestFullDisk_UploadsLeaveRoom(t *testing.T) {
 	})
 	files = append(files, c.fill("disk_low", 2000, 100<<10)...)
 	remove := ballast(t, at, 4<<20) // something else uses space of the disk, beyond the minimum
-	if a, err := c.send("refused", 1, payload{3000, 1}.reader()); err != nil || a.status != 507 || a.ErrorCode != "disk_low" {
+	if a, err := c.send("refused", 1, payload{3000, 1}.reader()); err != nil || a.status != 507 ||
+		a.ErrorCode != "disk_low" {
 		t.Errorf("%v %+v", err, a)
 	}
 	c.goesOn("lower", files)

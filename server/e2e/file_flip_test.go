@@ -10,7 +10,8 @@ import (
 
 // readFlipped reads every file of a data directory with a flipped bit in the files
 // database. Each read must be correct or an error; failed is the number of errors.
-func readFlipped(t *testing.T, dir string, files []fileRecord, token string) (refused bool, failed int) {
+func readFlipped(t *testing.T, dir string, files []fileRecord,
+	token string) (refused bool, failed int) {
 	t.Helper()
 	p := begin(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir))
 	select {
@@ -77,7 +78,8 @@ func TestFlippedBits_OfFilesNeverServed(t *testing.T) {
 		refused, failed := readFlipped(t, dir, files, token)
 		switch {
 		case (refused || failed > 0) && v.code == 0:
-			t.Errorf("%d files cannot be read (refused: %t), and verify finds nothing", failed, refused)
+			t.Errorf("%d files cannot be read (refused: %t), and verify finds nothing", failed,
+				refused)
 		case refused:
 			outcomes["refused"]++
 		case failed == len(files):

@@ -79,6 +79,7 @@ func TestKill_DuringUploads(t *testing.T) {
 	}
 	t.Logf("%d kills, %d acknowledged changes, %d further starts to sweep", cycles, acked, sweeps)
 	if acked < cycles {
-		t.Errorf("only %d changes were acknowledged: the kills came too early to say anything", acked)
+		t.Errorf("only %d changes were acknowledged: the kills came too early to say anything",
+			acked)
 	}
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // largeLimits allow files up to 2 GiB of any kind.
-var largeLimits = values("file.image_megabytes", 2048, "file.audio_megabytes", 2048, "file.video_megabytes", 2048,
+var largeLimits = values("file.image_megabytes", 2048, "file.audio_megabytes", 2048,
+	"file.video_megabytes", 2048,
 	"file.archive_megabytes", 2048, "file.document_megabytes", 2048, "file.other_megabytes", 2048)
 
 // largeFile writes a file to the disk of the data directories of a test.
@@ -135,7 +136,8 @@ func TestLargeFile_Streamed(t *testing.T) {
 	}
 	rate := func(took time.Duration) float64 { return float64(bytes) / 1e6 / took.Seconds() }
 	t.Logf("%s: cp %.0f MB/s; upload %.0f MB/s, %.2f of cp, memory grows by %s; download %.0f MB/s, %.2f of cp, memory grows by %s",
-		mib(bytes), rate(cp), rate(up), rate(up)/rate(cp), mib(upGrown), rate(down), rate(down)/rate(cp), mib(downGrown))
+		mib(bytes), rate(cp), rate(up), rate(up)/rate(cp), mib(upGrown), rate(down),
+		rate(down)/rate(cp), mib(downGrown))
 }
 
 // The memory does not depend on the number of simultaneous transfers either.
@@ -150,7 +152,8 @@ func TestLargeFile_ManyUploadsStreamed(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range clients {
 			wg.Go(func() {
-				if a, err := c.send(fmt.Sprint("large", i), each, payload{uint64(i), each}.reader()); err != nil || a.status != 200 {
+				if a, err := c.send(fmt.Sprint("large", i), each,
+					payload{uint64(i), each}.reader()); err != nil || a.status != 200 {
 					t.Errorf("upload %d: %v %+v", i, err, a)
 				}
 			})
@@ -164,7 +167,8 @@ func TestLargeFile_ManyUploadsStreamed(t *testing.T) {
 	if grown > maxManyGrown {
 		t.Errorf("memory grows by %s", mib(grown))
 	}
-	t.Logf("%d uploads of %s at the same time: %.0f MB/s together, memory grows by %s", clients, mib(each),
+	t.Logf("%d uploads of %s at the same time: %.0f MB/s together, memory grows by %s", clients,
+		mib(each),
 		float64(clients*each)/1e6/took.Seconds(), mib(grown))
 }
 

@@ -38,7 +38,8 @@ func newUpstream(t *testing.T) *upstream {
 		u.mu.Unlock()
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, "<!doctype html><html lang=en><title>Shop</title><h1>Shop</h1><p>user %s at %s sent %d bytes</p>", html.EscapeString(r.Header.Get("Remote-User")), html.EscapeString(r.URL.String()), len(body))
+		fmt.Fprintf(w,
+			"<!doctype html><html lang=en><title>Shop</title><h1>Shop</h1><p>user %s at %s sent %d bytes</p>", html.EscapeString(r.Header.Get("Remote-User")), html.EscapeString(r.URL.String()), len(body))
 	}))
 	t.Cleanup(u.Close)
 	return u
@@ -70,8 +71,8 @@ const (
 	onePermission // for a path
 )
 
-// codeBlock returns a block of code of the manual's chapter on forward authentication, in which some texts
-// are replaced. Each must occur.
+// codeBlock returns a block of code of the manual's chapter on forward authentication, in which
+// some texts are replaced. Each must occur.
 func codeBlock(t *testing.T, language string, which int, replace ...string) string {
 	t.Helper()
 	return blockIn(t, "forward-auth.md", "# ", language, which, replace...)
@@ -131,7 +132,9 @@ func runProxy(t *testing.T, address, dir string, words ...string) {
 
 // runCaddy starts Caddy with the manual's configuration, over plain HTTP.
 func runCaddy(t *testing.T, which int, address, reeve, program string) {
-	startCaddy(t, address, codeBlock(t, "caddyfile", which, "shop.example.org", "http://"+address, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program))
+	startCaddy(t, address,
+		codeBlock(t, "caddyfile", which, "shop.example.org", "http://"+address, "127.0.0.1:8080",
+			reeve, "127.0.0.1:3000", program))
 }
 
 // startCaddy starts Caddy with the configuration of a site.
@@ -149,13 +152,16 @@ func startCaddy(t *testing.T, address, site string) {
 func runNginx(t *testing.T, which int, address, reeve, program, cert, key string) {
 	listen := "listen " + address + ";"
 	if cert != "" {
-		listen = fmt.Sprintf("listen %s ssl; ssl_certificate %s; ssl_certificate_key %s;", address, cert, key)
+		listen = fmt.Sprintf("listen %s ssl; ssl_certificate %s; ssl_certificate_key %s;", address,
+			cert, key)
 	}
 	more := ""
 	if which == onePermission {
 		more = codeBlock(t, "nginx", which, "127.0.0.1:3000", program)
 	}
-	startNginx(t, address, codeBlock(t, "nginx", oneProgram, "listen 443 ssl;", listen, "shop.example.org;", "127.0.0.1;\n"+more, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program))
+	startNginx(t, address,
+		codeBlock(t, "nginx", oneProgram, "listen 443 ssl;", listen, "shop.example.org;",
+			"127.0.0.1;\n"+more, "127.0.0.1:8080", reeve, "127.0.0.1:3000", program))
 }
 
 // startNginx starts nginx with the configuration of a server.
@@ -197,8 +203,11 @@ func newShop(t *testing.T, scheme string, proxy func(address, reeve, program str
 	s.orders = s.c.orderAction("shop.order.query", "See orders")
 	dept := s.c.create("/admin/dept", "name", "Sales")
 	s.role = s.c.create("/admin/role", "name", "Verkäufer, Nord", "data_scope", "dept")
-	s.c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", s.role), fmt.Sprintf(`{"rule_ids":[%d]}`, s.orders))
-	s.user = s.c.create("/admin/list", "username", "zoe", "nickname", "Zoë 世", "email", "zoe@example.org", "password", "a good password", "dept_id", dept, "role_ids", []int64{s.role})
+	s.c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", s.role),
+		fmt.Sprintf(`{"rule_ids":[%d]}`, s.orders))
+	s.user = s.c.create("/admin/list", "username", "zoe", "nickname", "Zoë 世", "email",
+		"zoe@example.org", "password", "a good password", "dept_id", dept, "role_ids",
+		[]int64{s.role})
 	s.c.create("/admin/list", "username", "without", "password", "a good password")
 	return s
 }
@@ -211,12 +220,14 @@ func (s *shop) knowsZoe(t *testing.T) {
 		t.Error("the program has got no request")
 	}
 	want := map[string]string{
-		"Remote-User": "zoe", "Remote-Name": "Zo%C3%AB%20%E4%B8%96", "Remote-Email": "zoe@example.org", "Remote-Groups": "Verk%C3%A4ufer%2C%20Nord",
+		"Remote-User": "zoe", "Remote-Name": "Zo%C3%AB%20%E4%B8%96",
+		"Remote-Email": "zoe@example.org", "Remote-Groups": "Verk%C3%A4ufer%2C%20Nord",
 		"X-Reeve-User": fmt.Sprint(s.user), "X-Reeve-Scope": fmt.Sprintf("user=%d;depts=1", s.user),
 	}
 	for _, h := range seen {
 		for name := range h { // as programs see it that take underscores for hyphens
-			if other := http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-")); other != name && want[other] != "" {
+			if other := http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-")); other != name &&
+				want[other] != "" {
 				t.Errorf("the program has got %s: %s", name, h.Get(name))
 			}
 		}
@@ -249,7 +260,8 @@ func TestForwardAuthentication_ThroughProxies(t *testing.T) {
 			s.testClient(t, p.cookie(s.origin))
 
 			p.expect(422, "/auth/forward")
-			p.open("/open?origin=https%3A%2F%2Fevil.example&to=%2F&state=" + strings.Repeat("0", 64))
+			p.open("/open?origin=https%3A%2F%2Fevil.example&to=%2F&state=" + strings.Repeat("0",
+				64))
 			p.see("https://evil.example is not in forward_auth.origins")
 			p.audit()
 			p.width(390)
@@ -308,7 +320,9 @@ func (s *shop) ask(t *testing.T, method, path, body string, header ...string) *h
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
-	for _, name := range []string{"Remote_User", "Remote_Groups", "X_Reeve_Scope", "X-Reeve_Scope", "X_Reeve-Scope", "X_Reeve_User", "X-Reeve-User", "Remote-User", "remote-name", "REMOTE-EMAIL", "Remote-Groups", "X-Reeve-Scope"} {
+	for _, name := range []string{"Remote_User", "Remote_Groups", "X_Reeve_Scope", "X-Reeve_Scope",
+		"X_Reeve-Scope", "X_Reeve_User", "X-Reeve-User", "Remote-User", "remote-name",
+		"REMOTE-EMAIL", "Remote-Groups", "X-Reeve-Scope"} {
 		r.Header.Set(name, "admin")
 	}
 	r.Header.Set("X-Forwarded-Uri", "/public")
@@ -322,8 +336,8 @@ func (s *shop) ask(t *testing.T, method, path, body string, header ...string) *h
 	return resp
 }
 
-// testClient sends requests as a client that claims to be somebody else, with the cookie of zoe's browser
-// and without.
+// testClient sends requests as a client that claims to be somebody else, with the cookie of zoe's
+// browser and without.
 func (s *shop) testClient(t *testing.T, cookie string) {
 	t.Helper()
 	s.program.take()
@@ -337,7 +351,8 @@ func (s *shop) testClient(t *testing.T, cookie string) {
 		"another method":  {"DELETE", "*/*", 401},
 		"a page, by HEAD": {"HEAD", "text/html", 401},
 	} {
-		resp := s.ask(t, c.method, "/orders", "", "Accept", c.accept, "Authorization", "Bearer "+s.c.token, "Cookie", "reeve_session="+s.c.token)
+		resp := s.ask(t, c.method, "/orders", "", "Accept", c.accept, "Authorization",
+			"Bearer "+s.c.token, "Cookie", "reeve_session="+s.c.token)
 		if resp.StatusCode != c.status {
 			t.Errorf("%s without the cookie: %s", name, resp.Status)
 		}
@@ -354,7 +369,10 @@ func (s *shop) testClient(t *testing.T, cookie string) {
 	// Whatever the program sees of the browser is worth nothing at the server.
 	for pair := range strings.SplitSeq(cookie, "; ") {
 		_, value, _ := strings.Cut(pair, "=")
-		for name, header := range map[string]string{"Authorization": "Bearer " + value, "Cookie": "reeve_session=" + value + "; __Host-reeve_session=" + value} {
+		for name, header := range map[string]string{
+			"Authorization": "Bearer " + value,
+			"Cookie":        "reeve_session=" + value + "; __Host-reeve_session=" + value,
+		} {
 			r, err := http.NewRequest("GET", s.server.url+"/admin/info", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -372,16 +390,21 @@ func (s *shop) testClient(t *testing.T, cookie string) {
 	}
 }
 
-// TestForwardAuthentication_OverTLS does what a browser does, since browsers do not trust the test's certificate.
+// TestForwardAuthentication_OverTLS does what a browser does, since browsers do not trust the
+// test's certificate.
 func TestForwardAuthentication_OverTLS(t *testing.T) {
 	t.Parallel()
 	needs(t, "nginx")
 	cert, key, pool := selfSigned(t)
-	s := newShop(t, "https", func(address, reeve, program string) { runNginx(t, oneProgram, address, reeve, program, cert, key) })
+	s := newShop(t, "https", func(address, reeve, program string) {
+		runNginx(t, oneProgram, address, reeve, program, cert, key)
+	})
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 	defer transport.CloseIdleConnections()
 	get := s.signIn(t, transport, "/orders", func(c *http.Cookie) {
-		if c.Value != "" && (!strings.HasPrefix(c.Name, "__Host-reeve-") || !c.Secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode) {
+		if c.Value != "" &&
+			(!strings.HasPrefix(c.Name, "__Host-reeve-") || !c.Secure || !c.HttpOnly ||
+				c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode) {
 			t.Errorf("the cookie is %s", c)
 		}
 	})
@@ -395,15 +418,19 @@ func TestForwardAuthentication_OverTLS(t *testing.T) {
 	}
 }
 
-// signIn signs zoe in, who opens a path, as a browser does without a page. It returns how the browser opens a URL afterwards, without
-// following redirects. check gets each cookie.
-func (s *shop) signIn(t *testing.T, transport *http.Transport, path string, check func(c *http.Cookie)) (get func(url string) *http.Response) {
+// signIn signs zoe in, who opens a path, as a browser does without a page. It returns how the
+// browser opens a URL afterwards, without following redirects. check gets each cookie.
+func (s *shop) signIn(t *testing.T, transport *http.Transport, path string,
+	check func(c *http.Cookie)) (get func(url string) *http.Response) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := &http.Client{Transport: transport, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	browser := &http.Client{Transport: transport, Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	get = func(url string) *http.Response {
 		r, err := http.NewRequest("GET", url, nil)
 		if err != nil {
@@ -426,10 +453,15 @@ func (s *shop) signIn(t *testing.T, transport *http.Transport, path string, chec
 		t.Fatalf("%s to %s", resp.Status, asked)
 	}
 	zoe := newClient(t, s.server)
-	zoe.token = into[grant](t, zoe.want(200, "POST", "/admin/login", object("username", "zoe", "password", "a good password"))).Token
+	zoe.token = into[grant](t,
+		zoe.want(200, "POST", "/admin/login",
+			object("username", "zoe", "password", "a good password"))).Token
 	q := asked.Query()
-	to := into[struct{ URL string }](t, zoe.want(200, "POST", "/auth/forward", object("origin", q.Get("origin"), "to", q.Get("to"), "state", q.Get("state")))).URL
-	if resp := get(to); resp.StatusCode != 302 || strings.TrimPrefix(resp.Header.Get("Location"), s.origin) != path {
+	to := into[struct{ URL string }](t,
+		zoe.want(200, "POST", "/auth/forward",
+			object("origin", q.Get("origin"), "to", q.Get("to"), "state", q.Get("state")))).URL
+	if resp := get(to); resp.StatusCode != 302 ||
+		strings.TrimPrefix(resp.Header.Get("Location"), s.origin) != path {
 		t.Fatalf("%s to %s", resp.Status, resp.Header.Get("Location"))
 	}
 	if resp := get(s.origin + path); resp.StatusCode != 200 {
@@ -438,7 +470,8 @@ func (s *shop) signIn(t *testing.T, transport *http.Transport, path string, chec
 	return get
 }
 
-// TestForwardAuthentication_PermissionForAPath runs the manual's recipes: a user without the permission gets to the path in no way of writing it.
+// TestForwardAuthentication_PermissionForAPath runs the manual's recipes: a user without the
+// permission gets to the path in no way of writing it.
 func TestForwardAuthentication_PermissionForAPath(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"caddy", "nginx"} {
@@ -446,26 +479,36 @@ func TestForwardAuthentication_PermissionForAPath(t *testing.T) {
 			t.Parallel()
 			needs(t, name)
 			s := newShop(t, "http", proxyOf(t, name, onePermission))
-			reports := s.c.create("/admin/rule", "type", 2, "key", "shop.report.query", "name", "See reports", "parent_id", s.orders-1)
+			reports := s.c.create("/admin/rule", "type", 2, "key", "shop.report.query", "name",
+				"See reports", "parent_id", s.orders-1)
 			long := "/orders?filter=" + strings.Repeat("a", 2300)
 			get := s.signIn(t, &http.Transport{}, long, func(*http.Cookie) {})
 			s.program.take()
-			for _, path := range []string{"/", "/orders", "/orders/%C3%A9?next=//x/../y", "/.well-known/x", "/a.b/..c", "/x%20reports"} {
-				if resp := get(s.origin + path); resp.StatusCode != 200 || len(s.program.take()) != 1 {
+			for _, path := range []string{"/", "/orders", "/orders/%C3%A9?next=//x/../y",
+				"/.well-known/x", "/a.b/..c", "/x%20reports"} {
+				if resp := get(s.origin + path); resp.StatusCode != 200 ||
+					len(s.program.take()) != 1 {
 					t.Errorf("%s: %s", path, resp.Status)
 				}
 			}
 			for _, path := range []string{
-				"/reports", "/reports/1", "/reports?x=1", "/%72eports", "/%72%65ports/1", "//reports", "/x/../reports", "/REPORTS", "/Reports/1", "/./reports", "/x/..%2freports", "/x%2f..%2freports",
-				"/%2e/reports", "/x/%2E%2E/reports", "/%2freports", "/x/..;/reports", "/reports;x", "/reports/../orders", "/x//../reports", "/x/..%5creports", "/reports%00", "/reports/", "/reports.json",
+				"/reports", "/reports/1", "/reports?x=1", "/%72eports", "/%72%65ports/1",
+				"//reports", "/x/../reports", "/REPORTS", "/Reports/1", "/./reports",
+				"/x/..%2freports", "/x%2f..%2freports",
+				"/%2e/reports", "/x/%2E%2E/reports", "/%2freports", "/x/..;/reports", "/reports;x",
+				"/reports/../orders", "/x//../reports", "/x/..%5creports", "/reports%00",
+				"/reports/", "/reports.json",
 			} {
 				resp := get(s.origin + path)
-				if n := len(s.program.take()); n != 0 || resp.StatusCode != 403 && resp.StatusCode != 400 {
+				if n := len(s.program.take()); n != 0 ||
+					resp.StatusCode != 403 && resp.StatusCode != 400 {
 					t.Errorf("%s: %s, and the program has got %d requests", path, resp.Status, n)
 				}
 			}
-			s.c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", s.role), fmt.Sprintf(`{"rule_ids":[%d,%d]}`, s.orders, reports))
-			if resp := get(s.origin + "/Reports/1"); resp.StatusCode != 200 || len(s.program.take()) != 1 {
+			s.c.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", s.role),
+				fmt.Sprintf(`{"rule_ids":[%d,%d]}`, s.orders, reports))
+			if resp := get(s.origin + "/Reports/1"); resp.StatusCode != 200 ||
+				len(s.program.take()) != 1 {
 				t.Errorf("with the permission: %s", resp.Status)
 			}
 		})

@@ -17,7 +17,10 @@ func TestFullDisk_LoginAndDelete(t *testing.T) {
 	p := start(t, dir)
 	c := signedIn(t, p)
 	reserve := filepath.Join(dir, "reserve")
-	eventually(t, "the reserve is there", func() bool { info, err := os.Stat(reserve); return err == nil && info.Size() == 4<<20 })
+	eventually(t, "the reserve is there", func() bool {
+		info, err := os.Stat(reserve)
+		return err == nil && info.Size() == 4<<20
+	})
 	for i := range 40 {
 		c.want(200, "POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, i))
 	}
@@ -60,14 +63,20 @@ func TestFullDisk_LoginAndDelete(t *testing.T) {
 
 	remove()
 	c = signedIn(t, p)
-	eventually(t, "writing goes on", func() bool { return c.call("POST", "/admin/dept", `{"name":"Room"}`).status == 200 })
-	eventually(t, "the reserve is back", func() bool { info, err := os.Stat(reserve); return err == nil && info.Size() == 4<<20 })
+	eventually(t, "writing goes on", func() bool {
+		return c.call("POST", "/admin/dept", `{"name":"Room"}`).status == 200
+	})
+	eventually(t, "the reserve is back", func() bool {
+		info, err := os.Stat(reserve)
+		return err == nil && info.Size() == 4<<20
+	})
 	p.stop()
 	sound(t, dir)
 }
 
-// TestFullDisk_BackupWithoutCopy fills the disk that has both the data and the temporary files: a backup is made
-// of data.db itself, and can be restored. It leaves nothing behind, and deleting goes on.
+// TestFullDisk_BackupWithoutCopy fills the disk that has both the data and the temporary files: a
+// backup is made of data.db itself, and can be restored. It leaves nothing behind, and deleting
+// goes on.
 func TestFullDisk_BackupWithoutCopy(t *testing.T) {
 	t.Parallel()
 	at := smallDisk(t, 64)
@@ -78,7 +87,10 @@ func TestFullDisk_BackupWithoutCopy(t *testing.T) {
 	p.url = <-p.log.ready
 	c := signedIn(t, p)
 	reserve := filepath.Join(dir, "reserve")
-	eventually(t, "the reserve is there", func() bool { info, err := os.Stat(reserve); return err == nil && info.Size() == 4<<20 })
+	eventually(t, "the reserve is there", func() bool {
+		info, err := os.Stat(reserve)
+		return err == nil && info.Size() == 4<<20
+	})
 	for i := range 10 {
 		c.want(200, "POST", "/admin/dept", fmt.Sprintf(`{"name":"Department %d"}`, i))
 	}
@@ -118,16 +130,21 @@ func TestMonitoring_YieldsToDatabase(t *testing.T) {
 	at := smallDisk(t, 48)
 	dir, config := filepath.Join(at, "data"), filepath.Join(t.TempDir(), "reeve.toml")
 	const minFree = 16 << 20
-	if err := os.WriteFile(config, fmt.Appendf(nil, "[monitor]\nmax_bytes = %d\nmin_free = %d\n", 40<<20, minFree), 0o600); err != nil {
+	if err := os.WriteFile(config,
+		fmt.Appendf(nil, "[monitor]\nmax_bytes = %d\nmin_free = %d\n", 40<<20, minFree), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := start(t, dir, "--config", config)
 	c := signedIn(t, p)
 	reserve := filepath.Join(dir, "reserve")
-	eventually(t, "the reserve is there", func() bool { _, err := os.Stat(reserve); return err == nil })
+	eventually(t, "the reserve is there", func() bool {
+		_, err := os.Stat(reserve)
+		return err == nil
+	})
 	strangers := newClient(t, p)
 	for i := range size(2_000, 10_000, 42_000) {
-		strangers.call("POST", "/admin/dept", `{"name":"`+strings.Repeat("x", 900)+fmt.Sprint(i)+`"}`)
+		strangers.call("POST", "/admin/dept",
+			`{"name":"`+strings.Repeat("x", 900)+fmt.Sprint(i)+`"}`)
 		if i%500 == 0 {
 			if free := diskFree(t, at); free < minFree-(4<<20) { // events may be committed concurrently
 				t.Fatalf("after %d requests %d bytes are free", i, free)

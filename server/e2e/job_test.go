@@ -20,7 +20,8 @@ func TestKill_AfterLoginAndChange(t *testing.T) {
 		Children []node `json:"children"`
 	}
 	tree := into[struct{ Data []node }](t, c.want(200, "GET", "/admin/rule/parent", ""))
-	if len(tree.Data) == 0 || tree.Data[0].ID == 0 || tree.Data[0].Name == "" || tree.Data[0].ParentID != 0 || len(tree.Data[0].Children) == 0 {
+	if len(tree.Data) == 0 || tree.Data[0].ID == 0 || tree.Data[0].Name == "" ||
+		tree.Data[0].ParentID != 0 || len(tree.Data[0].Children) == 0 {
 		t.Errorf("the tree of parents is %+v", tree)
 	}
 	if before := c.settings("")["title"]; before.Values == "" || before.Values == "x" {
@@ -56,7 +57,8 @@ func TestKill_AfterLoginAndChange(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the data directory: %v (%v)", info.Mode(), err)
 	}
-	if r := run(t, "verify", "--data", dir); r.code != 0 || !bytes.Contains([]byte(r.out), []byte("no faults")) {
+	if r := run(t, "verify", "--data", dir); r.code != 0 ||
+		!bytes.Contains([]byte(r.out), []byte("no faults")) {
 		t.Errorf("verify: %+v", r)
 	}
 }

@@ -51,7 +51,8 @@ func (h *held) step(c *client) (gone bool, err error) {
 	case n < 8:
 		key := keys[h.random.IntN(len(keys))]
 		h.flight = map[string]string{key: value}
-		method, path, body = "PUT", fmt.Sprintf("/system/setting/%d", h.ids[key]), object("values", value)
+		method, path, body = "PUT", fmt.Sprintf("/system/setting/%d", h.ids[key]), object("values",
+			value)
 	default: // two in one request: both or neither
 		h.flight = map[string]string{keys[0]: value, keys[1]: value}
 		method, body = "PUT", values("killed."+keys[0], value, "killed."+keys[1], value)
@@ -120,7 +121,8 @@ func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 	writers := make([]*held, 8)
 	for i := range writers {
 		writers[i] = &held{
-			name: fmt.Sprintf("w%d", i), group: group, random: rand.New(rand.NewPCG(r.Uint64(), r.Uint64())),
+			name: fmt.Sprintf("w%d", i), group: group,
+			random: rand.New(rand.NewPCG(r.Uint64(), r.Uint64())),
 			values: map[string]string{}, ids: map[string]int64{},
 		}
 	}
@@ -174,10 +176,13 @@ func TestKill_UnderLoadKeepsAcknowledged(t *testing.T) {
 	}
 	t.Logf("%d kills, %d acknowledged writes", cycles, acked)
 	if acked < cycles {
-		t.Errorf("only %d writes were acknowledged: the kills came too early to say anything", acked)
+		t.Errorf("only %d writes were acknowledged: the kills came too early to say anything",
+			acked)
 	}
 	p.stop()
-	if got := names(t, dir); !slices.Equal(got, []string{"audit", "commit-mark", "data.db", "files.db", "instance", "reeve.pid", "secret.key"}) {
+	if got := names(t, dir); !slices.Equal(got,
+		[]string{"audit", "commit-mark", "data.db", "files.db", "instance", "reeve.pid",
+			"secret.key"}) {
 		t.Errorf("the kills have left %v", got)
 	}
 }

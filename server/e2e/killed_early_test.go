@@ -30,7 +30,9 @@ func TestKill_DuringFirstStart(t *testing.T) {
 			t.Errorf("the first sign-in answers %+v", g)
 		}
 		p.stop()
-		if got := names(t, dir); !slices.Equal(got, []string{"audit", "commit-mark", "data.db", "files.db", "initial-password", "instance", "reeve.pid", "secret.key"}) {
+		if got := names(t, dir); !slices.Equal(got,
+			[]string{"audit", "commit-mark", "data.db", "files.db", "initial-password", "instance",
+				"reeve.pid", "secret.key"}) {
 			t.Errorf("the kills have left %v", got)
 		}
 		if v := run(t, "verify", "--data", dir); v.code != 0 {
@@ -63,12 +65,16 @@ func TestKill_DuringBackupLeavesNothing(t *testing.T) {
 			case <-gone:
 				answered = true
 			default:
-				hit = slices.ContainsFunc(names(t, dir), func(name string) bool { return strings.HasPrefix(name, "backup-") })
+				hit = slices.ContainsFunc(names(t, dir), func(name string) bool {
+					return strings.HasPrefix(name, "backup-")
+				})
 			}
 		}
 		p.kill()
 		<-gone
-		hit = slices.ContainsFunc(names(t, dir), func(name string) bool { return strings.HasPrefix(name, "backup-") })
+		hit = slices.ContainsFunc(names(t, dir), func(name string) bool {
+			return strings.HasPrefix(name, "backup-")
+		})
 		p = start(t, dir)
 		c.base = p.url
 	}
@@ -76,7 +82,9 @@ func TestKill_DuringBackupLeavesNothing(t *testing.T) {
 		t.Skip("no kill came in the middle of a backup")
 	}
 	p.stop()
-	if got := names(t, dir); !slices.Equal(got, []string{"audit", "commit-mark", "data.db", "files.db", "instance", "reeve.pid", "secret.key"}) {
+	if got := names(t, dir); !slices.Equal(got,
+		[]string{"audit", "commit-mark", "data.db", "files.db", "instance", "reeve.pid",
+			"secret.key"}) {
 		t.Errorf("after the next start there is still %v", got)
 	}
 }

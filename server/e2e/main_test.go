@@ -67,7 +67,8 @@ func buildAndRun(m *testing.M) int {
 func atOnce() error {
 	flag.Parse()
 	cores := strconv.Itoa(runtime.GOMAXPROCS(0))
-	if parallel := flag.Lookup("test.parallel"); runtime.GOMAXPROCS(0) >= 4 || parallel.Value.String() != cores {
+	if parallel := flag.Lookup("test.parallel"); runtime.GOMAXPROCS(0) >= 4 ||
+		parallel.Value.String() != cores {
 		return nil
 	}
 	return flag.Set("test.parallel", "4")
@@ -81,7 +82,9 @@ func touchSources() error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && path != "../.." && (entry.Name() == "data" || entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".")) {
+		if entry.IsDir() && path != "../.." &&
+			(entry.Name() == "data" || entry.Name() == "node_modules" ||
+				strings.HasPrefix(entry.Name(), ".")) {
 			return fs.SkipDir
 		}
 		_, err = os.Stat(path)

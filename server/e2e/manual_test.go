@@ -43,7 +43,8 @@ func manualPages(t *testing.T) map[string][]snippet {
 		}
 		for _, m := range fence.FindAllSubmatchIndex(text, -1) {
 			part := func(i int) string { return string(text[m[2*i]:m[2*i+1]]) }
-			pages[path] = append(pages[path], snippet{1 + strings.Count(string(text[:m[0]]), "\n"), part(1), part(2), part(3)})
+			pages[path] = append(pages[path],
+				snippet{1 + strings.Count(string(text[:m[0]]), "\n"), part(1), part(2), part(3)})
 		}
 	}
 	return pages
@@ -83,8 +84,8 @@ func TestManualSnippets(t *testing.T) {
 	}
 }
 
-// prepareCurl makes what the curl commands of the manual name: a token, a key, roles, settings, a dictionary
-// and a flag.
+// prepareCurl makes what the curl commands of the manual name: a token, a key, roles, settings, a
+// dictionary and a flag.
 const prepareCurl = `
 json='Content-Type: application/json'
 TOKEN=$(curl -s localhost:8080/admin/login -H "$json" -d '{"username":"admin","password":"` + manualPassword + `"}' | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
@@ -117,7 +118,8 @@ func TestManualCurl(t *testing.T) {
 			if endless.MatchString(command) {
 				command = endless.ReplaceAllString(command, "curl -N --max-time 1 ") + " || [ $? = 28 ]"
 			}
-			script += fmt.Sprintf("echo; echo '== %s, line %d'\n%s\n", filepath.Base(path), s.line, command)
+			script += fmt.Sprintf("echo; echo '== %s, line %d'\n%s\n", filepath.Base(path), s.line,
+				command)
 		}
 	}
 	if ran < 8 {
@@ -143,13 +145,16 @@ func needs(t *testing.T, name string) {
 func runSnippets(t *testing.T, script string) {
 	dir, home := t.TempDir(), t.TempDir()
 	server := start(t, filepath.Join(dir, "data"), "REEVE_ADMIN_PASSWORD="+manualPassword)
-	if err := os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\nshow-error\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\nshow-error\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	script = strings.ReplaceAll(script, "localhost:8080", strings.TrimPrefix(server.url, "http://"))
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "REEVE_") }),
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return strings.HasPrefix(entry, "REEVE_")
+	}),
 		"PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "CURL_HOME="+home, "HOME="+home)
 	out, err := cmd.CombinedOutput()
 	if t.Logf("%s", out); err != nil {
@@ -176,7 +181,9 @@ func TestManualTypeScript(t *testing.T) {
 	noErr(t, err)
 	noErr(t, os.MkdirAll(filepath.Join(dir, "node_modules", "@reeve"), 0o755))
 	noErr(t, os.Symlink(client, filepath.Join(dir, "node_modules", "@reeve", "client")))
-	args := []string{"--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "esnext", "--moduleResolution", "bundler", "--target", "es2022", "--lib", "es2023,dom,dom.iterable", "--types", ""}
+	args := []string{"--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "esnext",
+		"--moduleResolution", "bundler", "--target", "es2022", "--lib", "es2023,dom,dom.iterable",
+		"--types", ""}
 	for path, page := range manualPages(t) {
 		if filepath.Base(path) == "adding-a-resource.md" {
 			continue // fragments of the console: TestManualExample_BuildsAndPasses checks them in place

@@ -16,7 +16,8 @@ import (
 func (c *client) importUsers(first, last int) {
 	c.t.Helper()
 	c.importCSV("username,nickname,email,mobile,department", first, last, func(n int) string {
-		return fmt.Sprintf("user%d,Person %d,person%d@example.org,+49 30 %07d,Department %d", n, n, n, n, n%100)
+		return fmt.Sprintf("user%d,Person %d,person%d@example.org,+49 30 %07d,Department %d", n, n,
+			n, n, n%100)
 	})
 }
 
@@ -81,13 +82,19 @@ func TestMillionUsers(t *testing.T) {
 			"sign in": func() { c.signIn(password) }, // repeated sign-ins: the eleventh session ends the first
 			"create": func() {
 				serial++
-				c.want(200, "POST", "/admin/list", object("username", fmt.Sprintf("made%d", serial), "password", "long enough for it"))
+				c.want(200, "POST", "/admin/list",
+					object("username", fmt.Sprintf("made%d", serial), "password",
+						"long enough for it"))
 			},
-			"list":                     func() { c.want(200, "GET", "/admin/list", "") },
-			"list, page 100":           func() { c.want(200, "GET", "/admin/list?page=100", "") },
-			"list of a department":     func() { c.want(200, "GET", "/admin/list?dept_id=7", "") },
-			"search for a rare name":   func() { c.want(200, "GET", "/admin/list?keywordSearch=person+99999", "") },
-			"search for a common name": func() { c.want(200, "GET", "/admin/list?keywordSearch=example", "") },
+			"list":                 func() { c.want(200, "GET", "/admin/list", "") },
+			"list, page 100":       func() { c.want(200, "GET", "/admin/list?page=100", "") },
+			"list of a department": func() { c.want(200, "GET", "/admin/list?dept_id=7", "") },
+			"search for a rare name": func() {
+				c.want(200, "GET", "/admin/list?keywordSearch=person+99999", "")
+			},
+			"search for a common name": func() {
+				c.want(200, "GET", "/admin/list?keywordSearch=example", "")
+			},
 		} {
 			t.Logf("%s: %-26s %s", when, name, medianOf(7, do))
 		}
@@ -106,7 +113,8 @@ func TestMillionUsers(t *testing.T) {
 	c = signedIn(t, p)
 	time.Sleep(10 * time.Second) // the records are verified, and the search index catches up
 	measure("a million")
-	list := into[struct{ Total int }](t, c.want(200, "GET", "/admin/list?keywordSearch=example", ""))
+	list := into[struct{ Total int }](t,
+		c.want(200, "GET", "/admin/list?keywordSearch=example", ""))
 	if list.Total != all {
 		t.Errorf("%d users are found, want %d", list.Total, all)
 	}

@@ -71,7 +71,8 @@ func (c *client) keeps(id string) bool {
 // write changes a setting, a request that is always recorded, and returns the request's ID.
 func (c *client) write() (id string) {
 	c.t.Helper()
-	return c.want(200, "PUT", "/system/setting", values("site.title", fmt.Sprint(time.Now().UnixNano()))).header.Get("X-Request-Id")
+	return c.want(200, "PUT", "/system/setting",
+		values("site.title", fmt.Sprint(time.Now().UnixNano()))).header.Get("X-Request-Id")
 }
 
 // mixed is a request of a flood, with the status that it must get.
@@ -84,7 +85,8 @@ type mixed struct {
 func mixture(c *client, p *process) []mixed {
 	host := strings.TrimPrefix(p.url, "http://")
 	put := func(body string) []byte {
-		return fmt.Appendf(nil, "PUT /system/setting HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", host, c.token, len(body), body)
+		return fmt.Appendf(nil,
+			"PUT /system/setting HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", host, c.token, len(body), body)
 	}
 	return []mixed{
 		{rawRequest(p, "/admin/rule/parent", c.token), 200},

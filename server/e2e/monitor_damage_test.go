@@ -73,14 +73,26 @@ func TestMonitoring_DamageStopsNothing(t *testing.T) {
 			}
 			return b
 		}), false},
-		"cut in the middle":       {changed(func(b []byte) []byte { return b[:len(b)/2+17] }), false},
-		"cut after two pages":     {changed(func(b []byte) []byte { return b[:8192] }), false},
-		"emptied":                 {changed(func([]byte) []byte { return nil }), false},
-		"something else":          {changed(func(b []byte) []byte { return []byte(strings.Repeat("a letter to my aunt\n", len(b)/20)) }), false},
-		"removed":                 {func(t *testing.T, dir string) { instead(t, filepath.Join(dir, "monitor")) }, true},
-		"a directory for events":  {func(t *testing.T, dir string) { instead(t, monitorFiles(t, dir)[0]) }, true},
-		"a directory for counts":  {func(t *testing.T, dir string) { instead(t, filepath.Join(dir, "monitor", "rows.db")) }, false},
-		"a file of somebody else": {func(t *testing.T, dir string) { os.WriteFile(filepath.Join(dir, "monitor", "notes"), nil, 0o600) }, true},
+		"cut in the middle": {changed(func(b []byte) []byte {
+			return b[:len(b)/2+17]
+		}), false},
+		"cut after two pages": {changed(func(b []byte) []byte { return b[:8192] }), false},
+		"emptied":             {changed(func([]byte) []byte { return nil }), false},
+		"something else": {changed(func(b []byte) []byte {
+			return []byte(strings.Repeat("a letter to my aunt\n", len(b)/20))
+		}), false},
+		"removed": {func(t *testing.T, dir string) {
+			instead(t, filepath.Join(dir, "monitor"))
+		}, true},
+		"a directory for events": {func(t *testing.T, dir string) {
+			instead(t, monitorFiles(t, dir)[0])
+		}, true},
+		"a directory for counts": {func(t *testing.T, dir string) {
+			instead(t, filepath.Join(dir, "monitor", "rows.db"))
+		}, false},
+		"a file of somebody else": {func(t *testing.T, dir string) {
+			os.WriteFile(filepath.Join(dir, "monitor", "notes"), nil, 0o600)
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +106,9 @@ func TestMonitoring_DamageStopsNothing(t *testing.T) {
 				return c.keepsSoon(id)
 			})
 			if !tc.silent {
-				eventually(t, "the log says what is wrong", func() bool { return strings.Contains(p.log.String(), "monitoring") })
+				eventually(t, "the log says what is wrong", func() bool {
+					return strings.Contains(p.log.String(), "monitoring")
+				})
 				if got := p.log.messages(t, "warn"); len(got) == 0 || len(got) > 6 {
 					t.Errorf("%d warnings are in the log: %q", len(got), got)
 				}
@@ -196,16 +210,21 @@ func TestMonitoring_WaitsForDirectory(t *testing.T) {
 			p := start(t, dir)
 			c := signedIn(t, p)
 			lost := c.write()
-			eventually(t, "the log says what is wrong", func() bool { return strings.Contains(p.log.String(), "monitoring is losing events") })
+			eventually(t, "the log says what is wrong", func() bool {
+				return strings.Contains(p.log.String(), "monitoring is losing events")
+			})
 			if c.keeps(lost) {
 				t.Error("an event is kept where there is no room")
 			}
-			if state, parts, _ := c.systemHealth(); parts["monitor"] != "degraded" || parts["database"] != "ok" {
+			if state, parts, _ := c.systemHealth(); parts["monitor"] != "degraded" ||
+				parts["database"] != "ok" {
 				t.Errorf("%s: %v", state, parts)
 			}
 			mend()
 			eventually(t, "an event is kept", func() bool { return c.keepsSoon(c.write()) })
-			eventually(t, "the log says so", func() bool { return strings.Contains(p.log.String(), "monitoring records events again") })
+			eventually(t, "the log says so", func() bool {
+				return strings.Contains(p.log.String(), "monitoring records events again")
+			})
 			if n := len(p.log.messages(t, "warn")); n > 4 {
 				t.Errorf("the log has %d warnings:\n%s", n, &p.log)
 			}

@@ -57,7 +57,9 @@ func TestMonitoring_FloodStaysWithinCap(t *testing.T) {
 		}
 	}()
 	var answers int64
-	grown := p.grown(func() { answers = pour(t, p, mixture(c, p), func() bool { return !time.Now().Before(end) }) })
+	grown := p.grown(func() {
+		answers = pour(t, p, mixture(c, p), func() bool { return !time.Now().Before(end) })
+	})
 	close(stop)
 	<-sampled
 	if largest > limit {
@@ -66,7 +68,9 @@ func TestMonitoring_FloodStaysWithinCap(t *testing.T) {
 	if grown > maxGrown {
 		t.Errorf("memory has grown by %s, allowed are %s", mib(grown), mib(maxGrown))
 	}
-	eventually(t, "the queue is empty", func() bool { return metric(t, p, "reeve_monitor_queue_length") == 0 })
+	eventually(t, "the queue is empty", func() bool {
+		return metric(t, p, "reeve_monitor_queue_length") == 0
+	})
 	dropped := c.dropped()
 	if got := c.monitorFigures()["dropped_requests"]; got != dropped {
 		t.Errorf("health tells of %d dropped requests, the statistics of %d", got, dropped)

@@ -89,7 +89,8 @@ func TestMonitoring_KillLosesLastSecondsOnly(t *testing.T) {
 			}
 		}
 		p.stop()
-		t.Logf("cycle %d: %d writes are owed, %d are missing, %d requests were dropped", cycle, owed, missing, dropped)
+		t.Logf("cycle %d: %d writes are owed, %d are missing, %d requests were dropped", cycle,
+			owed, missing, dropped)
 		if missing > 0 || owed == 0 {
 			t.Fatalf("%d of %d acknowledged writes are not in the lists", missing, owed)
 		}
@@ -103,9 +104,11 @@ func TestMonitoring_KillLosesLastSecondsOnly(t *testing.T) {
 		p.kill()
 		without = append(without, took.Seconds()*1000)
 	}
-	t.Logf("start to the first answer: %.1f ms, without monitoring %.1f ms", median(with), median(without))
+	t.Logf("start to the first answer: %.1f ms, without monitoring %.1f ms", median(with),
+		median(without))
 	if median(with) > 2*median(without)+50 {
-		t.Errorf("the start takes %.1f ms, without monitoring %.1f ms", median(with), median(without))
+		t.Errorf("the start takes %.1f ms, without monitoring %.1f ms", median(with),
+			median(without))
 	}
 	sound(t, dir)
 }

@@ -12,14 +12,17 @@ import (
 func TestMonitorLists_FullJournalInTime(t *testing.T) {
 	filled := int64(size(8, 32, 256)) << 20
 	dir := t.TempDir()
-	p := start(t, dir, "REEVE_MONITOR__MAX_BYTES="+strconv.FormatInt(filled*9/8+4<<20, 10), "REEVE_METRICS__TOKEN="+metricsToken)
+	p := start(t, dir, "REEVE_MONITOR__MAX_BYTES="+strconv.FormatInt(filled*9/8+4<<20, 10),
+		"REEVE_METRICS__TOKEN="+metricsToken)
 	c := signedIn(t, p)
-	c.want(200, "POST", "/system/monitor/trace", object("route", "GET /admin/rule/parent", "minutes", 15))
+	c.want(200, "POST", "/system/monitor/trace",
+		object("route", "GET /admin/rule/parent", "minutes", 15))
 	c.want(200, "POST", "/system/monitor/trace", object("route", "GET /admin/list", "minutes", 15))
 	full := make(chan struct{})
 	go func() {
 		defer close(full)
-		for end := time.Now().Add(10 * patience); monitorSize(t, dir) < filled && time.Now().Before(end); {
+		for end := time.Now().Add(10 * patience); monitorSize(t, dir) < filled &&
+			time.Now().Before(end); {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}()
@@ -32,7 +35,9 @@ func TestMonitorLists_FullJournalInTime(t *testing.T) {
 			return false
 		}
 	})
-	eventually(t, "the queue is empty", func() bool { return metric(t, p, "reeve_monitor_queue_length") == 0 })
+	eventually(t, "the queue is empty", func() bool {
+		return metric(t, p, "reeve_monitor_queue_length") == 0
+	})
 	t.Logf("%d answers filled %s in %s", answers, mib(monitorSize(t, dir)), time.Since(begun))
 	if monitorSize(t, dir) < filled*3/4 {
 		t.Fatal("the journal is not full")
@@ -42,9 +47,12 @@ func TestMonitorLists_FullJournalInTime(t *testing.T) {
 	worst, all := time.Duration(0), 0
 	for _, kind := range []string{"request", "auth", "query", "cache", "redis"} {
 		for name, query := range map[string]string{
-			"no filter": "", "a text that is nowhere": "keywordSearch=this+is+nowhere", "long ones": "min_duration_ms=60000",
-			"a user": "user_id=1", "nobody": "user_id=99999", "seven days": week, "seven days of text": week + "&keywordSearch=nowhere",
-			"page 100": "page=100", "failures": "status=5xx", "a request": "request_id=none",
+			"no filter": "", "a text that is nowhere": "keywordSearch=this+is+nowhere",
+			"long ones": "min_duration_ms=60000",
+			"a user":    "user_id=1", "nobody": "user_id=99999", "seven days": week,
+			"seven days of text": week + "&keywordSearch=nowhere",
+			"page 100":           "page=100", "failures": "status=5xx",
+			"a request": "request_id=none",
 		} {
 			took := medianOf(5, func() {
 				a := c.want(200, "GET", "/system/monitor/"+kind+"?"+query, "")
@@ -60,7 +68,8 @@ func TestMonitorLists_FullJournalInTime(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("the slowest list took %s, a bare request %s; up to %d events were counted", worst, bare, all)
+	t.Logf("the slowest list took %s, a bare request %s; up to %d events were counted", worst,
+		bare, all)
 	if all < 1000 {
 		t.Errorf("no list has counted more than %d events", all)
 	}

@@ -28,8 +28,9 @@ func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "reeve"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "reeve"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
@@ -41,7 +42,10 @@ func selfSigned(t *testing.T) (cert, key string, pool *x509.CertPool) {
 	}
 	dir := t.TempDir()
 	cert, key, pool = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), x509.NewCertPool()
-	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for path, block := range map[string]*pem.Block{
+		cert: {Type: "CERTIFICATE", Bytes: der},
+		key:  {Type: "PRIVATE KEY", Bytes: secret},
+	} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +89,11 @@ func TestTLS(t *testing.T) {
 		})
 	}
 	t.Run("older than 1.2 is refused", func(t *testing.T) {
-		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), &tls.Config{
+			RootCAs:    pool,
+			MinVersion: tls.VersionTLS10,
+			MaxVersion: tls.VersionTLS11,
+		})
 		if err == nil {
 			conn.Close()
 			t.Error("TLS 1.1 is spoken")
@@ -115,13 +123,15 @@ func TestWarningOfPlainHTTP(t *testing.T) {
 		"another loopback":       {[]string{"--listen", "127.9.9.9:0"}, false},
 		"every interface":        {[]string{"--listen", "0.0.0.0:0"}, true},
 		"every interface, short": {[]string{"--listen", ":0"}, true},
-		"every interface, TLS":   {[]string{"--listen", "0.0.0.0:0", "REEVE_SERVER__TLS_CERT=" + cert, "REEVE_SERVER__TLS_KEY=" + key}, false},
+		"every interface, TLS": {[]string{"--listen", "0.0.0.0:0",
+			"REEVE_SERVER__TLS_CERT=" + cert, "REEVE_SERVER__TLS_KEY=" + key}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, t.TempDir(), tc.words...)
 			p.stop()
-			if got := strings.Contains(strings.Join(p.log.messages(t, "warn"), "\n"), "sent unencrypted"); got != tc.warns {
+			if got := strings.Contains(strings.Join(p.log.messages(t, "warn"), "\n"),
+				"sent unencrypted"); got != tc.warns {
 				t.Errorf("warned: %t\n%s", got, &p.log)
 			}
 		})
@@ -131,11 +141,12 @@ func TestWarningOfPlainHTTP(t *testing.T) {
 func TestForwardedAddress_TrustedProxiesOnly(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ trusted, forwarded, want string }{
-		"nobody is trusted":          {"", "203.0.113.7", "127.0.0.1"},
-		"somebody else is trusted":   {"10.0.0.0/8", "203.0.113.7", "127.0.0.1"},
-		"the peer is trusted":        {"127.0.0.1", "203.0.113.7", "203.0.113.7"},
-		"its network is trusted":     {"127.0.0.0/8", "203.0.113.7", "203.0.113.7"},
-		"a chain, the last is ours":  {"127.0.0.0/8,10.0.0.0/8", "203.0.113.7, 10.1.2.3", "203.0.113.7"},
+		"nobody is trusted":        {"", "203.0.113.7", "127.0.0.1"},
+		"somebody else is trusted": {"10.0.0.0/8", "203.0.113.7", "127.0.0.1"},
+		"the peer is trusted":      {"127.0.0.1", "203.0.113.7", "203.0.113.7"},
+		"its network is trusted":   {"127.0.0.0/8", "203.0.113.7", "203.0.113.7"},
+		"a chain, the last is ours": {"127.0.0.0/8,10.0.0.0/8", "203.0.113.7, 10.1.2.3",
+			"203.0.113.7"},
 		"a chain, the first is made": {"127.0.0.0/8", "198.51.100.1, 203.0.113.7", "203.0.113.7"},
 		"nonsense":                   {"127.0.0.0/8", "nobody", "127.0.0.1"},
 		"IPv6":                       {"127.0.0.0/8", "2001:db8::7", "2001:db8::7"},

@@ -53,13 +53,16 @@ func TestFirstPassword_Generated(t *testing.T) {
 		t.Errorf("the second start has changed the password")
 	}
 	c := newClient(t, second)
-	c.want(401, "POST", "/admin/login", object("username", "admin", "password", "too late to matter"))
+	c.want(401, "POST", "/admin/login",
+		object("username", "admin", "password", "too late to matter"))
 	if g := c.signIn(generated); g.MustChangePassword != 1 {
 		t.Errorf("%+v", g)
 	}
 	mustChange(t, c)
-	c.want(422, "PUT", "/admin/password", object("old_password", generated, "new_password", generated))
-	c.want(200, "PUT", "/admin/password", object("old_password", generated, "new_password", password))
+	c.want(422, "PUT", "/admin/password",
+		object("old_password", generated, "new_password", generated))
+	c.want(200, "PUT", "/admin/password",
+		object("old_password", generated, "new_password", password))
 	c.want(200, "GET", "/system/setting", "")
 	if _, err := os.Stat(filepath.Join(dir, "initial-password")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file is still there after the change: %v", err)
@@ -69,7 +72,8 @@ func TestFirstPassword_Generated(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	second.stop()
-	for _, log := range []string{p.log.String(), p.out.String(), second.log.String(), second.out.String()} {
+	for _, log := range []string{p.log.String(), p.out.String(), second.log.String(),
+		second.out.String()} {
 		if strings.Contains(log, generated) {
 			t.Errorf("the password is in the log:\n%s", log)
 		}
@@ -82,18 +86,22 @@ func TestFirstPassword_Generated(t *testing.T) {
 func TestFirstPassword_FromEnvironment(t *testing.T) {
 	t.Parallel()
 	file, marked := filepath.Join(t.TempDir(), "password"), filepath.Join(t.TempDir(), "marked")
-	if err := errors.Join(os.WriteFile(file, []byte("from a file äöü\r\n"), 0o600), os.WriteFile(marked, []byte("\ufefffrom Windows\r\n"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(file, []byte("from a file äöü\r\n"), 0o600),
+		os.WriteFile(marked, []byte("\ufefffrom Windows\r\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
 		words    []string
 		password string
 	}{
-		"given":             {[]string{"REEVE_ADMIN_PASSWORD=given to it"}, "given to it"},
-		"exactly 8 bytes":   {[]string{"REEVE_ADMIN_PASSWORD=1a7z:q-K"}, "1a7z:q-K"},
-		"1024 bytes":        {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1024)}, strings.Repeat("x", 1024)},
-		"in a file":         {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + file}, "from a file äöü"},
-		"in a marked file":  {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + marked}, "from Windows"},
+		"given":           {[]string{"REEVE_ADMIN_PASSWORD=given to it"}, "given to it"},
+		"exactly 8 bytes": {[]string{"REEVE_ADMIN_PASSWORD=1a7z:q-K"}, "1a7z:q-K"},
+		"1024 bytes": {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1024)},
+			strings.Repeat("x", 1024)},
+		"in a file": {[]string{"REEVE_ADMIN_PASSWORD=",
+			"REEVE_ADMIN_PASSWORD_FILE=" + file}, "from a file äöü"},
+		"in a marked file": {[]string{"REEVE_ADMIN_PASSWORD=",
+			"REEVE_ADMIN_PASSWORD_FILE=" + marked}, "from Windows"},
 		"with spaces in it": {[]string{"REEVE_ADMIN_PASSWORD= with spaces "}, " with spaces "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,8 +112,10 @@ func TestFirstPassword_FromEnvironment(t *testing.T) {
 			if g := c.signIn(tc.password); g.MustChangePassword != 0 {
 				t.Errorf("%+v", g)
 			}
-			c.want(401, "POST", "/admin/login", object("username", "admin", "password", "#"+tc.password[1:]))
-			if _, err := os.Stat(filepath.Join(dir, "initial-password")); !errors.Is(err, fs.ErrNotExist) {
+			c.want(401, "POST", "/admin/login",
+				object("username", "admin", "password", "#"+tc.password[1:]))
+			if _, err := os.Stat(filepath.Join(dir, "initial-password")); !errors.Is(err,
+				fs.ErrNotExist) {
 				t.Errorf("there is a file with a password: %v", err)
 			}
 		})
@@ -116,20 +126,30 @@ func TestFirstPassword_Refused(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
 	common := filepath.Join(t.TempDir(), "common")
-	if err := errors.Join(os.WriteFile(empty, []byte("\n"), 0o600), os.WriteFile(common, []byte("iloveyou\n"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(empty, []byte("\n"), 0o600),
+		os.WriteFile(common, []byte("iloveyou\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
 		words []string
 		says  string
 	}{
-		"too short":                   {[]string{"REEVE_ADMIN_PASSWORD=1234567"}, "REEVE_ADMIN_PASSWORD: must be 8 to 1024 bytes"},
-		"common":                      {[]string{"REEVE_ADMIN_PASSWORD=Password1"}, "REEVE_ADMIN_PASSWORD: is too common; choose another password"},
-		"common, in a file":           {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + common}, "REEVE_ADMIN_PASSWORD_FILE: is too common; choose another password"},
-		"too long":                    {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x", 1025)}, "must be 8 to 1024 bytes"},
-		"in a file that is not there": {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=/nowhere/password"}, "/nowhere/password"},
-		"given and in a file":         {[]string{"REEVE_ADMIN_PASSWORD=given to it", "REEVE_ADMIN_PASSWORD_FILE=" + common}, "REEVE_ADMIN_PASSWORD and REEVE_ADMIN_PASSWORD_FILE are both set"},
-		"in an empty file":            {[]string{"REEVE_ADMIN_PASSWORD=", "REEVE_ADMIN_PASSWORD_FILE=" + empty}, "REEVE_ADMIN_PASSWORD_FILE"},
+		"too short": {[]string{"REEVE_ADMIN_PASSWORD=1234567"},
+			"REEVE_ADMIN_PASSWORD: must be 8 to 1024 bytes"},
+		"common": {[]string{"REEVE_ADMIN_PASSWORD=Password1"},
+			"REEVE_ADMIN_PASSWORD: is too common; choose another password"},
+		"common, in a file": {[]string{"REEVE_ADMIN_PASSWORD=",
+			"REEVE_ADMIN_PASSWORD_FILE=" + common},
+			"REEVE_ADMIN_PASSWORD_FILE: is too common; choose another password"},
+		"too long": {[]string{"REEVE_ADMIN_PASSWORD=" + strings.Repeat("x",
+			1025)}, "must be 8 to 1024 bytes"},
+		"in a file that is not there": {[]string{"REEVE_ADMIN_PASSWORD=",
+			"REEVE_ADMIN_PASSWORD_FILE=/nowhere/password"}, "/nowhere/password"},
+		"given and in a file": {[]string{"REEVE_ADMIN_PASSWORD=given to it",
+			"REEVE_ADMIN_PASSWORD_FILE=" + common},
+			"REEVE_ADMIN_PASSWORD and REEVE_ADMIN_PASSWORD_FILE are both set"},
+		"in an empty file": {[]string{"REEVE_ADMIN_PASSWORD=",
+			"REEVE_ADMIN_PASSWORD_FILE=" + empty}, "REEVE_ADMIN_PASSWORD_FILE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +159,8 @@ func TestFirstPassword_Refused(t *testing.T) {
 				t.Errorf("%+v, want 1 and %q", r, tc.says)
 			}
 			for _, name := range names(t, dir) {
-				if strings.HasPrefix(name, "data.db") || name == "instance" || name == "initial-password" {
+				if strings.HasPrefix(name, "data.db") || name == "instance" ||
+					name == "initial-password" {
 					t.Errorf("it has left %s", name)
 				}
 			}
@@ -151,16 +172,22 @@ func TestFirstPassword_Refused(t *testing.T) {
 func TestFirstUser_ChosenName(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	for username, says := range map[string]string{"ab": "must be 3 to 32 characters", "ops lead": "must contain only letters", strings.Repeat("a", 33): "must be 3 to 32 characters"} {
+	for username, says := range map[string]string{
+		"ab":                    "must be 3 to 32 characters",
+		"ops lead":              "must contain only letters",
+		strings.Repeat("a", 33): "must be 3 to 32 characters",
+	} {
 		r := run(t, "REEVE_ADMIN_USERNAME="+username, "--listen", "127.0.0.1:0", "--data", dir)
-		if r.code != 1 || !strings.Contains(r.err, "REEVE_ADMIN_USERNAME") || !strings.Contains(r.err, says) {
+		if r.code != 1 || !strings.Contains(r.err, "REEVE_ADMIN_USERNAME") ||
+			!strings.Contains(r.err, says) {
 			t.Errorf("%q: %+v, want 1 and %q", username, r, says)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "data.db")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: it has left a database: %v", username, err)
 		}
 	}
-	r := run(t, "REEVE_ADMIN_USERNAME=ops.lead", "REEVE_ADMIN_PASSWORD=ops.lead", "--listen", "127.0.0.1:0", "--data", dir)
+	r := run(t, "REEVE_ADMIN_USERNAME=ops.lead", "REEVE_ADMIN_PASSWORD=ops.lead", "--listen",
+		"127.0.0.1:0", "--data", dir)
 	if r.code != 1 || !strings.Contains(r.err, "REEVE_ADMIN_PASSWORD: must not be the username") {
 		t.Errorf("%+v", r)
 	}
@@ -170,15 +197,19 @@ func TestFirstUser_ChosenName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	generated, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "username: ops.lead\npassword: ")
+	generated, ok := strings.CutPrefix(strings.TrimSpace(string(b)),
+		"username: ops.lead\npassword: ")
 	if !ok {
 		t.Fatalf("the file has %q", b)
 	}
 	c := newClient(t, p)
 	c.want(401, "POST", "/admin/login", object("username", "admin", "password", generated))
-	c.token = into[grant](t, c.want(200, "POST", "/admin/login", object("username", "ops.lead", "password", generated))).Token
-	c.want(200, "PUT", "/admin/password", object("old_password", generated, "new_password", password))
-	if a := c.want(200, "GET", "/admin/list", ""); !bytes.Contains(a.raw, []byte(`"total":1,`)) || bytes.Contains(a.raw, []byte(`"username":"admin"`)) {
+	c.token = into[grant](t,
+		c.want(200, "POST", "/admin/login", object("username", "ops.lead", "password", generated))).Token
+	c.want(200, "PUT", "/admin/password",
+		object("old_password", generated, "new_password", password))
+	if a := c.want(200, "GET", "/admin/list", ""); !bytes.Contains(a.raw, []byte(`"total":1,`)) ||
+		bytes.Contains(a.raw, []byte(`"username":"admin"`)) {
 		t.Errorf("there are others: %s", a.raw)
 	}
 	p.stop()
@@ -194,7 +225,9 @@ func TestFirstPassword_LookedUp(t *testing.T) {
 	t.Parallel()
 	dir, list := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "list")
 	serve := func(words ...string) result {
-		return run(t, append(words, "REEVE_AUTH__BREACHED_PASSWORDS="+list, "--listen", "127.0.0.1:0", "--data", dir)...)
+		return run(t,
+			append(words, "REEVE_AUTH__BREACHED_PASSWORDS="+list, "--listen", "127.0.0.1:0",
+				"--data", dir)...)
 	}
 	refused := func(r result, want string) {
 		t.Helper()
@@ -205,21 +238,30 @@ func TestFirstPassword_LookedUp(t *testing.T) {
 			t.Errorf("it has left a database: %v", err)
 		}
 	}
-	refused(serve("REEVE_ADMIN_PASSWORD="+password), "auth.breached_passwords: the list of leaked passwords "+list+": no such file or directory")
-	for text, want := range map[string]string{"": "it is empty", "hello\n": "a line does not have the form", "B:1\nA:1\n": "a line does not have the form"} {
+	refused(serve("REEVE_ADMIN_PASSWORD="+password),
+		"auth.breached_passwords: the list of leaked passwords "+list+": no such file or directory")
+	for text, want := range map[string]string{
+		"":           "it is empty",
+		"hello\n":    "a line does not have the form",
+		"B:1\nA:1\n": "a line does not have the form",
+	} {
 		if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refused(serve("REEVE_ADMIN_PASSWORD="+password), "auth.breached_passwords: the list of leaked passwords "+list+": "+want)
+		refused(serve("REEVE_ADMIN_PASSWORD="+password),
+			"auth.breached_passwords: the list of leaked passwords "+list+": "+want)
 	}
-	if err := os.WriteFile(list, fmt.Appendf(nil, "%X:1\r\n", sha1.Sum([]byte("a leaked one"))), 0o600); err != nil {
+	if err := os.WriteFile(list, fmt.Appendf(nil, "%X:1\r\n", sha1.Sum([]byte("a leaked one"))),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(serve("REEVE_ADMIN_PASSWORD=a leaked one"), "REEVE_ADMIN_PASSWORD: appears in a list of leaked passwords; choose another one")
+	refused(serve("REEVE_ADMIN_PASSWORD=a leaked one"),
+		"REEVE_ADMIN_PASSWORD: appears in a list of leaked passwords; choose another one")
 	p := start(t, dir, "REEVE_AUTH__BREACHED_PASSWORDS="+list)
 	c := newClient(t, p)
 	c.signIn(password)
-	if a := c.want(422, "PUT", "/admin/password", object("old_password", password, "new_password", "a leaked one")); a.ErrorCode != "password_breached" {
+	if a := c.want(422, "PUT", "/admin/password",
+		object("old_password", password, "new_password", "a leaked one")); a.ErrorCode != "password_breached" {
 		t.Errorf("%s", a.raw)
 	}
 	p.stop()
@@ -253,7 +295,8 @@ func TestFirstPassword_LeavesEnvironment(t *testing.T) {
 			if errors.Is(err, fs.ErrNotExist) {
 				t.Skip("this system does not show the environment of a process")
 			}
-			if err != nil || !strings.Contains(string(shown), kept) || strings.Contains(string(shown), given) || strings.Contains(string(shown), file) {
+			if err != nil || !strings.Contains(string(shown), kept) ||
+				strings.Contains(string(shown), given) || strings.Contains(string(shown), file) {
 				t.Errorf("%q, %v", shown, err)
 			}
 		})
@@ -273,7 +316,8 @@ func TestRecover_NewOwnerPassword(t *testing.T) {
 			given = strings.TrimSpace(text)
 		}
 	}
-	if r.code != 0 || !strings.Contains(r.out, "username: admin\n") || given == "" || strings.Contains(r.err, given) {
+	if r.code != 0 || !strings.Contains(r.out, "username: admin\n") || given == "" ||
+		strings.Contains(r.err, given) {
 		t.Fatalf("%+v", r)
 	}
 	p = start(t, dir)
@@ -284,7 +328,8 @@ func TestRecover_NewOwnerPassword(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	mustChange(t, c)
-	c.want(200, "PUT", "/admin/password", object("old_password", given, "new_password", "another one altogether"))
+	c.want(200, "PUT", "/admin/password",
+		object("old_password", given, "new_password", "another one altogether"))
 	c.want(200, "GET", "/system/setting", "")
 	p.stop()
 	if v := run(t, "verify", "--data", dir); v.code != 0 {
@@ -307,12 +352,17 @@ func TestRecover_ForgottenFirstPassword(t *testing.T) {
 
 func TestRecover_MakesNoDatabase(t *testing.T) {
 	t.Parallel()
-	for name, file := range map[string]string{"no directory": "", "a directory of something else": "letter.txt", "only a key": "secret.key"} {
+	for name, file := range map[string]string{
+		"no directory":                  "",
+		"a directory of something else": "letter.txt",
+		"only a key":                    "secret.key",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "data")
 			if file != "" {
-				if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, file), []byte(strings.Repeat("0", 64)), 0o600)); err != nil {
+				if err := errors.Join(os.Mkdir(dir, 0o700),
+					os.WriteFile(filepath.Join(dir, file), []byte(strings.Repeat("0", 64)), 0o600)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -339,12 +389,14 @@ func TestFirstPassword_RemovalIsSynced(t *testing.T) {
 	c := newClient(t, p)
 	c.signIn(generated)
 	takeBack := inject(t, p, "fsync:error=EIO", dir)
-	c.want(500, "PUT", "/admin/password", object("old_password", generated, "new_password", password))
+	c.want(500, "PUT", "/admin/password",
+		object("old_password", generated, "new_password", password))
 	takeBack()
 	p.stop()
 	// The state that a power cut could leave without the sync: the file exists again.
 	path := filepath.Join(dir, "initial-password")
-	for _, content := range []string{"username: admin\npassword: " + generated + "\n", "", "username"} {
+	for _, content := range []string{"username: admin\npassword: " + generated + "\n", "",
+		"username"} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -92,7 +92,12 @@ type process struct {
 // begin starts a command, and kills it at the end of the test unless it has ended before.
 func begin(t testing.TB, cmd *exec.Cmd) *process {
 	t.Helper()
-	p := &process{t: t, cmd: cmd, log: journal{ready: make(chan string, 1)}, done: make(chan struct{})}
+	p := &process{
+		t:    t,
+		cmd:  cmd,
+		log:  journal{ready: make(chan string, 1)},
+		done: make(chan struct{}),
+	}
 	cmd.Stdout, cmd.Stderr = &p.out, &p.log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -111,7 +116,8 @@ func begin(t testing.TB, cmd *exec.Cmd) *process {
 // start serves a data directory and waits until it accepts connections.
 func start(t testing.TB, dir string, words ...string) *process {
 	t.Helper()
-	p := begin(t, program(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", dir}, words...)...))
+	p := begin(t,
+		program(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", dir}, words...)...))
 	p.ready()
 	return p
 }
@@ -222,7 +228,8 @@ func (j *journal) messages(t testing.TB, level string) []string {
 	t.Helper()
 	var found []string
 	for _, entry := range j.entries(t) {
-		if message, ok := entry["message"].(string); ok && entry["level"] == level && !strings.HasPrefix(message, "running as root") {
+		if message, ok := entry["message"].(string); ok && entry["level"] == level &&
+			!strings.HasPrefix(message, "running as root") {
 			found = append(found, message)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that repeats every request without a response, with the same Idempotency-Key, after the server
-// was killed creates each record once.
+// A program that repeats every request without a response, with the same Idempotency-Key, after the
+// server was killed creates each record once.
 func TestIdempotency_RepeatAfterKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -44,7 +44,8 @@ func TestBackup_UnderLoad(t *testing.T) {
 				default:
 				}
 				issued[w].Store(int64(n))
-				a, err := c.do("PUT", "/system/setting", values(fmt.Sprintf("pair.left%d", w), n, fmt.Sprintf("pair.right%d", w), n))
+				a, err := c.do("PUT", "/system/setting",
+					values(fmt.Sprintf("pair.left%d", w), n, fmt.Sprintf("pair.right%d", w), n))
 				if err != nil || a.status != 200 {
 					t.Errorf("writer %d: %v %v", w, a, err)
 					return
@@ -64,7 +65,9 @@ func TestBackup_UnderLoad(t *testing.T) {
 			// The writers must make progress between two backups, or none is taken under
 			// load.
 			from := acked[w].Load()
-			eventually(t, "a writer gets on", func() bool { return acked[w].Load() > from || t.Failed() })
+			eventually(t, "a writer gets on", func() bool {
+				return acked[w].Load() > from || t.Failed()
+			})
 			b.before[w] = acked[w].Load()
 		}
 		a := c.want(200, "GET", "/system/backup", "")
@@ -74,7 +77,8 @@ func TestBackup_UnderLoad(t *testing.T) {
 		if err := os.WriteFile(b.file, a.raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if want := fmt.Sprint(len(a.raw)); a.header.Get("Content-Length") != want || !strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
+		if want := fmt.Sprint(len(a.raw)); a.header.Get("Content-Length") != want ||
+			!strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
 			t.Errorf("backup %d: %v", i, a.header)
 		}
 		backups = append(backups, b)
@@ -106,7 +110,8 @@ func TestBackup_UnderLoad(t *testing.T) {
 		fresh := signedIn(t, p)
 		stored := fresh.settings("")
 		for w := range writers {
-			left, right := stored[fmt.Sprintf("left%d", w)].Values, stored[fmt.Sprintf("right%d", w)].Values
+			left, right := stored[fmt.Sprintf("left%d", w)].Values, stored[fmt.Sprintf("right%d",
+				w)].Values
 			n, err := strconv.ParseInt(left, 10, 64)
 			if err != nil || left != right || n < b.before[w] || n > b.after[w] {
 				t.Errorf("backup %d, writer %d: %q and %q, want both the same and between %d and %d", i, w, left, right, b.before[w], b.after[w])
@@ -155,7 +160,8 @@ func TestBackup_HasFilesAndKey(t *testing.T) {
 	c := signedIn(t, p)
 	const text = "the bytes of a file"
 	c.extra["Content-Type"] = "multipart/form-data; boundary=x"
-	c.want(200, "POST", "/file/list", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"some.txt\"\r\n\r\n"+text+"\r\n--x--\r\n")
+	c.want(200, "POST", "/file/list",
+		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"some.txt\"\r\n\r\n"+text+"\r\n--x--\r\n")
 	archive := c.want(200, "GET", "/system/backup", "").raw
 	p.stop()
 	var entries []string
@@ -169,7 +175,8 @@ func TestBackup_HasFilesAndKey(t *testing.T) {
 		}
 		entries = append(entries, h.Name)
 	}
-	if want := []string{"manifest.json", "data.db", fmt.Sprintf("files/%x", sha256.Sum256([]byte(text)))}; !slices.Equal(entries, want) {
+	if want := []string{"manifest.json", "data.db",
+		fmt.Sprintf("files/%x", sha256.Sum256([]byte(text)))}; !slices.Equal(entries, want) {
 		t.Errorf("the archive has %v, want %v", entries, want)
 	}
 	file := filepath.Join(t.TempDir(), "backup.tar")
@@ -183,7 +190,9 @@ func TestBackup_HasFilesAndKey(t *testing.T) {
 	if r.code != 0 || kept == "" {
 		t.Fatalf("%+v", r)
 	}
-	if got := snapshot(t, kept); len(got) != 4 || got["secret.key"] != before["secret.key"] || got["data.db"] != before["data.db"] || got["files.db"] != before["files.db"] || got["commit-mark"] == "" {
+	if got := snapshot(t, kept); len(got) != 4 || got["secret.key"] != before["secret.key"] ||
+		got["data.db"] != before["data.db"] || got["files.db"] != before["files.db"] ||
+		got["commit-mark"] == "" {
 		t.Errorf("kept are %v, and not what was there", slices.Sorted(maps.Keys(got)))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "secret.key")); !errors.Is(err, fs.ErrNotExist) {
@@ -227,7 +236,9 @@ func TestKill_DuringRestore(t *testing.T) {
 		saw[title]++
 		p.stop()
 		sound(t, dir)
-		left := slices.DeleteFunc(names(t, dir), func(name string) bool { return title == "new" && strings.HasPrefix(name, "kept-") })
+		left := slices.DeleteFunc(names(t, dir), func(name string) bool {
+			return title == "new" && strings.HasPrefix(name, "kept-")
+		})
 		if !slices.Equal(left, before) || title != "new" && title != "Reeve" {
 			t.Errorf("the title is %q, and there is %v", title, left)
 		}
@@ -252,8 +263,9 @@ func TestRestore_DamagedBackupRefused(t *testing.T) {
 		"cut to its metas": string(good[:2*os.Getpagesize()]),
 		"not a database":   "this is a letter to my aunt",
 		"a long letter":    strings.Repeat("this is a letter to my aunt\n", 3000),
-		"a record changed": strings.ReplaceAll(string(good), "a value that can be found", "a value that can be fOund"),
-		"zeros":            strings.Repeat("\x00", len(good)),
+		"a record changed": strings.ReplaceAll(string(good), "a value that can be found",
+			"a value that can be fOund"),
+		"zeros": strings.Repeat("\x00", len(good)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,8 @@ func TestSalvage_AfterRefusedStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte(`"code":"damaged_one"`), []byte(`"code":"damaged_0ne"`)), 0o600); err != nil {
+	if err := os.WriteFile(path,
+		bytes.ReplaceAll(b, []byte(`"code":"damaged_one"`), []byte(`"code":"damaged_0ne"`)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	refused := run(t, "serve", "--listen", "127.0.0.1:0", "--data", dir)
@@ -33,10 +34,14 @@ func TestSalvage_AfterRefusedStart(t *testing.T) {
 			t.Errorf("the start does not name %s: %+v", part, refused)
 		}
 	}
-	if v := run(t, "verify", "--data", dir); v.code != 1 || !strings.Contains(v.out, "data.db: dict 1 is damaged") || strings.Contains(v.out, "reeve verify") || !strings.Contains(v.err, "reeve salvage NEWDIR") {
+	if v := run(t, "verify", "--data", dir); v.code != 1 ||
+		!strings.Contains(v.out, "data.db: dict 1 is damaged") ||
+		strings.Contains(v.out, "reeve verify") ||
+		!strings.Contains(v.err, "reeve salvage NEWDIR") {
 		t.Errorf("verify: %+v", v)
 	}
-	if s := run(t, "salvage", to, "--data", dir); s.code != 0 || !strings.Contains(s.out, "lost: dict 1\n") || strings.Count(s.out, "\n") != 2 {
+	if s := run(t, "salvage", to, "--data", dir); s.code != 0 ||
+		!strings.Contains(s.out, "lost: dict 1\n") || strings.Count(s.out, "\n") != 2 {
 		t.Fatalf("salvage: %+v", s)
 	}
 	sound(t, to)

@@ -65,7 +65,8 @@ func TestGoClientCalls(t *testing.T) {
 	}
 	session, err := anonymous.SignIn(ctx, reeve.Admin, "admin", password)
 	noErr(t, err)
-	if session.Token == "" || session.ExpiresAt.Before(time.Now()) || session.MustChangePassword != 0 {
+	if session.Token == "" || session.ExpiresAt.Before(time.Now()) ||
+		session.MustChangePassword != 0 {
 		t.Errorf("the session is %+v", session)
 	}
 	c := anonymous.As(session.Token)
@@ -78,19 +79,27 @@ func TestGoClientCalls(t *testing.T) {
 	if dept.ID == 0 || dept.Name != "Sales" {
 		t.Errorf("the department is %+v", dept)
 	}
-	noErr(t, c.Call(ctx, "PUT", fmt.Sprintf("/admin/dept/%d", dept.ID), map[string]any{"name": "Support"}, nil))
+	noErr(t,
+		c.Call(ctx, "PUT", fmt.Sprintf("/admin/dept/%d", dept.ID),
+			map[string]any{"name": "Support"}, nil))
 	var page struct {
 		Total int
 	}
-	noErr(t, c.Do(ctx, reeve.Request{Method: "GET", Path: "/admin/list", Query: url.Values{"keywordSearch": {"ADM"}}}, &page))
+	noErr(t, c.Do(ctx, reeve.Request{
+		Method: "GET",
+		Path:   "/admin/list",
+		Query:  url.Values{"keywordSearch": {"ADM"}},
+	}, &page))
 	if page.Total != 1 {
 		t.Errorf("%d users", page.Total)
 	}
 	err = c.Call(ctx, "POST", "/admin/list", map[string]any{"username": "a", "email": "b"}, nil)
-	if failed := failure(t, err); failed.Status != 422 || failed.Code != "invalid" || failed.Fields["username"] == "" || failed.Fields["email"] == "" || failed.RequestID == "" {
+	if failed := failure(t, err); failed.Status != 422 || failed.Code != "invalid" ||
+		failed.Fields["username"] == "" || failed.Fields["email"] == "" || failed.RequestID == "" {
 		t.Errorf("%+v", failed)
 	}
-	if text := err.Error(); !strings.Contains(text, "POST /admin/list") || !strings.Contains(text, "username: must") || strings.Contains(text, session.Token) {
+	if text := err.Error(); !strings.Contains(text, "POST /admin/list") ||
+		!strings.Contains(text, "username: must") || strings.Contains(text, session.Token) {
 		t.Errorf("the text is %s", text)
 	}
 	if failed := failure(t, c.Call(ctx, "GET", "/admin/nothing", nil, nil)); failed.Status != 404 {
@@ -104,7 +113,8 @@ func TestGoClientCalls(t *testing.T) {
 		t.Errorf("signed out: %+v", failed)
 	}
 	server.stop()
-	if failed := failure(t, c.Call(ctx, "GET", "/health", nil, nil)); failed.Status != 0 || failed.Code != "unreachable" || failed.Unwrap() == nil {
+	if failed := failure(t, c.Call(ctx, "GET", "/health", nil, nil)); failed.Status != 0 ||
+		failed.Code != "unreachable" || failed.Unwrap() == nil {
 		t.Errorf("%+v", failed)
 	}
 }
@@ -113,7 +123,9 @@ func TestGoClientCalls(t *testing.T) {
 // TestGoClientFrom_LimitsAreThoseOfTheBrowser, not of the program.
 func TestGoClientFrom_LimitsAreThoseOfTheBrowser(t *testing.T) {
 	t.Parallel()
-	p := begin(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1"))
+	p := begin(t,
+		program(t, "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(),
+			"REEVE_SERVER__TRUSTED_PROXIES=127.0.0.1"))
 	p.ready()
 	c := signedIn(t, p)
 	c.create("/user/list", "username", "zoe", "password", password)
@@ -135,7 +147,14 @@ func TestGoClientFrom_LimitsAreThoseOfTheBrowser(t *testing.T) {
 func TestGoProtect_KeysOfOneSegment(t *testing.T) {
 	client, err := reeve.New(reeve.Options{URL: "http://127.0.0.1"})
 	noErr(t, err)
-	for key, want := range map[string]bool{"orders": true, "a.b.c.d.e": true, "a.b.c.d.e.f": false, "Orders": false, "orders.": false, "": false} {
+	for key, want := range map[string]bool{
+		"orders":      true,
+		"a.b.c.d.e":   true,
+		"a.b.c.d.e.f": false,
+		"Orders":      false,
+		"orders.":     false,
+		"":            false,
+	} {
 		func() {
 			defer func() {
 				if refused := recover() != nil; refused == want {
@@ -164,7 +183,8 @@ func TestGoClient_Retries(t *testing.T) {
 	var made dept
 	noErr(t, through("lose.create").Call(ctx, "POST", "/admin/dept", dept{Name: "Sales"}, &made))
 	seen := via.requests("lose.create")
-	if len(seen) != 2 || len(seen[0].Key) < 20 || seen[1].Key != seen[0].Key || made.Name != "Sales" {
+	if len(seen) != 2 || len(seen[0].Key) < 20 || seen[1].Key != seen[0].Key ||
+		made.Name != "Sales" {
 		t.Errorf("the requests are %+v; created %+v", seen, made)
 	}
 	var tree struct{ Data []dept }
@@ -203,7 +223,8 @@ func TestGoClient_Retries(t *testing.T) {
 			status = failure(t, err).Status
 		}
 		if n := len(via.requests(c.plan)); n != c.requests || status != c.status {
-			t.Errorf("%s: %d requests and status %d, want %d and %d", c.plan, n, status, c.requests, c.status)
+			t.Errorf("%s: %d requests and status %d, want %d and %d", c.plan, n, status,
+				c.requests, c.status)
 		}
 	}
 
@@ -213,10 +234,16 @@ func TestGoClient_Retries(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := through("pass.cancelled").Call(cancelled, "GET", path, nil, nil); !errors.Is(err, context.Canceled) || len(via.requests("pass.cancelled")) > 0 {
+	if err := through("pass.cancelled").Call(cancelled, "GET", path, nil, nil); !errors.Is(err,
+		context.Canceled) || len(via.requests("pass.cancelled")) > 0 {
 		t.Errorf("cancelled: %v", err)
 	}
-	impatient := goClient(t, reeve.Options{URL: via.URL + "/hang.get", Key: owner.token, Timeout: 200 * time.Millisecond, Retries: -1})
+	impatient := goClient(t, reeve.Options{
+		URL:     via.URL + "/hang.get",
+		Key:     owner.token,
+		Timeout: 200 * time.Millisecond,
+		Retries: -1,
+	})
 	if err := impatient.Call(ctx, "GET", path, nil, nil); failure(t, err).Code != "timeout" {
 		t.Errorf("no response in time: %v", err)
 	}
@@ -233,8 +260,10 @@ func TestGoClient_FollowsConfig(t *testing.T) {
 	server := serve()
 	owner := signedIn(t, server)
 	group := owner.create("/system/setting-group", "key", "payment", "title", "Payment")
-	setting := owner.create("/system/setting", "group_id", group, "key", "vat_rate", "title", "VAT", "type", "number", "values", "20")
-	owner.create("/system/setting", "group_id", group, "key", "stripe_key", "title", "Stripe", "type", "secret", "values", "sk_test_1")
+	setting := owner.create("/system/setting", "group_id", group, "key", "vat_rate", "title",
+		"VAT", "type", "number", "values", "20")
+	owner.create("/system/setting", "group_id", group, "key", "stripe_key", "title", "Stripe",
+		"type", "secret", "values", "sk_test_1")
 	owner.dict("state", "tag", "New", "Paid")
 	key := into[grant](t, owner.want(200, "POST", "/admin/account/key", object("name", "shop"))).Token
 	change := func(value string) {
@@ -246,21 +275,27 @@ func TestGoClient_FollowsConfig(t *testing.T) {
 	if _, err := c.Follow(ctx, reeve.ConfigQuery{Groups: []string{"nothing"}}); failure(t, err).Status != 403 {
 		t.Errorf("an unknown group: %v", err)
 	}
-	config, err := c.Follow(ctx, reeve.ConfigQuery{Groups: []string{"payment"}, Dicts: []string{"state"}})
+	config, err := c.Follow(ctx, reeve.ConfigQuery{
+		Groups: []string{"payment"},
+		Dicts:  []string{"state"},
+	})
 	noErr(t, err)
 	changed := make(chan struct{}, 10)
 	config.OnChange(func() { changed <- struct{}{} })
 	vat := func(want float64) {
 		t.Helper()
-		if got, err := reeve.Value[float64](config, "payment", "vat_rate"); err != nil || got != want {
+		if got, err := reeve.Value[float64](config, "payment", "vat_rate"); err != nil ||
+			got != want {
 			t.Errorf("the VAT rate is %v %v, want %v", got, err, want)
 		}
 	}
 	vat(20)
-	if secret, err := reeve.Value[string](config, "payment", "stripe_key"); err != nil || secret != "sk_test_1" {
+	if secret, err := reeve.Value[string](config, "payment", "stripe_key"); err != nil ||
+		secret != "sk_test_1" {
 		t.Errorf("the secret is %q %v", secret, err)
 	}
-	if n, err := reeve.Value[int](config, "payment", "stripe_key"); err == nil || strings.Contains(err.Error(), "sk_test") {
+	if n, err := reeve.Value[int](config, "payment", "stripe_key"); err == nil ||
+		strings.Contains(err.Error(), "sk_test") {
 		t.Errorf("a secret as a number: %v %v", n, err)
 	}
 	if _, err := reeve.Value[int](config, "payment", "nothing"); err == nil {
@@ -275,7 +310,8 @@ func TestGoClient_FollowsConfig(t *testing.T) {
 
 	anonymous, err := c.As(owner.token).Follow(ctx, reeve.ConfigQuery{Groups: []string{"payment"}}) // a session gets no secrets
 	noErr(t, err)
-	if _, err := reeve.Value[string](anonymous, "payment", "stripe_key"); err == nil || !strings.Contains(err.Error(), "system.setting.secret.payment") {
+	if _, err := reeve.Value[string](anonymous, "payment", "stripe_key"); err == nil ||
+		!strings.Contains(err.Error(), "system.setting.secret.payment") {
 		t.Errorf("without the permission: %v", err)
 	}
 
@@ -309,7 +345,9 @@ func TestGoWebhook(t *testing.T) {
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(web.Close)
-	secret := into[struct{ Secret string }](t, owner.want(200, "POST", "/system/webhook", object("url", web.URL, "types", []string{"dict.*"}))).Secret
+	secret := into[struct{ Secret string }](t,
+		owner.want(200, "POST", "/system/webhook",
+			object("url", web.URL, "types", []string{"dict.*"}))).Secret
 	handler = reeve.Webhook(secret, func(_ context.Context, e *reeve.Event) error {
 		if fail {
 			fail = false
@@ -322,7 +360,8 @@ func TestGoWebhook(t *testing.T) {
 	e := <-arrived
 	var data reeve.EventData
 	noErr(t, json.Unmarshal(e.Data, &data))
-	if data.Collection != "dict" || data.Record != 1 || data.Operation == "" || data.Seq == 0 || e.ID == "" || time.Since(e.Timestamp).Abs() > time.Hour {
+	if data.Collection != "dict" || data.Record != 1 || data.Operation == "" || data.Seq == 0 ||
+		e.ID == "" || time.Since(e.Timestamp).Abs() > time.Hour {
 		t.Errorf("the event is %+v %+v", e, data)
 	}
 	web.Close() // no other goroutine uses what follows
@@ -340,15 +379,19 @@ func TestGoWebhook(t *testing.T) {
 		body   string
 		ok     bool
 	}{
-		"as it was sent":       {secret, r.Header, string(body), true},
-		"two signatures":       {secret, with("Webhook-Signature", "v1,"+other+" "+signature), string(body), true},
-		"another body":         {secret, r.Header, string(body) + " ", false},
-		"another time":         {secret, with("Webhook-Timestamp", "1795400000"), string(body), false},
-		"another ID":           {secret, with("Webhook-Id", "a"), string(body), false},
-		"no ID":                {secret, with("Webhook-Id", ""), string(body), false},
-		"another secret":       {"whsec_" + other, r.Header, string(body), false},
-		"no signature":         {secret, with("Webhook-Signature", ""), string(body), false},
-		"of another version":   {secret, with("Webhook-Signature", "v2"+strings.TrimPrefix(signature, "v1")), string(body), false},
+		"as it was sent": {secret, r.Header, string(body), true},
+		"two signatures": {secret, with("Webhook-Signature", "v1,"+other+" "+signature),
+			string(body), true},
+		"another body": {secret, r.Header, string(body) + " ", false},
+		"another time": {secret, with("Webhook-Timestamp", "1795400000"), string(body),
+			false},
+		"another ID":     {secret, with("Webhook-Id", "a"), string(body), false},
+		"no ID":          {secret, with("Webhook-Id", ""), string(body), false},
+		"another secret": {"whsec_" + other, r.Header, string(body), false},
+		"no signature":   {secret, with("Webhook-Signature", ""), string(body), false},
+		"of another version": {secret,
+			with("Webhook-Signature", "v2"+strings.TrimPrefix(signature, "v1")), string(body),
+			false},
 		"not base64":           {secret, with("Webhook-Signature", "v1,%%%"), string(body), false},
 		"a secret without key": {"whsec_", r.Header, string(body), false},
 	} {
@@ -357,7 +400,8 @@ func TestGoWebhook(t *testing.T) {
 		}
 	}
 	recorder := httptest.NewRecorder()
-	handler.ServeHTTP(recorder, httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("a", 2<<20))))
+	handler.ServeHTTP(recorder,
+		httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("a", 2<<20))))
 	if recorder.Code != 413 {
 		t.Errorf("2 MiB: %d", recorder.Code)
 	}

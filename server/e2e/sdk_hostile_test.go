@@ -17,8 +17,8 @@ import (
 	reeve "reeve/embed/sdk/go"
 )
 
-// answering is a server that answers every request with a status, a body, and headers in pairs. It is what may
-// be in the place of Reeve: a proxy, another program.
+// answering is a server that answers every request with a status, a body, and headers in pairs. It
+// is what may be in the place of Reeve: a proxy, another program.
 func answering(t *testing.T, status int, body string, header ...string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -33,7 +33,8 @@ func answering(t *testing.T, status int, body string, header ...string) *httptes
 }
 
 // verified are the headers of GET /auth/verify.
-var verified = []string{"Remote-User", "zoe", "X-Reeve-User", "7", "X-Reeve-Scope", "user=7;depts=3", "Remote-Groups", ""}
+var verified = []string{"Remote-User", "zoe", "X-Reeve-User", "7", "X-Reeve-Scope",
+	"user=7;depts=3", "Remote-Groups", ""}
 
 // without returns headers in pairs without one of them.
 func without(headers []string, name string) (others []string) {
@@ -45,8 +46,8 @@ func without(headers []string, name string) (others []string) {
 	return others
 }
 
-// strangeAnswers are what a server may answer to the checks of a program, and what the program answers then.
-// Nobody is let through, and no text of a proxy is sent to clients.
+// strangeAnswers are what a server may answer to the checks of a program, and what the program
+// answers then. Nobody is let through, and no text of a proxy is sent to clients.
 var strangeAnswers = []struct {
 	name   string
 	bearer bool
@@ -60,12 +61,17 @@ var strangeAnswers = []struct {
 	{"verified without a scope", false, 204, "", without(verified, "X-Reeve-Scope"), 500, ""},
 	{"verified without an ID", false, 204, "", without(verified, "X-Reeve-User"), 500, ""},
 	{"verified without a name", false, 204, "", without(verified, "Remote-User"), 500, ""},
-	{"verified with another ID", false, 204, "", append(without(verified, "X-Reeve-User"), "X-Reeve-User", "x"), 500, ""},
-	{"verified with another scope", false, 204, "", append(without(verified, "X-Reeve-Scope"), "X-Reeve-Scope", "user=7;depts=3,x"), 500, ""},
+	{"verified with another ID", false, 204, "",
+		append(without(verified, "X-Reeve-User"), "X-Reeve-User", "x"), 500, ""},
+	{"verified with another scope", false, 204, "",
+		append(without(verified, "X-Reeve-Scope"), "X-Reeve-Scope", "user=7;depts=3,x"), 500, ""},
 	{"nothing, by another program", false, 204, "", nil, 500, ""},
 	{"refused by a proxy", false, 403, "<h1>Forbidden</h1>", nil, 500, ""},
-	{"refused by Reeve", false, 403, `{"data":{},"success":false,"msg":"permission a.b is required","errorCode":"denied"}`, nil, 403, "permission a.b is required"},
-	{"redirected by a proxy", false, 301, "", []string{"Location", "https://evil.example/"}, 500, ""},
+	{"refused by Reeve", false, 403,
+		`{"data":{},"success":false,"msg":"permission a.b is required","errorCode":"denied"}`, nil,
+		403, "permission a.b is required"},
+	{"redirected by a proxy", false, 301, "", []string{"Location", "https://evil.example/"}, 500,
+		""},
 	{"a page", false, 200, "<html>", nil, 500, ""},
 	{"too many", false, 429, "<html>", []string{"Retry-After", "100"}, 503, "try again"},
 	{"a page for a token", true, 200, "<html>", nil, 500, ""},
@@ -73,7 +79,8 @@ var strangeAnswers = []struct {
 	{"a list for a token", true, 200, `{"success":true,"data":[]}`, nil, 500, ""},
 	{"another program's object for a token", true, 200, `{"active":true}`, nil, 500, ""},
 	{"a text for a token", true, 200, `{"success":true,"data":"active"}`, nil, 500, ""},
-	{"no permissions for a token", true, 200, `{"success":true,"data":{"active":true,"user":{"id":7,"username":"zoe","realm":"admin"},"allowed":{}}}`, nil, 403, "permission shop.order is required"},
+	{"no permissions for a token", true, 200,
+		`{"success":true,"data":{"active":true,"user":{"id":7,"username":"zoe","realm":"admin"},"allowed":{}}}`, nil, 403, "permission shop.order is required"},
 	{"truncated for a token", true, 200, `{"success":true,"data":{"active":tr`, nil, 500, ""},
 }
 
@@ -82,8 +89,15 @@ func TestGoProtect_StrangeServers(t *testing.T) {
 	for _, c := range strangeAnswers {
 		other := answering(t, c.status, c.body, c.header...)
 		var log bytes.Buffer
-		client := goClient(t, reeve.Options{URL: other.URL, Key: "rv_k_secret", Origin: "http://127.0.0.1:3000", Retries: -1, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		handler := client.Protect("shop.order")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		client := goClient(t, reeve.Options{
+			URL:     other.URL,
+			Key:     "rv_k_secret",
+			Origin:  "http://127.0.0.1:3000",
+			Retries: -1,
+			Logger:  slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		handler := client.Protect("shop.order")(http.HandlerFunc(func(w http.ResponseWriter,
+			r *http.Request) {
 			by := reeve.CallerOf(r.Context())
 			fmt.Fprintf(w, "%d %q %v %v", by.ID, by.Username, by.Scope.All, by.Scope.DeptIDs)
 		}))
@@ -92,10 +106,14 @@ func TestGoProtect_StrangeServers(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer token-of-a-user")
 		}
 		handler.ServeHTTP(w, r)
-		if body := w.Body.String(); w.Code != c.want || !strings.Contains(body, c.says) || strings.Contains(body, "127.0.0.1") || w.Header().Get("Location") != "" {
-			t.Errorf("%s: %d %s %v, want %d with %q", c.name, w.Code, body, w.Header(), c.want, c.says)
+		if body := w.Body.String(); w.Code != c.want || !strings.Contains(body, c.says) ||
+			strings.Contains(body, "127.0.0.1") || w.Header().Get("Location") != "" {
+			t.Errorf("%s: %d %s %v, want %d with %q", c.name, w.Code, body, w.Header(), c.want,
+				c.says)
 		}
-		if text := log.String(); strings.Contains(text, "rv_k_secret") || strings.Contains(text, "token-of") || w.Code >= 500 && (text == "" || strings.Contains(text, ":  ")) {
+		if text := log.String(); strings.Contains(text, "rv_k_secret") ||
+			strings.Contains(text, "token-of") ||
+			w.Code >= 500 && (text == "" || strings.Contains(text, ":  ")) {
 			t.Errorf("%s: the log is %s", c.name, text)
 		}
 	}
@@ -104,7 +122,8 @@ func TestGoProtect_StrangeServers(t *testing.T) {
 // TestGoProtect_ProgramUnaffected: its cookies, its paths, and its connections.
 func TestGoProtect_ProgramUnaffected(t *testing.T) {
 	t.Parallel()
-	other := answering(t, 302, "", "Location", "http://reeve.example/console/open", "Set-Cookie", "reeve-state=a", "Set-Cookie", "b=c")
+	other := answering(t, 302, "", "Location", "http://reeve.example/console/open", "Set-Cookie",
+		"reeve-state=a", "Set-Cookie", "b=c")
 	client := goClient(t, reeve.Options{URL: other.URL, Origin: "https://shop.example.org:443"})
 	w := httptest.NewRecorder()
 	w.Header().Add("Set-Cookie", "session=mine")
@@ -121,17 +140,23 @@ func TestGoProtect_ProgramUnaffected(t *testing.T) {
 	defer verify.Close()
 	client = goClient(t, reeve.Options{URL: verify.URL, Origin: "https://Shop.example.org:443"})
 	handler := http.StripPrefix("/shop", client.Protect()(nil))
-	for target, want := range map[string]string{"/shop/orders?a=%2F": "/shop/orders?a=%2F", "http://evil.example/shop/orders": "/orders"} {
+	for target, want := range map[string]string{
+		"/shop/orders?a=%2F":              "/shop/orders?a=%2F",
+		"http://evil.example/shop/orders": "/orders",
+	} {
 		r := httptest.NewRequest("GET", target, nil)
 		r.Header.Set("X-Forwarded-Host", "evil.example")
 		r.Header.Set("X-Forwarded-Uri", "/evil")
 		handler.ServeHTTP(httptest.NewRecorder(), r)
-		if got := seen.Get("X-Forwarded-Uri"); got != want || seen.Get("X-Forwarded-Host") != "shop.example.org" {
-			t.Errorf("%s: Reeve gets %s at %s, want %s", target, got, seen.Get("X-Forwarded-Host"), want)
+		if got := seen.Get("X-Forwarded-Uri"); got != want ||
+			seen.Get("X-Forwarded-Host") != "shop.example.org" {
+			t.Errorf("%s: Reeve gets %s at %s, want %s", target, got, seen.Get("X-Forwarded-Host"),
+				want)
 		}
 	}
 
-	// A page of another origin opens a WebSocket with GET, and the browser sends the cookies of the site.
+	// A page of another origin opens a WebSocket with GET, and the browser sends the cookies of the
+	// site.
 	r := httptest.NewRequest("GET", "/shop/live", nil)
 	r.Header.Set("Upgrade", "websocket")
 	r.Header.Set("Origin", "https://evil.example.org")
@@ -142,7 +167,8 @@ func TestGoProtect_ProgramUnaffected(t *testing.T) {
 	}
 }
 
-// TestGoClient_ReplacedTransport: a program may have replaced http.DefaultTransport, as tracing does.
+// TestGoClient_ReplacedTransport: a program may have replaced http.DefaultTransport, as tracing
+// does.
 func TestGoClient_ReplacedTransport(t *testing.T) { // not parallel: it replaces a variable of net/http
 	before := http.DefaultTransport
 	defer func() { http.DefaultTransport = before }()
@@ -166,7 +192,8 @@ func TestGoClient_KeepsKey(t *testing.T) {
 	}
 }
 
-// TestGoClient_RetriesThroughProxies: a proxy that loses its connection to the server may answer 503.
+// TestGoClient_RetriesThroughProxies: a proxy that loses its connection to the server may answer
+// 503.
 func TestGoClient_RetriesThroughProxies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -176,8 +203,9 @@ func TestGoClient_RetriesThroughProxies(t *testing.T) {
 	}{
 		"a proxy that has lost a connection": {"upstream connect error or disconnect/reset before headers", "", 1},
 		"a proxy that is busy":               {"", "1", 1},
-		"Reeve is busy":                      {`{"success":false,"msg":"busy","errorCode":"busy"}`, "", 2},
-		"Reeve, of unknown outcome":          {`{"success":false,"msg":"busy","errorCode":"write_outcome_unknown"}`, "1", 1},
+		"Reeve is busy": {`{"success":false,"msg":"busy","errorCode":"busy"}`,
+			"", 2},
+		"Reeve, of unknown outcome": {`{"success":false,"msg":"busy","errorCode":"write_outcome_unknown"}`, "1", 1},
 	} {
 		var asked atomic.Int64
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -187,7 +215,8 @@ func TestGoClient_RetriesThroughProxies(t *testing.T) {
 			io.WriteString(w, c.body)
 		}))
 		defer s.Close()
-		err := goClient(t, reeve.Options{URL: s.URL, Key: "key", Retries: 1}).Call(t.Context(), "DELETE", "/admin/list", nil, nil)
+		err := goClient(t, reeve.Options{URL: s.URL, Key: "key", Retries: 1}).Call(t.Context(),
+			"DELETE", "/admin/list", nil, nil)
 		if failure(t, err).Status != 503 || asked.Load() != c.want {
 			t.Errorf("%s: %d requests, want %d", name, asked.Load(), c.want)
 		}
@@ -198,7 +227,8 @@ func TestGoClient_RetriesThroughProxies(t *testing.T) {
 		io.Copy(w, io.LimitReader(strings.NewReader(strings.Repeat("a", 17<<20)), 17<<20))
 	}))
 	defer s.Close()
-	err := goClient(t, reeve.Options{URL: s.URL, Key: "key"}).Call(t.Context(), "GET", "/", nil, nil)
+	err := goClient(t, reeve.Options{URL: s.URL, Key: "key"}).Call(t.Context(), "GET", "/", nil,
+		nil)
 	if failed := failure(t, err); failed.Code != "bad_response" || asked.Load() != 1 {
 		t.Errorf("17 MiB: %d requests, %v", asked.Load(), err)
 	}
@@ -208,7 +238,12 @@ func TestGoClient_RetriesThroughProxies(t *testing.T) {
 // replaces nothing, and that a server without an ETag is not polled without a pause.
 func TestGoClient_FollowsStrangeServers(t *testing.T) {
 	t.Parallel()
-	for name, body := range map[string]string{"no data": `{"success":true,"data":null}`, "an object": `{}`, "a page": `<html>`, "a list": `[]`} {
+	for name, body := range map[string]string{
+		"no data":   `{"success":true,"data":null}`,
+		"an object": `{}`,
+		"a page":    `<html>`,
+		"a list":    `[]`,
+	} {
 		if _, err := goClient(t, reeve.Options{URL: answering(t, 200, body).URL}).Follow(t.Context(), reeve.ConfigQuery{}); failure(t, err).Code != "bad_response" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -236,7 +271,13 @@ func TestTypeScriptClient_StrangeServers(t *testing.T) {
 	t.Parallel()
 	var cases []map[string]any
 	for _, c := range strangeAnswers {
-		cases = append(cases, map[string]any{"name": c.name, "url": answering(t, c.status, c.body, c.header...).URL, "bearer": c.bearer, "want": c.want, "says": c.says})
+		cases = append(cases, map[string]any{
+			"name":   c.name,
+			"url":    answering(t, c.status, c.body, c.header...).URL,
+			"bearer": c.bearer,
+			"want":   c.want,
+			"says":   c.says,
+		})
 	}
 	text, err := json.Marshal(cases)
 	noErr(t, err)

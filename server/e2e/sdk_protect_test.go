@@ -33,21 +33,25 @@ func (p *protected) Write(b []byte) (int, error) {
 	return p.log.Write(b)
 }
 
-// newProtected starts a server and a program whose key has some permissions. It shows its callers at /,
-// those with shop.order.refund at /refund, and app users at /app.
+// newProtected starts a server and a program whose key has some permissions. It shows its callers
+// at /, those with shop.order.refund at /refund, and app users at /app.
 func newProtected(t *testing.T, permissions ...string) *protected {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
 	p := &protected{t: t, url: "http://" + web.Listener.Addr().String()}
 	address := freeAddress(t)
-	p.server = begin(t, program(t, "serve", "--listen", address, "--data", t.TempDir(), "REEVE_FORWARD_AUTH__URL=http://"+address, "REEVE_FORWARD_AUTH__ORIGINS="+p.url))
+	p.server = begin(t,
+		program(t, "serve", "--listen", address, "--data", t.TempDir(),
+			"REEVE_FORWARD_AUTH__URL=http://"+address, "REEVE_FORWARD_AUTH__ORIGINS="+p.url))
 	p.server.ready()
 	p.owner = signedIn(t, p.server)
 	p.owner.orderAction("shop.order.refund", "Refund")
 	key := p.owner.programKey("program", permissions...)
 	p.via = newPlanned(t, p.server.url)
 	c := p.client(key, "pass.program")
-	show := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { json.NewEncoder(w).Encode(reeve.CallerOf(r.Context())) })
+	show := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		json.NewEncoder(w).Encode(reeve.CallerOf(r.Context()))
+	})
 	mux := http.NewServeMux()
 	mux.Handle(reeve.CallbackPath, c.Callback())
 	mux.Handle("/", c.Protect()(show))
@@ -63,7 +67,12 @@ func newProtected(t *testing.T, permissions ...string) *protected {
 // client returns a client of the program whose requests follow a plan.
 func (p *protected) client(key, plan string) *reeve.Client {
 	p.t.Helper()
-	return goClient(p.t, reeve.Options{URL: p.via.URL + "/" + plan, Key: key, Origin: p.url, Logger: slog.New(slog.NewTextHandler(p, nil))})
+	return goClient(p.t, reeve.Options{
+		URL:    p.via.URL + "/" + plan,
+		Key:    key,
+		Origin: p.url,
+		Logger: slog.New(slog.NewTextHandler(p, nil)),
+	})
 }
 
 func TestGoProtect(t *testing.T) {
@@ -72,13 +81,19 @@ func TestGoProtect(t *testing.T) {
 	p.owner.want(200, "PUT", "/system/setting", `{"values":{"app.registration":true}}`)
 	dept := p.owner.create("/admin/dept", "name", "Sales")
 	role := p.owner.create("/admin/role", "name", "Verkäufer, Nord", "data_scope", "dept")
-	p.owner.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role), object("rule_ids", p.owner.permissions("shop.order", "shop.order.refund")))
-	zoe := p.owner.create("/admin/list", "username", "zoe", "nickname", "Zoë 世", "email", "zoe@example.org", "password", password, "dept_id", dept, "role_ids", []int64{role})
-	p.owner.create("/admin/list", "username", "half", "password", password, "role_ids", []int64{p.owner.roleWith("Half", "shop.order")})
+	p.owner.want(200, "PUT", fmt.Sprintf("/admin/role/%d/rule", role),
+		object("rule_ids", p.owner.permissions("shop.order", "shop.order.refund")))
+	zoe := p.owner.create("/admin/list", "username", "zoe", "nickname", "Zoë 世", "email",
+		"zoe@example.org", "password", password, "dept_id", dept, "role_ids", []int64{role})
+	p.owner.create("/admin/list", "username", "half", "password", password, "role_ids",
+		[]int64{p.owner.roleWith("Half", "shop.order")})
 	zoeClient := signedInAs(t, p.server, "zoe")
 	half := signedInAs(t, p.server, "half")
-	app := into[grant](t, newClient(t, p.server).want(200, "POST", "/api/register", object("username", "customer", "password", password))).Token
-	personal := into[grant](t, zoeClient.want(200, "POST", "/admin/account/key", object("name", "script"))).Token
+	app := into[grant](t,
+		newClient(t, p.server).want(200, "POST", "/api/register",
+			object("username", "customer", "password", password))).Token
+	personal := into[grant](t,
+		zoeClient.want(200, "POST", "/admin/account/key", object("name", "script"))).Token
 
 	browser, other := newVisitor(t), newVisitor(t)
 	browser.signInAt(p.url+"/refund?a=%2F&b=1", zoeClient)
@@ -93,31 +108,45 @@ func TestGoProtect(t *testing.T) {
 		says    string
 	}{
 		{"a browser", browser, "GET", "/refund", nil, 200, `"Username":"zoe"`},
-		{"a form of a browser", browser, "POST", "/refund", []string{"Sec-Fetch-Site", "same-origin"}, 200, "zoe"},
-		{"a form of another site", browser, "POST", "/refund", []string{"Sec-Fetch-Site", "same-site", "Origin", p.url}, 403, "other origins"},
-		{"a form of an old browser", browser, "POST", "/refund", []string{"Origin", p.url}, 200, "zoe"},
-		{"a form of another site in an old browser", browser, "DELETE", "/refund", []string{"Origin", "null"}, 403, "other origins"},
-		{"a link from another site", browser, "GET", "/refund", []string{"Sec-Fetch-Site", "cross-site"}, 200, "zoe"},
+		{"a form of a browser", browser, "POST", "/refund",
+			[]string{"Sec-Fetch-Site", "same-origin"}, 200, "zoe"},
+		{"a form of another site", browser, "POST", "/refund",
+			[]string{"Sec-Fetch-Site", "same-site", "Origin", p.url}, 403, "other origins"},
+		{"a form of an old browser", browser, "POST", "/refund", []string{"Origin", p.url}, 200,
+			"zoe"},
+		{"a form of another site in an old browser", browser, "DELETE", "/refund",
+			[]string{"Origin", "null"}, 403, "other origins"},
+		{"a link from another site", browser, "GET", "/refund",
+			[]string{"Sec-Fetch-Site", "cross-site"}, 200, "zoe"},
 		{"nobody, a page", other, "GET", "/refund", nil, 302, ""},
-		{"nobody, a request", other, "GET", "/refund", []string{"Accept", "*/*"}, 401, "sign in first"},
-		{"nobody with another scheme", other, "GET", "/", []string{"Authorization", "Basic YTpi", "Accept", "*/*"}, 401, "sign in first"},
+		{"nobody, a request", other, "GET", "/refund", []string{"Accept", "*/*"}, 401,
+			"sign in first"},
+		{"nobody with another scheme", other, "GET", "/",
+			[]string{"Authorization", "Basic YTpi", "Accept", "*/*"}, 401, "sign in first"},
 		{"a session", other, "GET", "/refund", bearer(zoeClient.token), 200, `"KeyID":0`},
-		{"a session, lower case", other, "GET", "/refund", []string{"Authorization", "bearer " + zoeClient.token}, 200, "zoe"},
+		{"a session, lower case", other, "GET", "/refund",
+			[]string{"Authorization", "bearer " + zoeClient.token}, 200, "zoe"},
 		{"a personal key", other, "GET", "/refund", bearer(personal), 200, `"KeyName":"script"`},
 		{"an app user", other, "GET", "/", bearer(app), 401, "sign in first"},
 		{"an app user's page", other, "GET", "/app", bearer(app), 200, `"Realm":"app"`},
-		{"a user at the app user's page", other, "GET", "/app", bearer(zoeClient.token), 401, "sign in first"},
+		{"a user at the app user's page", other, "GET", "/app", bearer(zoeClient.token), 401,
+			"sign in first"},
 		{"a browser at the app user's page", browser, "GET", "/app", nil, 401, "sign in first"},
-		{"one of two permissions", other, "GET", "/refund", bearer(half.token), 403, "permission shop.order.refund is required"},
-		{"an unknown token", other, "GET", "/", bearer("rv_" + strings.Repeat("a", 49)), 401, "sign in first"},
+		{"one of two permissions", other, "GET", "/refund", bearer(half.token), 403,
+			"permission shop.order.refund is required"},
+		{"an unknown token", other, "GET", "/", bearer("rv_" + strings.Repeat("a", 49)), 401,
+			"sign in first"},
 		{"no token", other, "GET", "/", bearer(""), 401, "sign in first"},
-		{"a token of 5,000 characters", other, "GET", "/", bearer(strings.Repeat("a", 5000)), 401, "sign in first"},
-		{"a cookie as a token", other, "GET", "/", bearer(forwardToken(t, browser, p.url)), 401, "sign in first"},
+		{"a token of 5,000 characters", other, "GET", "/", bearer(strings.Repeat("a", 5000)), 401,
+			"sign in first"},
+		{"a cookie as a token", other, "GET", "/", bearer(forwardToken(t, browser, p.url)), 401,
+			"sign in first"},
 		{"a wrong code", other, "GET", reeve.CallbackPath + "?code_token=rv_c_x&to=/", nil, 302, ""}, // it begins again,
 		{"a form at the callback", other, "POST", reeve.CallbackPath, nil, 405, "method"},
 	} {
 		resp, body := c.visitor.get(c.method, p.url+c.path, c.headers...)
-		if resp.StatusCode != c.status || !strings.Contains(body, c.says) || c.status == 401 && resp.Header.Get("WWW-Authenticate") != "Bearer" {
+		if resp.StatusCode != c.status || !strings.Contains(body, c.says) ||
+			c.status == 401 && resp.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("%s: %s %s, want %d with %q", c.name, resp.Status, body, c.status, c.says)
 		}
 	}
@@ -145,7 +174,9 @@ func TestGoProtect(t *testing.T) {
 		t.Errorf("Reeve is asked %d times", len(asked))
 	}
 	for _, r := range asked {
-		if sent := r.Header.Get("Cookie"); strings.Contains(sent, "shop=") || strings.Contains(sent, "session=") || !strings.Contains(sent, "reeve-forward") || r.Header.Get("Authorization") != "" {
+		if sent := r.Header.Get("Cookie"); strings.Contains(sent, "shop=") ||
+			strings.Contains(sent, "session=") || !strings.Contains(sent, "reeve-forward") ||
+			r.Header.Get("Authorization") != "" {
 			t.Errorf("Reeve is asked with %v", r.Header)
 		}
 	}
@@ -185,7 +216,11 @@ func TestGoProtect_Misconfigured(t *testing.T) {
 	if !strings.Contains(log, "auth.check") || strings.Contains(log, p.owner.token) {
 		t.Errorf("the log is %s", log)
 	}
-	elsewhere := goClient(t, reeve.Options{URL: p.server.url, Origin: "http://127.0.0.1:1", Logger: slog.New(slog.NewTextHandler(p, nil))})
+	elsewhere := goClient(t, reeve.Options{
+		URL:    p.server.url,
+		Origin: "http://127.0.0.1:1",
+		Logger: slog.New(slog.NewTextHandler(p, nil)),
+	})
 	w := httptest.NewRecorder()
 	elsewhere.Protect()(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	if w.Code != 500 {

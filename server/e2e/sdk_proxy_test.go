@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// planned is a proxy. The first part of a path is a plan for the requests with it, such as lose.create: what is
-// before the dot happens to the first of them, and the others are passed on. With always.lose.create it happens
-// to all. GET /seen/PLAN lists them.
+// planned is a proxy. The first part of a path is a plan for the requests with it, such as
+// lose.create: what is before the dot happens to the first of them, and the others are passed on.
+// With always.lose.create it happens to all. GET /seen/PLAN lists them.
 type planned struct {
 	*httptest.Server
 	pass http.Handler
@@ -51,7 +51,8 @@ func (p *planned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p.mu.Lock()
 	first := len(p.seen[plan]) == 0
-	p.seen[plan] = append(p.seen[plan], plannedRequest{r.Method, path, r.Header.Get("Idempotency-Key"), r.Header.Clone()})
+	p.seen[plan] = append(p.seen[plan],
+		plannedRequest{r.Method, path, r.Header.Get("Idempotency-Key"), r.Header.Clone()})
 	p.mu.Unlock()
 	r.URL.Path = "/" + path
 	kind, rest, _ := strings.Cut(plan, ".")
@@ -79,7 +80,8 @@ func (p *planned) follow(kind string, w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"success":false,"errorCode":"busy","msg":"the server is busy"}`)
 	case "unknown":
 		w.WriteHeader(http.StatusServiceUnavailable)
-		io.WriteString(w, `{"success":false,"errorCode":"write_outcome_unknown","msg":"the disk failed"}`)
+		io.WriteString(w,
+			`{"success":false,"errorCode":"write_outcome_unknown","msg":"the disk failed"}`)
 	default: // status and seconds of Retry-After
 		status, after, _ := strings.Cut(kind, "-")
 		w.Header().Set("Retry-After", after)

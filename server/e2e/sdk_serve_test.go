@@ -16,9 +16,14 @@ func TestClientLibraries_Install(t *testing.T) {
 	t.Run("go", func(t *testing.T) {
 		needs(t, "go")
 		dir := t.TempDir()
-		writeTree(t, dir, map[string]string{"go.mod": "module shop\n\ngo 1.24\n", "main.go": "package main\n\nimport _ \"reeve.internal/reeve\"\n\nfunc main() {}\n"})
+		writeTree(t, dir, map[string]string{
+			"go.mod":  "module shop\n\ngo 1.24\n",
+			"main.go": "package main\n\nimport _ \"reeve.internal/reeve\"\n\nfunc main() {}\n",
+		})
 		from := func(server *process) []string {
-			return []string{"GOPROXY=" + server.url + "/sdk/go", "GONOSUMDB=reeve.internal", "GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw", "GOPRIVATE=", "GONOPROXY=", "GOTOOLCHAIN=local", "GOWORK=off"}
+			return []string{"GOPROXY=" + server.url + "/sdk/go", "GONOSUMDB=reeve.internal",
+				"GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw", "GOPRIVATE=", "GONOPROXY=",
+				"GOTOOLCHAIN=local", "GOWORK=off"}
 		}
 		env := from(one)
 		command(t, dir, env, "go", "get", "reeve.internal/reeve@latest")
@@ -29,11 +34,17 @@ func TestClientLibraries_Install(t *testing.T) {
 	t.Run("npm", func(t *testing.T) {
 		needs(t, "npm")
 		dir := t.TempDir()
-		writeTree(t, dir, map[string]string{"package.json": `{"name":"shop","version":"1.0.0","type":"module"}`, "main.js": "import { Reeve } from '@reeve/client'\nnew Reeve({ url: 'http://127.0.0.1' })\n"})
+		writeTree(t, dir, map[string]string{
+			"package.json": `{"name":"shop","version":"1.0.0","type":"module"}`,
+			"main.js":      "import { Reeve } from '@reeve/client'\nnew Reeve({ url: 'http://127.0.0.1' })\n",
+		})
 		env := func() []string {
-			return []string{"npm_config_cache=" + t.TempDir(), "npm_config_registry=" + one.url + "/none", "npm_config_update_notifier=false", "npm_config_fetch_retries=0"}
+			return []string{"npm_config_cache=" + t.TempDir(),
+				"npm_config_registry=" + one.url + "/none", "npm_config_update_notifier=false",
+				"npm_config_fetch_retries=0"}
 		}
-		command(t, dir, env(), "npm", "install", "--no-audit", "--no-fund", one.url+"/sdk/typescript/reeve-client.tgz")
+		command(t, dir, env(), "npm", "install", "--no-audit", "--no-fund",
+			one.url+"/sdk/typescript/reeve-client.tgz")
 		command(t, dir, nil, "node", "main.js")
 		noErr(t, os.RemoveAll(filepath.Join(dir, "node_modules")))
 		command(t, dir, env(), "npm", "ci", "--no-audit", "--no-fund") // which compares the hash

@@ -29,16 +29,19 @@ func guideBlock(t *testing.T, info string) string {
 	return ""
 }
 
-// startShopServer starts a server in a directory with the configuration of the guide, for a shop at an
-// address, and carries out its preparation there. It returns the environment that the shop needs.
+// startShopServer starts a server in a directory with the configuration of the guide, for a shop at
+// an address, and carries out its preparation there. It returns the environment that the shop
+// needs.
 func startShopServer(t *testing.T, dir, shop string) (server *process, env []string) {
 	t.Helper()
 	needs(t, "curl")
 	address := freeAddress(t)
-	here := strings.NewReplacer("127.0.0.1:8080", address, "localhost:8080", "localhost:"+portOf(address), "127.0.0.1:3000", shop)
+	here := strings.NewReplacer("127.0.0.1:8080", address, "localhost:8080",
+		"localhost:"+portOf(address), "127.0.0.1:3000", shop)
 	config := filepath.Join(dir, "config.toml")
 	noErr(t, os.WriteFile(config, []byte(here.Replace(guideBlock(t, "toml"))), 0o600))
-	cmd := program(t, "serve", "--listen", address, "--config", config, "--data", filepath.Join(dir, "data"), "REEVE_ADMIN_PASSWORD="+manualPassword)
+	cmd := program(t, "serve", "--listen", address, "--config", config, "--data",
+		filepath.Join(dir, "data"), "REEVE_ADMIN_PASSWORD="+manualPassword)
 	server = begin(t, cmd)
 	server.ready()
 	script := exec.Command("sh", "-c", here.Replace(guideBlock(t, "sh no-run the test")))
@@ -47,7 +50,8 @@ func startShopServer(t *testing.T, dir, shop string) (server *process, env []str
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for line := range strings.Lines(readText(t, filepath.Join(dir, "shop.env"))) {
-		env = append(env, strings.NewReplacer("export ", "", "'", "").Replace(strings.TrimSpace(line)))
+		env = append(env,
+			strings.NewReplacer("export ", "", "'", "").Replace(strings.TrimSpace(line)))
 	}
 	return server, env
 }
@@ -61,7 +65,11 @@ type visitor struct {
 func newVisitor(t *testing.T) *visitor {
 	jar, err := cookiejar.New(nil)
 	noErr(t, err)
-	return &visitor{t, &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &visitor{t,
+		&http.Client{Jar: jar, Timeout: time.Minute,
+			CheckRedirect: func(*http.Request, []*http.Request) error {
+				return http.ErrUseLastResponse
+			}}}
 }
 
 // get sends a request with headers in pairs, and returns the response and its body.
@@ -83,8 +91,8 @@ func (b *visitor) get(method, url string, header ...string) (*http.Response, str
 	return resp, strings.TrimSpace(string(body))
 }
 
-// signInAt opens a page of a program, and signs in at the server as the user of a client, as the page
-// /console/open does.
+// signInAt opens a page of a program, and signs in at the server as the user of a client, as the
+// page /console/open does.
 func (b *visitor) signInAt(page string, c *client) {
 	b.t.Helper()
 	resp, body := b.get("GET", page)
@@ -93,15 +101,20 @@ func (b *visitor) signInAt(page string, c *client) {
 		b.t.Fatalf("%s without a sign-in: %s %v %s", page, resp.Status, to, body)
 	}
 	q := to.Query()
-	next := into[struct{ URL string }](b.t, c.want(200, "POST", "/auth/forward", object("origin", q.Get("origin"), "to", q.Get("to"), "state", q.Get("state")))).URL
+	next := into[struct{ URL string }](b.t,
+		c.want(200, "POST", "/auth/forward",
+			object("origin", q.Get("origin"), "to", q.Get("to"), "state", q.Get("state")))).URL
 	wanted, err := url.Parse(page)
 	noErr(b.t, err)
-	if resp, body = b.get("GET", next); resp.StatusCode != 302 || resp.Header.Get("Location") != wanted.RequestURI() {
-		b.t.Fatalf("%s: %s to %s %s, want %s", next, resp.Status, resp.Header.Get("Location"), body, wanted.RequestURI())
+	if resp, body = b.get("GET", next); resp.StatusCode != 302 ||
+		resp.Header.Get("Location") != wanted.RequestURI() {
+		b.t.Fatalf("%s: %s to %s %s, want %s", next, resp.Status, resp.Header.Get("Location"),
+			body, wanted.RequestURI())
 	}
 }
 
-// TestGuide builds the shop of the guide with each framework, and does with it what the guide describes.
+// TestGuide builds the shop of the guide with each framework, and does with it what the guide
+// describes.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	for _, stack := range []struct {
@@ -117,8 +130,10 @@ func TestGuide(t *testing.T) {
 			t.Parallel()
 			dir, address := t.TempDir(), freeAddress(t)
 			server, env := startShopServer(t, dir, address)
-			code := strings.NewReplacer("127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"), "127.0.0.1:3000", address,
-				"listen(3000,", "listen("+portOf(address)+",", "port: 3000", "port: "+portOf(address)).Replace(guideBlock(t, stack.name))
+			code := strings.NewReplacer("127.0.0.1:8080",
+				strings.TrimPrefix(server.url, "http://"), "127.0.0.1:3000", address,
+				"listen(3000,", "listen("+portOf(address)+",", "port: 3000",
+				"port: "+portOf(address)).Replace(guideBlock(t, stack.name))
 			out := runShop(t, dir, address, env, stack.run(t, dir, server.url, code))
 			tryShop(t, server, "http://"+address, out)
 		})
@@ -130,7 +145,8 @@ func portOf(address string) string { return address[strings.LastIndexByte(addres
 // nodePackages has the frameworks; see .ci/run.
 const nodePackages = repository + "/.ci/clients/frameworks/node_modules"
 
-// nodeShop returns a function that writes a shop for Node with some packages, and returns its command.
+// nodeShop returns a function that writes a shop for Node with some packages, and returns its
+// command.
 func nodeShop(packages ...string) func(t *testing.T, dir, server, code string) []string {
 	return func(t *testing.T, dir, server, code string) []string {
 		needs(t, "npm")
@@ -142,7 +158,8 @@ func nodeShop(packages ...string) func(t *testing.T, dir, server, code string) [
 			}
 			t.Skip("npm ci in .ci/clients/frameworks was not run")
 		}
-		command(t, dir, nil, "npm", "install", "--no-audit", "--no-fund", "--cache", t.TempDir(), server+"/sdk/typescript/reeve-client.tgz")
+		command(t, dir, nil, "npm", "install", "--no-audit", "--no-fund", "--cache", t.TempDir(),
+			server+"/sdk/typescript/reeve-client.tgz")
 		for _, name := range packages {
 			link := filepath.Join(dir, "node_modules", name)
 			noErr(t, os.MkdirAll(filepath.Dir(link), 0o755))
@@ -160,10 +177,11 @@ func goShop(modules ...string) func(t *testing.T, dir, server, code string) []st
 		noErr(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600))
 		known, err := exec.Command("go", "env", "GOMODCACHE").Output()
 		noErr(t, err)
-		// A cache of its own, since the client of this version changes while it is developed; what other modules
-		// it needs comes from the usual cache, if it is there.
+		// A cache of its own, since the client of this version changes while it is developed; what
+		// other modules it needs comes from the usual cache, if it is there.
 		env := []string{"GOPROXY=" + server + "/sdk/go,file://" + strings.TrimSpace(string(known)) + "/cache/download,https://proxy.golang.org,direct",
-			"GONOSUMDB=reeve.internal", "GOFLAGS=-modcacherw", "GOMODCACHE=" + t.TempDir(), "GOWORK=off"}
+			"GONOSUMDB=reeve.internal", "GOFLAGS=-modcacherw", "GOMODCACHE=" + t.TempDir(),
+			"GOWORK=off"}
 		command(t, dir, env, "go", "mod", "init", "shop")
 		command(t, dir, env, "go", append([]string{"get", "reeve.internal/reeve"}, modules...)...)
 		command(t, dir, env, "go", "vet", ".")
@@ -214,7 +232,8 @@ func tryShop(t *testing.T, server *process, shop string, out *journal) {
 	t.Helper()
 	owner := newClient(t, server)
 	owner.signIn(manualPassword)
-	ann, bob := signInWith(t, server, "ann", "correct horse"), signInWith(t, server, "bob", "correct horse")
+	ann, bob := signInWith(t, server, "ann", "correct horse"), signInWith(t, server, "bob",
+		"correct horse")
 	annAtShop, bobAtShop, nobody := newVisitor(t), newVisitor(t), newVisitor(t)
 	expect := func(b *visitor, status int, text, method, path string, header ...string) {
 		t.Helper()
@@ -235,12 +254,15 @@ func tryShop(t *testing.T, server *process, shop string, out *journal) {
 	expect(nobody, 200, "Hello bob", "GET", "/", bearer(bob)...)
 
 	expect(annAtShop, 200, `"by":"ann"`, "POST", "/orders/7/refund")
-	expect(annAtShop, 403, "other origins", "POST", "/orders/7/refund", "Sec-Fetch-Site", "cross-site")
-	expect(annAtShop, 403, "other origins", "POST", "/orders/7/refund", "Origin", "https://evil.example")
+	expect(annAtShop, 403, "other origins", "POST", "/orders/7/refund", "Sec-Fetch-Site",
+		"cross-site")
+	expect(annAtShop, 403, "other origins", "POST", "/orders/7/refund", "Origin",
+		"https://evil.example")
 	expect(bobAtShop, 403, "permission shop.order.refund is required", "POST", "/orders/7/refund")
 	expect(nobody, 401, "sign in", "POST", "/orders/7/refund")
 	expect(nobody, 200, `"live":false`, "POST", "/orders/7/refund", bearer(ann)...)
-	expect(nobody, 403, "permission shop.order.refund is required", "POST", "/orders/7/refund", bearer(bob)...)
+	expect(nobody, 403, "permission shop.order.refund is required", "POST", "/orders/7/refund",
+		bearer(bob)...)
 
 	expect(nobody, 200, `"gross":120`, "GET", "/price")
 	owner.want(200, "PUT", "/system/setting", `{"values":{"payment.vat_rate":7}}`)
@@ -252,11 +274,15 @@ func tryShop(t *testing.T, server *process, shop string, out *journal) {
 	t.Logf("a change of a setting took %v", time.Since(changed))
 
 	expect(nobody, 401, "error", "POST", "/hook")
-	expect(nobody, 401, "error", "POST", "/hook", "webhook-id", "1", "webhook-timestamp", fmt.Sprint(time.Now().Unix()), "webhook-signature", "v1,"+strings.Repeat("A", 43)+"=")
-	owner.want(200, "PUT", fmt.Sprintf("/admin/list/%d/status", owner.person("/admin/list", "ann").ID), `{"status":0}`)
+	expect(nobody, 401, "error", "POST", "/hook", "webhook-id", "1", "webhook-timestamp",
+		fmt.Sprint(time.Now().Unix()), "webhook-signature", "v1,"+strings.Repeat("A", 43)+"=")
+	owner.want(200, "PUT",
+		fmt.Sprintf("/admin/list/%d/status", owner.person("/admin/list", "ann").ID), `{"status":0}`)
 	expect(annAtShop, 302, "", "GET", "/")
 	expect(annAtShop, 401, "sign in", "POST", "/orders/7/refund")
-	eventually(t, "the shop is told", func() bool { return strings.Contains(out.String(), "user.updated ann") })
+	eventually(t, "the shop is told", func() bool {
+		return strings.Contains(out.String(), "user.updated ann")
+	})
 	server.stop()
 	expect(bobAtShop, 503, "try again", "GET", "/")
 	expect(nobody, 503, "try again", "GET", "/", bearer(bob)...)
@@ -267,6 +293,7 @@ func tryShop(t *testing.T, server *process, shop string, out *journal) {
 func signInWith(t testing.TB, server *process, username, password string) *client {
 	t.Helper()
 	c := newClient(t, server)
-	c.token = into[grant](t, c.want(200, "POST", "/admin/login", object("username", username, "password", password))).Token
+	c.token = into[grant](t,
+		c.want(200, "POST", "/admin/login", object("username", username, "password", password))).Token
 	return c
 }

@@ -20,7 +20,8 @@ import (
 // sdkDir has the TypeScript client.
 const sdkDir = repository + "/embed/sdk/typescript"
 
-// nodeScript prepares a run of a script of testdata/sdk with node, which finds the client as @reeve/client.
+// nodeScript prepares a run of a script of testdata/sdk with node, which finds the client as
+// @reeve/client.
 func nodeScript(t *testing.T, name string, env ...string) *exec.Cmd {
 	t.Helper()
 	needs(t, "node")
@@ -29,7 +30,8 @@ func nodeScript(t *testing.T, name string, env ...string) *exec.Cmd {
 	client, err := filepath.Abs(sdkDir)
 	noErr(t, err)
 	noErr(t, os.Symlink(client, filepath.Join(dir, "node_modules", "@reeve", "client")))
-	noErr(t, os.WriteFile(filepath.Join(dir, name), []byte(readText(t, "testdata/sdk/"+name)), 0o600))
+	noErr(t,
+		os.WriteFile(filepath.Join(dir, name), []byte(readText(t, "testdata/sdk/"+name)), 0o600))
 	cmd := exec.Command("node", name)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	return cmd
@@ -103,18 +105,21 @@ func (s *runningScript) until(text string) string {
 func (c *client) programKey(name string, permissions ...string) string {
 	c.t.Helper()
 	role := c.roleWith("Role of the key "+name, permissions...)
-	return into[grant](c.t, c.want(200, "POST", "/admin/key", object("name", name, "role_ids", []int64{role}))).Token
+	return into[grant](c.t,
+		c.want(200, "POST", "/admin/key", object("name", name, "role_ids", []int64{role}))).Token
 }
 
 func TestTypeScriptClientCalls(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir())
 	c := signedIn(t, p)
-	key := c.programKey("program", "auth.check", "system.dict.query", "system.dict.create", "system.dict.update", "system.dict.delete")
+	key := c.programKey("program", "auth.check", "system.dict.query", "system.dict.create",
+		"system.dict.update", "system.dict.delete")
 	c.create("/user/list", "username", "zoe", "password", password)
 	proxy := newPlanned(t, p.url)
 	runScript(t, "calls.mjs", "SERVER="+p.url, "PROXY="+proxy.URL, "KEY="+key, "PASSWORD="+password)
-	if sent := proxy.requests("pass.address"); len(sent) != 1 || sent[0].Header.Get("X-Forwarded-For") != "203.0.113.7" {
+	if sent := proxy.requests("pass.address"); len(sent) != 1 ||
+		sent[0].Header.Get("X-Forwarded-For") != "203.0.113.7" {
 		t.Errorf("the address of the client is not passed on: %+v", sent)
 	}
 }
@@ -183,7 +188,9 @@ func TestTypeScriptClient_Size(t *testing.T) {
 	}
 	client := []string{"index.js", "client.js", "config.js", "send.js", "webhook.js"}
 	for name, c := range map[string]struct{ bytes, most int }{
-		"the client": {size("index.js"), 8<<10 + 512}, "Express": {size("express.js", client...), 9<<10 + 512}, "Hono": {size("hono.js", client...), 9<<10 + 512},
+		"the client": {size("index.js"), 8<<10 + 512},
+		"Express":    {size("express.js", client...), 9<<10 + 512},
+		"Hono":       {size("hono.js", client...), 9<<10 + 512},
 	} {
 		if c.bytes >= c.most || c.bytes < 1<<10 {
 			t.Errorf("%s has %d bytes", name, c.bytes)
@@ -200,16 +207,19 @@ func TestTypeScriptClientTypes(t *testing.T) {
 		t.Skip("the packages of the console are not installed")
 	}
 	cmd := nodeScript(t, "types.ts")
-	noErr(t, os.WriteFile(filepath.Join(cmd.Dir, "package.json"), []byte(`{"type":"module"}`), 0o600))
-	check := exec.Command(tsc, "--noEmit", "--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--types", "", "types.ts")
+	noErr(t,
+		os.WriteFile(filepath.Join(cmd.Dir, "package.json"), []byte(`{"type":"module"}`), 0o600))
+	check := exec.Command(tsc, "--noEmit", "--strict", "--noUncheckedIndexedAccess",
+		"--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext", "--types",
+		"", "types.ts")
 	check.Dir = cmd.Dir
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// A message that Reeve sends is verified; the answer to one that the program cannot process is no success, and
-// does not pause the webhook.
+// A message that Reeve sends is verified; the answer to one that the program cannot process is no
+// success, and does not pause the webhook.
 func TestTypeScriptWebhooks_Program(t *testing.T) {
 	t.Parallel()
 	for _, framework := range []string{"express", "hono"} {
@@ -218,8 +228,11 @@ func TestTypeScriptWebhooks_Program(t *testing.T) {
 			p := start(t, t.TempDir(), allowLocal)
 			c := signedIn(t, p)
 			origin := "http://" + freeAddress(t)
-			out := into[struct{ Secret string }](t, c.want(200, "POST", "/system/webhook", fmt.Sprintf(`{"url":"%s/hook","types":["dict.*"]}`, origin)))
-			s := startScript(t, "program.mjs", "SERVER="+p.url, "ORIGIN="+origin, "FRAMEWORK="+framework, "SECRET="+out.Secret, "KEY=")
+			out := into[struct{ Secret string }](t,
+				c.want(200, "POST", "/system/webhook",
+					fmt.Sprintf(`{"url":"%s/hook","types":["dict.*"]}`, origin)))
+			s := startScript(t, "program.mjs", "SERVER="+p.url, "ORIGIN="+origin,
+				"FRAMEWORK="+framework, "SECRET="+out.Secret, "KEY=")
 			s.until("listening")
 			c.create("/system/dict", "code", "colour", "name", "Größen")
 			if line := s.until("event "); !strings.HasSuffix(line, " dict.changed Größen") {
@@ -229,7 +242,8 @@ func TestTypeScriptWebhooks_Program(t *testing.T) {
 				body   string
 				status int
 			}{"without a signature": {"{}", 401}, "too long": {strings.Repeat(" ", 1<<20+1), 413}} {
-				resp, err := http.Post(origin+"/hook", "application/json", strings.NewReader(a.body))
+				resp, err := http.Post(origin+"/hook", "application/json",
+					strings.NewReader(a.body))
 				noErr(t, err)
 				resp.Body.Close()
 				if resp.StatusCode != a.status {
@@ -244,7 +258,11 @@ func TestTypeScriptWebhooks_Program(t *testing.T) {
 			noErr(t, err)
 			r, err := http.NewRequest("POST", origin+"/hook", bytes.NewReader(body))
 			noErr(t, err)
-			r.Header = http.Header{"Webhook-Id": {"msg"}, "Webhook-Timestamp": {fmt.Sprint(now.Unix())}, "Webhook-Signature": {signature}}
+			r.Header = http.Header{
+				"Webhook-Id":        {"msg"},
+				"Webhook-Timestamp": {fmt.Sprint(now.Unix())},
+				"Webhook-Signature": {signature},
+			}
 			resp, err := http.DefaultClient.Do(r)
 			noErr(t, err)
 			resp.Body.Close()

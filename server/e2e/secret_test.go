@@ -44,11 +44,14 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 
 	login(401, "admin", canaryWrong)
 	login(401, canaryName, canaryWrong)
-	say(400, "POST", "/admin/login?password="+canaryQuery, object("username", "admin", "password", canaryFirst))
+	say(400, "POST", "/admin/login?password="+canaryQuery,
+		object("username", "admin", "password", canaryFirst))
 	say(400, "POST", "/admin/login", `{"username":"admin","password":"`+canaryWrong)
-	say(400, "POST", "/admin/login", `{"username":"admin","password":"`+canaryWrong+`","`+canaryField+`":1}`)
+	say(400, "POST", "/admin/login",
+		`{"username":"admin","password":"`+canaryWrong+`","`+canaryField+`":1}`)
 	say(422, "POST", "/admin/login", `{"username":"admin","password":["`+canaryWrong+`"]}`)
-	say(413, "POST", "/admin/login", `{"username":"admin","password":"`+canaryWrong+`","pad":"`+strings.Repeat("x", 1<<20)+`"}`)
+	say(413, "POST", "/admin/login",
+		`{"username":"admin","password":"`+canaryWrong+`","pad":"`+strings.Repeat("x", 1<<20)+`"}`)
 	c.extra["Content-Type"] = "text/plain"
 	login(415, "admin", canaryWrong)
 	delete(c.extra, "Content-Type")
@@ -57,9 +60,11 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 	first := c.signIn(canaryFirst).Token
 	sent++
 	second := c.signIn(canaryFirst).Token
-	say(422, "PUT", "/admin/password", object("old_password", canaryWrong, "new_password", canaryRefused))
+	say(422, "PUT", "/admin/password",
+		object("old_password", canaryWrong, "new_password", canaryRefused))
 	say(422, "PUT", "/admin/password", object("old_password", canaryFirst, "new_password", "short"))
-	say(200, "PUT", "/admin/password", object("old_password", canaryFirst, "new_password", canaryNew))
+	say(200, "PUT", "/admin/password",
+		object("old_password", canaryFirst, "new_password", canaryNew))
 	for _, bad := range []string{first, canaryToken, "rv_" + canaryToken, second + canaryToken} {
 		c.token = bad
 		say(401, "GET", "/system/setting", "")
@@ -71,18 +76,25 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 	id := c.define(group, "key", "secret", canarySecret)
 	say(200, "PUT", "/system/setting", values("hidden.key", canarySecond))
 	say(200, "PUT", fmt.Sprintf("/system/setting/%d", id), object("values", canarySecret))
-	say(422, "PUT", "/system/setting", values("hidden.key", canarySecret, "hidden.none", canarySecret))
-	say(422, "PUT", "/system/setting", values("hidden.key", map[string]any{canarySecret: canarySecret}))
+	say(422, "PUT", "/system/setting",
+		values("hidden.key", canarySecret, "hidden.none", canarySecret))
+	say(422, "PUT", "/system/setting",
+		values("hidden.key", map[string]any{canarySecret: canarySecret}))
 	say(409, "POST", "/system/setting", define(group, "key", "secret", canarySecret))
 	for _, path := range []string{
-		"/system/setting?keywordSearch=" + canaryQuery, "/system/setting?keywordSearch=" + canarySought, fmt.Sprintf("/system/setting/%d", id),
-		"/system/setting-value", "/system/setting-group?keywordSearch=" + canaryQuery, "/admin/info", "/openapi.json",
+		"/system/setting?keywordSearch=" + canaryQuery,
+		"/system/setting?keywordSearch=" + canarySought, fmt.Sprintf("/system/setting/%d", id),
+		"/system/setting-value", "/system/setting-group?keywordSearch=" + canaryQuery,
+		"/admin/info", "/openapi.json",
 	} {
 		if a := say(200, "GET", path, ""); strings.Contains(string(a.raw), "canary") {
 			t.Errorf("GET %s answers %s", path, a.raw)
 		}
 	}
-	for status, path := range map[int]string{400: "/system/setting?token=" + canaryQuery, 404: "/nowhere?token=" + canaryQuery} {
+	for status, path := range map[int]string{
+		400: "/system/setting?token=" + canaryQuery,
+		404: "/nowhere?token=" + canaryQuery,
+	} {
 		say(status, "GET", path, "")
 	}
 	say(405, "DELETE", "/admin/login?token="+canaryQuery, "")
@@ -93,7 +105,9 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 	p.stop()
 
 	tokens := []string{first, second, third}
-	for _, token := range append(tokens, canaryWrong, canaryFirst, canaryNew, canaryRefused, canarySecret, canarySecond, canaryQuery, canaryToken, canaryName, canaryField, canarySought, "Bearer") {
+	for _, token := range append(tokens, canaryWrong, canaryFirst, canaryNew, canaryRefused,
+		canarySecret, canarySecond, canaryQuery, canaryToken, canaryName, canaryField,
+		canarySought, "Bearer") {
 		if at := strings.Index(p.log.String(), token); at >= 0 {
 			t.Errorf("%q is in the log: %.300s", token, p.log.String()[max(0, at-200):])
 		}
@@ -102,7 +116,8 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 	for _, entry := range p.log.entries(t) {
 		if entry["message"] == "request" {
 			lines++
-			if entry["level"] != "debug" || entry["method"] == nil || entry["path"] == nil || entry["status"] == nil || entry["request"] == nil {
+			if entry["level"] != "debug" || entry["method"] == nil || entry["path"] == nil ||
+				entry["status"] == nil || entry["request"] == nil {
 				t.Errorf("a request's line is %v", entry)
 			}
 		}
@@ -113,9 +128,11 @@ func TestSecrets_NotInFilesOrOutput(t *testing.T) {
 	kept := snapshot(t, dir)
 	maps.Copy(kept, snapshot(t, filepath.Join(dir, "monitor")))
 	for name, content := range kept {
-		for _, secret := range append(tokens, canaryWrong, canaryFirst, canaryNew, canaryRefused, canarySecret, canarySecond) {
+		for _, secret := range append(tokens, canaryWrong, canaryFirst, canaryNew, canaryRefused,
+			canarySecret, canarySecond) {
 			for form, text := range map[string]string{
-				"": secret, "in base64 ": strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(secret)), "=")[:12],
+				"":                  secret,
+				"in base64 ":        strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(secret)), "=")[:12],
 				"without its head ": strings.TrimPrefix(secret, "rv_"),
 			} {
 				if strings.Contains(content, text) {
@@ -136,11 +153,15 @@ func TestSecretSettings_FitType(t *testing.T) {
 	c := signedIn(t, start(t, t.TempDir()))
 	group := c.group("hidden")
 	id := c.define(group, "key", "secret", canarySecret)
-	for name, value := range map[string]string{"a NUL character": "a\x00b", "more than 4 KiB": strings.Repeat("x", 4097)} {
+	for name, value := range map[string]string{
+		"a NUL character": "a\x00b",
+		"more than 4 KiB": strings.Repeat("x", 4097),
+	} {
 		for what, a := range map[string]*answer{
 			"created": c.call("POST", "/system/setting", define(group, "another", "secret", value)),
-			"changed": c.call("PUT", fmt.Sprintf("/system/setting/%d", id), object("values", value)),
-			"saved":   c.call("PUT", "/system/setting", values("hidden.key", value)),
+			"changed": c.call("PUT", fmt.Sprintf("/system/setting/%d", id),
+				object("values", value)),
+			"saved": c.call("PUT", "/system/setting", values("hidden.key", value)),
 		} {
 			if a.status != 422 {
 				t.Errorf("%s %s: %.100s", what, name, a.raw)
@@ -160,7 +181,8 @@ func TestSecretSettings_NeedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = start(t, dir)
-	if warnings := p.log.messages(t, "warn"); len(warnings) != 1 || !strings.Contains(warnings[0], "secret.key") {
+	if warnings := p.log.messages(t, "warn"); len(warnings) != 1 ||
+		!strings.Contains(warnings[0], "secret.key") {
 		t.Errorf("the warnings are %q", warnings)
 	}
 	c.base = p.url

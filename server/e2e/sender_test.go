@@ -34,7 +34,8 @@ type flight struct {
 }
 
 // sizes are those at the boundaries of storage formats: chunks are just under 1 MiB.
-var sizes = []int64{0, 1, 100, 3072, 64 << 10, 200 << 10, 1<<20 - 65, 1<<20 - 64, 1<<20 - 63, 3 << 20}
+var sizes = []int64{0, 1, 100, 3072, 64 << 10, 200 << 10, 1<<20 - 65, 1<<20 - 64, 1<<20 - 63,
+	3 << 20}
 
 // picture returns a small image that depends on the seed.
 func picture(seed uint64) []byte {
@@ -126,7 +127,8 @@ func (s *sender) upload(c *client) (gone bool, err error) {
 	}
 	defer resp.Body.Close()
 	var a answer
-	if err := json.NewDecoder(resp.Body).Decode(&a); resp.StatusCode == http.StatusOK && err != nil {
+	if err := json.NewDecoder(resp.Body).Decode(&a); resp.StatusCode == http.StatusOK &&
+		err != nil {
 		return true, nil // as if it had not been sent
 	}
 	if resp.StatusCode != http.StatusOK {
@@ -204,9 +206,13 @@ func (s *sender) settle(t *testing.T, live, trash map[int64]fileRecord) {
 		t.Errorf("of a change of %+v only %d of %d came through", s.flight, came, all)
 	}
 	s.flight = flight{}
-	for what, lists := range map[string][2]map[int64]fileRecord{"list": {s.live, live}, "trash": {s.trash, trash}} {
+	for what, lists := range map[string][2]map[int64]fileRecord{
+		"list":  {s.live, live},
+		"trash": {s.trash, trash},
+	} {
 		for id, want := range lists[0] {
-			if got := lists[1][id]; got.SHA256 != want.SHA256 || got.Name != want.Name || got.Size != want.Size {
+			if got := lists[1][id]; got.SHA256 != want.SHA256 || got.Name != want.Name ||
+				got.Size != want.Size {
 				t.Errorf("the %s has %+v, acknowledged was %+v", what, got, want)
 			}
 		}

@@ -112,7 +112,10 @@ func TestSocketActivation_RestartsLoseNothing(t *testing.T) {
 	var asked, fresh atomic.Int64
 	var clients sync.WaitGroup
 	for i := range 4 {
-		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: i%2 == 0}, Timeout: patience}
+		client := &http.Client{
+			Transport: &http.Transport{DisableKeepAlives: i%2 == 0},
+			Timeout:   patience,
+		}
 		clients.Go(func() {
 			for !stop.Load() {
 				resp, err := client.Get(url + "/health/live")
@@ -151,10 +154,12 @@ func TestHealth_Draining(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), "REEVE_SERVER__DRAIN=60s", "REEVE_SERVER__STOP_TIMEOUT=1s")
 	c := newClient(t, p)
-	for _, path := range []string{"/health", "/health/live", "/health/ready", "/health/ready?write=1"} {
+	for _, path := range []string{"/health", "/health/live", "/health/ready",
+		"/health/ready?write=1"} {
 		c.want(200, "GET", path, "")
 	}
-	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 0 || r.out != "" {
+	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 0 ||
+		r.out != "" {
 		t.Errorf("reeve health: %+v", r)
 	}
 	p.signal(syscall.SIGTERM)
@@ -167,13 +172,16 @@ func TestHealth_Draining(t *testing.T) {
 		t.Fatal(err)
 	}
 	if resp.Body.Close(); resp.StatusCode != 200 || !resp.Close {
-		t.Errorf("a response while draining: %s, its connection is closed: %t", resp.Status, resp.Close)
+		t.Errorf("a response while draining: %s, its connection is closed: %t", resp.Status,
+			resp.Close)
 	}
-	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 1 || !strings.Contains(r.err, "answers 503") {
+	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 1 ||
+		!strings.Contains(r.err, "answers 503") {
 		t.Errorf("reeve health: %+v", r)
 	}
 	p.kill()
-	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 1 || !strings.Contains(r.err, "no server answers") {
+	if r := run(t, "health", "--listen", strings.TrimPrefix(p.url, "http://")); r.code != 1 ||
+		!strings.Contains(r.err, "no server answers") {
 		t.Errorf("reeve health: %+v", r)
 	}
 }

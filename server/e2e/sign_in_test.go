@@ -16,16 +16,19 @@ func TestLoginFlood_OtherNetworksUnaffected(t *testing.T) {
 	const connections, signIns = 40, 12
 	b := besiege(t, "REEVE_SERVER__TRUSTED_PROXIES=127.0.0.0/8")
 	// Each sign-in opens a session, and too many end the oldest: the reader's.
-	b.want(200, "POST", "/admin/list", object("username", "second", "password", password, "status", 1))
+	b.want(200, "POST", "/admin/list",
+		object("username", "second", "password", password, "status", 1))
 	first := newClient(t, b.process)
 	device := into[struct {
 		Token string `json:"device_token"`
-	}](t, first.want(200, "POST", "/admin/login", object("username", "second", "password", password))).Token
+	}](t,
+		first.want(200, "POST", "/admin/login", object("username", "second", "password", password))).Token
 	var mu sync.Mutex
 	answers := map[string][]int{}
 	flood := func() []byte {
 		from := fmt.Sprintf("2001:db8:1:%x::1", rand.IntN(1<<16))
-		return rawPost(b.process, "/admin/login", from, object("username", fmt.Sprint("u", rand.Uint64()), "password", "wrong wrong"))
+		return rawPost(b.process, "/admin/login", from,
+			object("username", fmt.Sprint("u", rand.Uint64()), "password", "wrong wrong"))
 	}
 	var begun sync.WaitGroup
 	begun.Add(connections)
@@ -34,11 +37,13 @@ func TestLoginFlood_OtherNetworksUnaffected(t *testing.T) {
 		switch i {
 		case connections:
 			name, request = "a user elsewhere", func() []byte {
-				return rawPost(b.process, "/admin/login", "203.0.113.50", object("username", "second", "password", password))
+				return rawPost(b.process, "/admin/login", "203.0.113.50",
+					object("username", "second", "password", password))
 			}
 		case connections + 1:
 			name, request = "a known device", func() []byte {
-				return rawPost(b.process, "/admin/login", "2001:db8:1:2::3", object("username", "second", "password", password, "device_token", device))
+				return rawPost(b.process, "/admin/login", "2001:db8:1:2::3",
+					object("username", "second", "password", password, "device_token", device))
 			}
 		}
 		ask := func() {
@@ -91,16 +96,19 @@ func TestUnconfiguredProxy(t *testing.T) {
 	p := start(t, t.TempDir())
 	c := newClient(t, p)
 	c.extra["X-Forwarded-For"] = "198.51.100.1"
-	cookie, _, _ := strings.Cut(c.want(200, "POST", "/admin/login", object("username", "admin", "password", password)).header.Get("Set-Cookie"), ";")
+	cookie, _, _ := strings.Cut(c.want(200, "POST", "/admin/login",
+		object("username", "admin", "password", password)).header.Get("Set-Cookie"), ";")
 	for i := range 50 {
-		c.want(401, "POST", "/admin/login", object("username", fmt.Sprint("u", i), "password", "wrong wrong"))
+		c.want(401, "POST", "/admin/login",
+			object("username", fmt.Sprint("u", i), "password", "wrong wrong"))
 	}
 	c.want(429, "POST", "/admin/login", object("username", "admin", "password", password))
 	c.extra["Cookie"] = cookie
 	c.signIn(password)
 	health := string(c.want(200, "GET", "/system/health", "").raw)
 	warnings := strings.Join(p.log.messages(t, "warn"), "\n")
-	if strings.Count(warnings, "server.trusted_proxies") != 1 || !strings.Contains(health, "server.trusted_proxies") {
+	if strings.Count(warnings, "server.trusted_proxies") != 1 ||
+		!strings.Contains(health, "server.trusted_proxies") {
 		t.Errorf("the cause is not told: %q, %s", warnings, health)
 	}
 }

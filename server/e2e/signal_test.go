@@ -26,10 +26,12 @@ func TestServe_LogReaderLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir, "REEVE_LOG__LEVEL="+tc.level)
+			cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--data", dir,
+				"REEVE_LOG__LEVEL="+tc.level)
 			if tc.ignored {
 				cmd.Path = "/bin/sh"
-				cmd.Args = append([]string{"sh", "-c", `trap "" PIPE; exec "$0" "$@"`, binary}, cmd.Args[1:]...)
+				cmd.Args = append([]string{"sh", "-c", `trap "" PIPE; exec "$0" "$@"`, binary},
+					cmd.Args[1:]...)
 			}
 			p := beginPiped(t, cmd)
 			c := newClient(t, p)

@@ -25,9 +25,10 @@ func TestSlowClients_Disconnected(t *testing.T) {
 		sends string
 		drips string // sent repeatedly
 	}{
-		"nothing is sent":                   {"", ""},
-		"half of a header":                  {"GET /health HTTP/1.1\r\nHost: x\r\n", ""},
-		"a header that never ends":          {"GET /health HTTP/1.1\r\nHost: x\r\n", "X-Slow: 1\r\n"},
+		"nothing is sent":  {"", ""},
+		"half of a header": {"GET /health HTTP/1.1\r\nHost: x\r\n", ""},
+		"a header that never ends": {"GET /health HTTP/1.1\r\nHost: x\r\n",
+			"X-Slow: 1\r\n"},
 		"a body that never comes":           {"POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n", ""},
 		"a body that never ends":            {"POST /admin/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n{", " "},
 		"a body that nobody asked for":      {"POST /no/such/address HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n", ""},

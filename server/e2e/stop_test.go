@@ -16,7 +16,10 @@ import (
 
 func TestStop_AnswersInFlight(t *testing.T) {
 	t.Parallel()
-	for name, signal := range map[string]os.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT} {
+	for name, signal := range map[string]os.Signal{
+		"SIGTERM": syscall.SIGTERM,
+		"SIGINT":  syscall.SIGINT,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -31,7 +34,8 @@ func TestStop_AnswersInFlight(t *testing.T) {
 			conn.SetDeadline(time.Now().Add(patience))
 			in := bufio.NewReader(conn)
 			body := values("site.title", "in flight")
-			fmt.Fprintf(conn, "PUT /system/setting HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+			fmt.Fprintf(conn,
+				"PUT /system/setting HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
 				addr, c.token, len(body))
 			// The server sends 100 when the handler reads the body: from here on the
 			// request is in flight.
@@ -65,7 +69,8 @@ func TestStop_AnswersInFlight(t *testing.T) {
 				t.Fatal(err)
 			}
 			rest, err := io.ReadAll(resp.Body)
-			if err != nil || resp.StatusCode != 200 || !strings.Contains(string(rest), `"success":true`) {
+			if err != nil || resp.StatusCode != 200 ||
+				!strings.Contains(string(rest), `"success":true`) {
 				t.Errorf("%d %s, %v", resp.StatusCode, rest, err)
 			}
 			p.wait()
@@ -93,14 +98,18 @@ func TestStop_StuckClients(t *testing.T) {
 		cut  bool // whether the request is cut off at the end of the time for all
 	}{
 		"a download that nobody reads": {func(t *testing.T, c *client, conn net.Conn) {
-			fmt.Fprintf(conn, "GET /file/list/%d/content HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", c.put("big.bin", payload{1, 48 << 20}).ID, c.token)
-			if line, err := bufio.NewReaderSize(conn, 16).ReadString('\n'); err != nil || !strings.Contains(line, " 200 ") {
+			fmt.Fprintf(conn,
+				"GET /file/list/%d/content HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", c.put("big.bin", payload{1, 48 << 20}).ID, c.token)
+			if line, err := bufio.NewReaderSize(conn, 16).ReadString('\n'); err != nil ||
+				!strings.Contains(line, " 200 ") {
 				t.Fatalf("%q, %v", line, err)
 			}
 		}, false},
 		"a body that never arrives": {func(t *testing.T, c *client, conn net.Conn) {
-			fmt.Fprintf(conn, "PUT /system/setting HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", c.token)
-			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
+			fmt.Fprintf(conn,
+				"PUT /system/setting HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n", c.token)
+			if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil ||
+				!strings.Contains(line, " 100 ") {
 				t.Fatalf("%q, %v", line, err)
 			}
 		}, true},

@@ -85,7 +85,8 @@ func (s stored) onlyThose(records map[string]bool) string {
 	case len(s.stray) > 0:
 		return fmt.Sprintf("of %d blobs: %q", len(s.blobs), s.stray)
 	case len(want) != len(s.blobs) || !slices.Equal(want, s.blobs):
-		return fmt.Sprintf("%d blobs are stored, the records have %d: %q and %q", len(s.blobs), len(want), s.blobs, want)
+		return fmt.Sprintf("%d blobs are stored, the records have %d: %q and %q", len(s.blobs),
+			len(want), s.blobs, want)
 	}
 	for _, d := range s.thumbs {
 		if !records[d] {

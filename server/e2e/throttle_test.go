@@ -17,7 +17,8 @@ func TestRateLimit_RefusedAtOnce(t *testing.T) {
 		for range 5 {
 			c.want(401, "POST", "/admin/login", object("username", name, "password", "wrong wrong"))
 		}
-		a := c.want(429, "POST", "/admin/login", object("username", strings.ToUpper(name), "password", password))
+		a := c.want(429, "POST", "/admin/login",
+			object("username", strings.ToUpper(name), "password", password))
 		if a.header.Get("Retry-After") == "" || a.ErrorCode == "" {
 			t.Errorf("%v %s", a.header, a.raw)
 		}
@@ -38,7 +39,8 @@ func TestRateLimit_FloodKeepsCounters(t *testing.T) {
 	guess := func(i int) *answer {
 		c := newClient(t, p)
 		c.extra["X-Forwarded-For"] = fmt.Sprintf("203.0.113.%d", i)
-		return c.call("POST", "/admin/login", object("username", fmt.Sprintf("victim%d", i), "password", "wrong wrong"))
+		return c.call("POST", "/admin/login",
+			object("username", fmt.Sprintf("victim%d", i), "password", "wrong wrong"))
 	}
 	const guessers = 8
 	for i := range guessers {
@@ -58,7 +60,8 @@ func TestRateLimit_FloodKeepsCounters(t *testing.T) {
 		wg.Go(func() {
 			defer w.conn.Close()
 			for range attempts / 16 {
-				body := object("username", fmt.Sprintf("u%d", rand.Uint64()), "password", "wrong wrong")
+				body := object("username", fmt.Sprintf("u%d", rand.Uint64()), "password",
+					"wrong wrong")
 				if status, _, err := w.ask(rawPost(p, "/admin/login", "198.51.100.1", body)); err != nil || status < 401 {
 					t.Errorf("the flood is answered %d, %v", status, err)
 					return

@@ -15,8 +15,8 @@ import (
 // unreadMemory is the memory that clients can take that send requests and never read, in bytes.
 const unreadMemory = 64 << 20
 
-// TestUnreadAnswers_TakeBoundedMemory sends every request with a large answer many times, over HTTP/1.1
-// and over HTTP/2 with a closed window, and reads nothing.
+// TestUnreadAnswers_TakeBoundedMemory sends every request with a large answer many times, over
+// HTTP/1.1 and over HTTP/2 with a closed window, and reads nothing.
 func TestUnreadAnswers_TakeBoundedMemory(t *testing.T) {
 	cert, key, pool := selfSigned(t)
 	p := start(t, t.TempDir(), "REEVE_SERVER__TLS_CERT="+cert, "REEVE_SERVER__TLS_KEY="+key)
@@ -25,12 +25,16 @@ func TestUnreadAnswers_TakeBoundedMemory(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	c.http = &http.Client{Transport: transport, Timeout: time.Minute}
 	c.signIn(password)
-	c.want(200, "POST", "/admin/list", object("username", "other", "password", password+"2", "role_ids", []int{1}))
+	c.want(200, "POST", "/admin/list",
+		object("username", "other", "password", password+"2", "role_ids", []int{1}))
 	paths := largeAnswers(t, c)
 	readLoad(t, c, paths) // the heap grows to what the load of clients that read needs
 	before := p.settled(t)
 	dial := func(proto string) *tls.Conn {
-		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), &tls.Config{RootCAs: pool, NextProtos: []string{proto}})
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(p.url, "https://"), &tls.Config{
+			RootCAs:    pool,
+			NextProtos: []string{proto},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +51,8 @@ func TestUnreadAnswers_TakeBoundedMemory(t *testing.T) {
 			}
 		}
 		for range 8 {
-			fmt.Fprintf(dial("http/1.1"), "GET %s HTTP/1.1\r\nHost: reeve\r\nAuthorization: Bearer %s\r\n\r\n", path, c.token)
+			fmt.Fprintf(dial("http/1.1"),
+				"GET %s HTTP/1.1\r\nHost: reeve\r\nAuthorization: Bearer %s\r\n\r\n", path, c.token)
 		}
 		now := p.settled(t)
 		t.Logf("%-40s %6.1f MiB", path, float64(now-before)/(1<<20))
@@ -60,11 +65,14 @@ func TestUnreadAnswers_TakeBoundedMemory(t *testing.T) {
 		TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true,
 		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}).DialContext,
 	}}
-	signed := other.want(200, "POST", "/admin/login", object("username", "other", "password", password+"2"))
+	signed := other.want(200, "POST", "/admin/login",
+		object("username", "other", "password", password+"2"))
 	other.token = into[grant](t, signed).Token
-	other.want(200, "PUT", "/admin/password", object("old_password", password+"2", "new_password", password+"3"))
+	other.want(200, "PUT", "/admin/password",
+		object("old_password", password+"2", "new_password", password+"3"))
 	for _, path := range paths {
-		if got := other.call("GET", path, ""); got.status != 200 && !strings.HasPrefix(path, "/system/backup") {
+		if got := other.call("GET", path, ""); got.status != 200 &&
+			!strings.HasPrefix(path, "/system/backup") {
 			t.Errorf("another client gets %d %s for %s", got.status, got.raw, path)
 		}
 	}
@@ -92,15 +100,20 @@ func readLoad(t *testing.T, c *client, paths []string) {
 func largeAnswers(t *testing.T, c *client) (paths []string) {
 	t.Helper()
 	for i := range size(60, 200, 1000) {
-		c.want(200, "POST", "/system/setting", fmt.Sprintf(`{"group_id":1,"key":"k%d","title":"T","type":"textarea","values":%q}`, i, strings.Repeat("x", 8<<10)))
-		c.want(200, "POST", "/admin/role", fmt.Sprintf(`{"name":"R%d","data_scope":"self","description":%q}`, i, strings.Repeat("y", 200)))
+		c.want(200, "POST", "/system/setting",
+			fmt.Sprintf(`{"group_id":1,"key":"k%d","title":"T","type":"textarea","values":%q}`, i,
+				strings.Repeat("x", 8<<10)))
+		c.want(200, "POST", "/admin/role",
+			fmt.Sprintf(`{"name":"R%d","data_scope":"self","description":%q}`, i,
+				strings.Repeat("y", 200)))
 	}
 	var doc struct{ Paths map[string]map[string]any }
 	if err := json.Unmarshal(c.call("GET", "/openapi.json", "").raw, &doc); err != nil {
 		t.Fatal(err)
 	}
 	for path, methods := range doc.Paths {
-		if methods["get"] == nil || strings.Contains(path, "{") || strings.Contains(path, "/event") {
+		if methods["get"] == nil || strings.Contains(path, "{") ||
+			strings.Contains(path, "/event") {
 			continue
 		}
 		for _, p := range []string{path, path + "?pageSize=1000"} {
@@ -134,7 +147,8 @@ func (p *process) settled(t *testing.T) int64 {
 func unreadStreams(path, token string, n int) []byte {
 	out := []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 	frame := func(kind, flags byte, stream uint32, payload []byte) {
-		out = append(out, byte(len(payload)>>16), byte(len(payload)>>8), byte(len(payload)), kind, flags)
+		out = append(out, byte(len(payload)>>16), byte(len(payload)>>8), byte(len(payload)), kind,
+			flags)
 		out = append(out, byte(stream>>24), byte(stream>>16), byte(stream>>8), byte(stream))
 		out = append(out, payload...)
 	}

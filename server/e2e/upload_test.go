@@ -98,7 +98,8 @@ func (c *client) stream() *http.Client {
 // send uploads one file of a known size. A goroutine may call it.
 func (c *client) send(name string, size int64, content io.Reader) (*answer, error) {
 	head, tail := formPart(name), "\r\n"+formEnd
-	req, err := c.uploading(int64(len(head)+len(tail))+size, io.MultiReader(strings.NewReader(head), content, strings.NewReader(tail)))
+	req, err := c.uploading(int64(len(head)+len(tail))+size,
+		io.MultiReader(strings.NewReader(head), content, strings.NewReader(tail)))
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +161,8 @@ func (c *client) holds(f fileRecord) error {
 		return fmt.Errorf("file %d: %w", f.ID, err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); n != f.Size || got != f.SHA256 {
-		return fmt.Errorf("file %d has %d bytes with the digest %s, its record says %d and %s", f.ID, n, got, f.Size, f.SHA256)
+		return fmt.Errorf("file %d has %d bytes with the digest %s, its record says %d and %s",
+			f.ID, n, got, f.Size, f.SHA256)
 	}
 	return nil
 }

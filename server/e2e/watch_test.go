@@ -30,9 +30,12 @@ func (c *client) systemHealth() (state string, parts map[string]string, since ma
 
 func TestEffectiveConfig_NoSecrets(t *testing.T) {
 	t.Parallel()
-	file := configFile(t, "[log]\nlevel = \"warn\"\n[server]\ntrusted_proxies = [\"10.0.0.0/8\", \"192.0.2.1\"]\n")
+	file := configFile(t,
+		"[log]\nlevel = \"warn\"\n[server]\ntrusted_proxies = [\"10.0.0.0/8\", \"192.0.2.1\"]\n")
 	dir := t.TempDir()
-	p := begin(t, program(t, "--listen", "127.0.0.1:0", "--data", dir, "REEVE_LOG__LEVEL=info", "--config", file, "REEVE_METRICS__TOKEN="+metricsToken, "REEVE_ADMIN_PASSWORD="+password))
+	p := begin(t,
+		program(t, "--listen", "127.0.0.1:0", "--data", dir, "REEVE_LOG__LEVEL=info", "--config",
+			file, "REEVE_METRICS__TOKEN="+metricsToken, "REEVE_ADMIN_PASSWORD="+password))
 	p.ready()
 	c := signedIn(t, p)
 	a := c.want(200, "GET", "/system/info", "")
@@ -52,9 +55,11 @@ func TestEffectiveConfig_NoSecrets(t *testing.T) {
 		got[v.Key] = v.Value + " from " + v.Source
 	}
 	for key, want := range map[string]string{
-		"metrics.token": "****** from environment", "data.dir": dir + " from flag", "server.listen": "127.0.0.1:0 from flag",
-		"server.trusted_proxies": "10.0.0.0/8, 192.0.2.1 from file", "log.level": "info from environment",
-		"auth.bcrypt_cost": "10 from environment", "server.tls_key": " from default",
+		"metrics.token": "****** from environment", "data.dir": dir + " from flag",
+		"server.listen":          "127.0.0.1:0 from flag",
+		"server.trusted_proxies": "10.0.0.0/8, 192.0.2.1 from file",
+		"log.level":              "info from environment",
+		"auth.bcrypt_cost":       "10 from environment", "server.tls_key": " from default",
 	} {
 		if got[key] != want {
 			t.Errorf("%s is %q, want %q", key, got[key], want)
@@ -63,7 +68,8 @@ func TestEffectiveConfig_NoSecrets(t *testing.T) {
 	metrics := newClient(t, p)
 	metrics.want(401, "GET", "/metrics", "")
 	metrics.token = metricsToken
-	if text := string(metrics.want(200, "GET", "/metrics", "").raw); !strings.Contains(text, "\nreeve_store_writable 1\n") {
+	if text := string(metrics.want(200, "GET", "/metrics", "").raw); !strings.Contains(text,
+		"\nreeve_store_writable 1\n") {
 		t.Errorf("metrics: %s", text)
 	}
 	p.stop()
@@ -80,13 +86,16 @@ func TestFailingDisk_Reported(t *testing.T) {
 	}
 	inject(t, p, "fdatasync:error=EIO")
 	c.want(503, "PUT", "/system/setting", `{"values":{"site.title":"after"}}`)
-	if state, parts, since := c.systemHealth(); state != "failed" || parts["database"] != "failed" || since["database"] == nil {
+	if state, parts, since := c.systemHealth(); state != "failed" ||
+		parts["database"] != "failed" ||
+		since["database"] == nil {
 		t.Errorf("%s: %v", state, parts)
 	}
 	c.want(503, "GET", "/health", "")
 	c.token = metricsToken
 	text := string(c.want(200, "GET", "/metrics", "").raw)
-	for _, line := range []string{"\nreeve_store_writable 0\n", "\nreeve_store_commit_failures_total 1\n"} {
+	for _, line := range []string{"\nreeve_store_writable 0\n",
+		"\nreeve_store_commit_failures_total 1\n"} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %q in the metrics", line)
 		}

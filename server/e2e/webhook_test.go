@@ -43,7 +43,8 @@ func newReceiver(t testing.TB) *receiver {
 			}
 		}
 		id := q.Header.Get("webhook-id")
-		if r.verifier != nil && r.verifier.Verify(body, q.Header) != nil || json.Unmarshal(body, &m) != nil {
+		if r.verifier != nil && r.verifier.Verify(body, q.Header) != nil ||
+			json.Unmarshal(body, &m) != nil {
 			t.Errorf("message %s: the signature or the body is wrong: %s", id, body)
 		}
 		if r.all++; !r.ids[id] {
@@ -63,7 +64,8 @@ func (r *receiver) arrived() (seqs []uint64, all int) {
 
 // createWebhook creates a webhook to a receiver.
 func (c *client) createWebhook(r *receiver, types string) {
-	a := c.want(http.StatusOK, "POST", "/system/webhook", fmt.Sprintf(`{"url":%q,"types":[%q]}`, r.url, types))
+	a := c.want(http.StatusOK, "POST", "/system/webhook",
+		fmt.Sprintf(`{"url":%q,"types":[%q]}`, r.url, types))
 	var out struct{ Secret string }
 	if err := json.Unmarshal(a.Data, &out); err != nil {
 		r.t.Fatal(err)
@@ -101,8 +103,8 @@ func (c *client) dictEntries(t testing.TB) (seqs []uint64) {
 	}
 }
 
-// However often the server is killed, a receiver gets exactly the changes that the change log has, in
-// order; some of them twice.
+// However often the server is killed, a receiver gets exactly the changes that the change log has,
+// in order; some of them twice.
 func TestWebhook_SurvivesKills(t *testing.T) {
 	t.Parallel()
 	dir, r := t.TempDir(), newReceiver(t)
@@ -126,7 +128,8 @@ func TestWebhook_SurvivesKills(t *testing.T) {
 			p.kill()
 		}()
 		for {
-			if _, err := c.do("POST", "/system/dict", fmt.Sprintf(`{"code":"c%d","name":"%d"}`, sent, sent)); err != nil {
+			if _, err := c.do("POST", "/system/dict",
+				fmt.Sprintf(`{"code":"c%d","name":"%d"}`, sent, sent)); err != nil {
 				break
 			}
 			sent++
@@ -143,7 +146,8 @@ func TestWebhook_SurvivesKills(t *testing.T) {
 			late, last = time.Now().Add(patience), len(got)
 		}
 		if slices.Equal(got, want) {
-			t.Logf("%d kills: %d changes, %d of the messages arrived again", rounds, len(want), all-len(got))
+			t.Logf("%d kills: %d changes, %d of the messages arrived again", rounds, len(want),
+				all-len(got))
 			if len(want) < rounds {
 				t.Errorf("only %d changes", len(want))
 			}

@@ -45,48 +45,79 @@ func TestDownloads(t *testing.T) {
 		bytes   string
 		ranged  string // Content-Range
 	}{
-		"whole":                          {nil, 200, body, ""},
-		"the first byte":                 {[]string{"Range", "bytes=0-0"}, 206, body[:1], fmt.Sprintf("bytes 0-0/%d", n)},
-		"the last byte":                  {[]string{"Range", fmt.Sprintf("bytes=%d-", n-1)}, 206, body[n-1:], fmt.Sprintf("bytes %d-%d/%d", n-1, n-1, n)},
-		"the middle":                     {[]string{"Range", "bytes=5000-5999"}, 206, body[5000:6000], fmt.Sprintf("bytes 5000-5999/%d", n)},
-		"the end of a chunk":             {[]string{"Range", fmt.Sprintf("bytes=%d-%d", chunk-10, chunk-1)}, 206, body[chunk-10 : chunk], fmt.Sprintf("bytes %d-%d/%d", chunk-10, chunk-1, n)},
-		"the beginning of a chunk":       {[]string{"Range", fmt.Sprintf("bytes=%d-%d", chunk, chunk+9)}, 206, body[chunk : chunk+10], fmt.Sprintf("bytes %d-%d/%d", chunk, chunk+9, n)},
-		"over the edge of two":           {[]string{"Range", fmt.Sprintf("bytes=%d-%d", chunk-1, 2*chunk)}, 206, body[chunk-1 : 2*chunk+1], fmt.Sprintf("bytes %d-%d/%d", chunk-1, 2*chunk, n)},
-		"the last hundred":               {[]string{"Range", "bytes=-100"}, 206, body[n-100:], fmt.Sprintf("bytes %d-%d/%d", n-100, n-1, n)},
-		"the last that are more":         {[]string{"Range", fmt.Sprintf("bytes=-%d", n+5)}, 206, body, fmt.Sprintf("bytes 0-%d/%d", n-1, n)},
-		"to beyond the end":              {[]string{"Range", "bytes=2000000-99999999"}, 206, body[2000000:], fmt.Sprintf("bytes 2000000-%d/%d", n-1, n)},
-		"from the end on":                {[]string{"Range", fmt.Sprintf("bytes=%d-", n)}, 416, "", fmt.Sprintf("bytes */%d", n)},
-		"the last nothing":               {[]string{"Range", "bytes=-0"}, 416, "", fmt.Sprintf("bytes */%d", n)},
-		"the last nothing, in zeros":     {[]string{"Range", "bytes= -000 "}, 416, "", fmt.Sprintf("bytes */%d", n)},
-		"nothing and the first byte":     {[]string{"Range", "bytes=-0,0-0"}, 206, body[:1], fmt.Sprintf("bytes 0-0/%d", n)},
-		"another unit":                   {[]string{"Range", "lines=0-5"}, 200, body, ""},
-		"the unit in upper case":         {[]string{"Range", "Bytes=0-0"}, 206, body[:1], fmt.Sprintf("bytes 0-0/%d", n)},
-		"no unit":                        {[]string{"Range", "0-5"}, 200, body, ""},
-		"backwards":                      {[]string{"Range", "bytes=9-5"}, 416, "", ""},
-		"an If-Range that holds":         {[]string{"Range", "bytes=0-4", "If-Range", tag}, 206, body[:5], fmt.Sprintf("bytes 0-4/%d", n)},
-		"an If-Range of another":         {[]string{"Range", "bytes=0-4", "If-Range", `"other"`}, 200, body, ""},
-		"an If-Range that is a time":     {[]string{"Range", "bytes=0-4", "If-Range", "Sat, 01 Jan 2028 00:00:00 GMT"}, 200, body, ""},
-		"an If-None-Match that holds":    {[]string{"If-None-Match", tag}, 304, "", ""},
-		"one of several":                 {[]string{"If-None-Match", `"other", ` + tag}, 304, "", ""},
-		"a weak one":                     {[]string{"If-None-Match", "W/" + tag}, 304, "", ""},
-		"any":                            {[]string{"If-None-Match", "*"}, 304, "", ""},
-		"an If-None-Match of another":    {[]string{"If-None-Match", `"other"`}, 200, body, ""},
-		"an If-None-Match without quote": {[]string{"If-None-Match", f.SHA256.String()}, 200, body, ""},
+		"whole": {nil, 200, body, ""},
+		"the first byte": {[]string{"Range", "bytes=0-0"}, 206, body[:1],
+			fmt.Sprintf("bytes 0-0/%d", n)},
+		"the last byte": {[]string{"Range", fmt.Sprintf("bytes=%d-", n-1)}, 206,
+			body[n-1:], fmt.Sprintf("bytes %d-%d/%d", n-1, n-1, n)},
+		"the middle": {[]string{"Range", "bytes=5000-5999"}, 206,
+			body[5000:6000], fmt.Sprintf("bytes 5000-5999/%d", n)},
+		"the end of a chunk": {[]string{"Range",
+			fmt.Sprintf("bytes=%d-%d", chunk-10, chunk-1)}, 206, body[chunk-10 : chunk],
+			fmt.Sprintf("bytes %d-%d/%d", chunk-10, chunk-1, n)},
+		"the beginning of a chunk": {[]string{"Range",
+			fmt.Sprintf("bytes=%d-%d", chunk, chunk+9)}, 206, body[chunk : chunk+10],
+			fmt.Sprintf("bytes %d-%d/%d", chunk, chunk+9, n)},
+		"over the edge of two": {[]string{"Range",
+			fmt.Sprintf("bytes=%d-%d", chunk-1, 2*chunk)}, 206, body[chunk-1 : 2*chunk+1],
+			fmt.Sprintf("bytes %d-%d/%d", chunk-1, 2*chunk, n)},
+		"the last hundred": {[]string{"Range", "bytes=-100"}, 206, body[n-100:],
+			fmt.Sprintf("bytes %d-%d/%d", n-100, n-1, n)},
+		"the last that are more": {[]string{"Range", fmt.Sprintf("bytes=-%d", n+5)}, 206,
+			body, fmt.Sprintf("bytes 0-%d/%d", n-1, n)},
+		"to beyond the end": {[]string{"Range", "bytes=2000000-99999999"}, 206,
+			body[2000000:], fmt.Sprintf("bytes 2000000-%d/%d", n-1, n)},
+		"from the end on": {[]string{"Range", fmt.Sprintf("bytes=%d-", n)}, 416, "",
+			fmt.Sprintf("bytes */%d", n)},
+		"the last nothing": {[]string{"Range", "bytes=-0"}, 416, "",
+			fmt.Sprintf("bytes */%d", n)},
+		"the last nothing, in zeros": {[]string{"Range", "bytes= -000 "}, 416, "",
+			fmt.Sprintf("bytes */%d", n)},
+		"nothing and the first byte": {[]string{"Range", "bytes=-0,0-0"}, 206, body[:1],
+			fmt.Sprintf("bytes 0-0/%d", n)},
+		"another unit": {[]string{"Range", "lines=0-5"}, 200, body, ""},
+		"the unit in upper case": {[]string{"Range", "Bytes=0-0"}, 206, body[:1],
+			fmt.Sprintf("bytes 0-0/%d", n)},
+		"no unit":   {[]string{"Range", "0-5"}, 200, body, ""},
+		"backwards": {[]string{"Range", "bytes=9-5"}, 416, "", ""},
+		"an If-Range that holds": {[]string{"Range", "bytes=0-4", "If-Range", tag}, 206,
+			body[:5], fmt.Sprintf("bytes 0-4/%d", n)},
+		"an If-Range of another": {[]string{"Range", "bytes=0-4", "If-Range", `"other"`},
+			200, body, ""},
+		"an If-Range that is a time": {[]string{"Range", "bytes=0-4", "If-Range",
+			"Sat, 01 Jan 2028 00:00:00 GMT"}, 200, body, ""},
+		"an If-None-Match that holds": {[]string{"If-None-Match", tag}, 304, "", ""},
+		"one of several": {[]string{"If-None-Match", `"other", ` + tag}, 304, "",
+			""},
+		"a weak one":                  {[]string{"If-None-Match", "W/" + tag}, 304, "", ""},
+		"any":                         {[]string{"If-None-Match", "*"}, 304, "", ""},
+		"an If-None-Match of another": {[]string{"If-None-Match", `"other"`}, 200, body, ""},
+		"an If-None-Match without quote": {[]string{"If-None-Match", f.SHA256.String()}, 200, body,
+			""},
 	} {
 		for _, url := range []string{servertest.ContentURL(f.ID), link.URL, f.URL} {
 			as := map[bool]string{true: "owner", false: "nobody"}[url == servertest.ContentURL(f.ID)]
 			a := in.Get("GET", url, as, c.headers...)
-			if a.Code != c.status || c.status < 300 && a.Body != c.bytes || a.Header.Get("Content-Range") != c.ranged {
-				t.Errorf("%s: %d with %d bytes, %q: %.200s", name, a.Code, len(a.Body), a.Header.Get("Content-Range"), a.Body)
+			if a.Code != c.status || c.status < 300 && a.Body != c.bytes ||
+				a.Header.Get("Content-Range") != c.ranged {
+				t.Errorf("%s: %d with %d bytes, %q: %.200s", name, a.Code, len(a.Body),
+					a.Header.Get("Content-Range"), a.Body)
 			}
-			if length := a.Header.Get("Content-Length"); c.status < 300 && length != fmt.Sprint(len(c.bytes)) {
+			if length := a.Header.Get("Content-Length"); c.status < 300 &&
+				length != fmt.Sprint(len(c.bytes)) {
 				t.Errorf("%s: Content-Length %q for %d bytes", name, length, len(c.bytes))
 			}
-			if got := a.Header.Get("Etag"); c.status < 400 && got != tag || c.status == 416 && (got != "" || a.Envelope().ErrorCode != "range_not_satisfiable") {
+			if got := a.Header.Get("Etag"); c.status < 400 && got != tag ||
+				c.status == 416 &&
+					(got != "" || a.Envelope().ErrorCode != "range_not_satisfiable") {
 				t.Errorf("%s: Etag %s: %.200s", name, got, a.Body)
 			}
 			head := in.Get("HEAD", url, as, c.headers...)
-			if head.Code != c.status || c.status < 400 && (head.Body != "" || head.Header.Get("Content-Length") != a.Header.Get("Content-Length") || head.Header.Get("Etag") != tag) {
+			if head.Code != c.status ||
+				c.status < 400 &&
+					(head.Body != "" ||
+						head.Header.Get("Content-Length") != a.Header.Get("Content-Length") ||
+						head.Header.Get("Etag") != tag) {
 				t.Errorf("%s: HEAD %d %v", name, head.Code, head.Header)
 			}
 		}
@@ -115,7 +146,8 @@ func TestDownload_MultipleRanges(t *testing.T) {
 	several := fmt.Sprintf("bytes=0-4,%d-%d,-3", chunk-2, chunk+1)
 	a := in.Get("GET", servertest.ContentURL(f.ID), "owner", "Range", several)
 	media, params, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
-	if a.Code != 206 || err != nil || media != "multipart/byteranges" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
+	if a.Code != 206 || err != nil || media != "multipart/byteranges" ||
+		a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Fatalf("%d %v, %v", a.Code, a.Header, err)
 	}
 	parts := multipart.NewReader(strings.NewReader(a.Body), params["boundary"])
@@ -153,12 +185,21 @@ func TestDownload_EmptyFile(t *testing.T) {
 func TestThumbs(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	picture := in.Keep("owner", "x.txt", string(picturetest.PNG(t, picturetest.Quarters(900, 450, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
+	picture := in.Keep("owner", "x.txt",
+		string(picturetest.PNG(t,
+			picturetest.Quarters(900, 450, picturetest.Red, picturetest.Lime, picturetest.Blue,
+				picturetest.White))))
 	text := in.Keep("owner", "x.png", "words")
-	for size, want := range map[string][2]int{"64x64": {64, 32}, "200x200": {200, 100}, "400x400": {400, 200}, "800x800": {800, 400}} {
+	for size, want := range map[string][2]int{
+		"64x64":   {64, 32},
+		"200x200": {200, 100},
+		"400x400": {400, 200},
+		"800x800": {800, 400},
+	} {
 		url := servertest.ContentURL(picture.ID) + "?thumb=" + size
 		first := in.OK("GET", url, "", "owner")
-		small := picturetest.Decode(t, []byte(first.Body), first.Header.Get("Content-Type"), want[0], want[1])
+		small := picturetest.Decode(t, []byte(first.Body), first.Header.Get("Content-Type"),
+			want[0], want[1])
 		if b := small.Bounds(); b.Dx() != want[0] || b.Dy() != want[1] {
 			t.Errorf("%s: %v", size, b)
 		}
@@ -168,15 +209,19 @@ func TestThumbs(t *testing.T) {
 		}
 		servertest.Must(t, in.DB.SaveThumb(picture.SHA256, size, []byte("image/png\nkept"))) // a stored thumbnail is not made again
 		second := in.OK("GET", url, "", "owner")
-		if tag := fmt.Sprintf(`"%s-%s"`, picture.SHA256, size); second.Body != "kept" || second.Header.Get("Etag") != tag || first.Header.Get("Etag") != tag {
+		if tag := fmt.Sprintf(`"%s-%s"`, picture.SHA256, size); second.Body != "kept" ||
+			second.Header.Get("Etag") != tag || first.Header.Get("Etag") != tag {
 			t.Errorf("%s: the second answer is %q %v", size, second.Body, second.Header)
 		}
 		in.Get("GET", url, "owner", "If-None-Match", second.Header.Get("Etag")).Brief(304)
 		in.Get("GET", url, "owner", "Range", "bytes=1-2").Brief(206, "ep")
-		in.Call("GET", servertest.ContentURL(text.ID)+"?thumb="+size, "", "owner").Names(422, "thumb")
+		in.Call("GET", servertest.ContentURL(text.ID)+"?thumb="+size, "", "owner").Names(422,
+			"thumb")
 	}
-	for _, size := range []string{"63x64", "200x100", "0x0", "200", "1000000x1000000", "200X200", "-1x-1", "200x200x200"} {
-		in.Call("GET", servertest.ContentURL(picture.ID)+"?thumb="+size, "", "owner").Names(400, "thumb")
+	for _, size := range []string{"63x64", "200x100", "0x0", "200", "1000000x1000000", "200X200",
+		"-1x-1", "200x200x200"} {
+		in.Call("GET", servertest.ContentURL(picture.ID)+"?thumb="+size, "", "owner").Names(400,
+			"thumb")
 	}
 	in.OK("DELETE", fmt.Sprint("/file/list/", picture.ID), "", "owner")
 	in.Call("GET", servertest.ContentURL(picture.ID)+"?thumb=64x64", "", "owner").Brief(404)
@@ -199,7 +244,8 @@ func TestDownload_FileDeletedMeanwhile(t *testing.T) {
 	var log bytes.Buffer
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = &log })
 	f := in.Keep("owner", "x", "soon gone")
-	record := &store.File{Ident: f.Ident, Digest: f.SHA256, Kind: f.Kind, MIME: f.MIME, Name: f.Name}
+	record := &store.File{Ident: f.Ident, Digest: f.SHA256, Kind: f.Kind, MIME: f.MIME,
+		Name: f.Name}
 	in.OK("DELETE", fmt.Sprint("/file/list/", f.ID), "", "owner")
 	in.OK("DELETE", fmt.Sprint("/file/trash/", f.ID), "", "owner")
 	swept(in, 0)
@@ -207,7 +253,8 @@ func TestDownload_FileDeletedMeanwhile(t *testing.T) {
 	w := httptest.NewRecorder()
 	req := in.Server.NewRequest(w, r)
 	in.Server.Fail(req, in.Server.Files.SendFile(req, &req.Writer, record, "", false))
-	if w.Code != 404 || !strings.Contains(w.Body.String(), `"errorCode":"not_found"`) || strings.Contains(log.String(), `"level":"error"`) {
+	if w.Code != 404 || !strings.Contains(w.Body.String(), `"errorCode":"not_found"`) ||
+		strings.Contains(log.String(), `"level":"error"`) {
 		t.Errorf("%d %s\n%s", w.Code, w.Body, log.String())
 	}
 }

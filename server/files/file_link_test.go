@@ -23,7 +23,9 @@ import (
 func dead(in *servertest.Instance, name, link string) {
 	in.T.Helper()
 	for _, method := range []string{"GET", "HEAD"} {
-		if a := in.Call(method, link, "", "nobody"); a.Code != 404 || a.Envelope().ErrorCode != "link_expired" || a.Header.Get("Cache-Control") != "no-store" {
+		if a := in.Call(method, link, "", "nobody"); a.Code != 404 ||
+			a.Envelope().ErrorCode != "link_expired" ||
+			a.Header.Get("Cache-Control") != "no-store" {
 			in.T.Errorf("%s: %d %v %s", name, a.Code, a.Header, a.Body)
 		}
 	}
@@ -38,12 +40,18 @@ func TestFileLink_NeedsNoToken(t *testing.T) {
 		link := in.Link(f.ID, "", as)
 		for _, who := range []string{"nobody", "clerk", "owner"} {
 			a := in.OK("GET", link.URL, "", who)
-			if a.Safe(false); a.Body != "signed for" || a.Header.Get("Cache-Control") != "private, no-cache" {
+			if a.Safe(false); a.Body != "signed for" ||
+				a.Header.Get("Cache-Control") != "private, no-cache" {
 				t.Errorf("%q %v", a.Body, a.Header)
 			}
 		}
 	}
-	for body, field := range map[string]string{`{"seconds":0}`: "seconds", `{"seconds":301}`: "seconds", `{"seconds":"x"}`: "seconds", `{"seconds":null}`: "seconds"} {
+	for body, field := range map[string]string{
+		`{"seconds":0}`:    "seconds",
+		`{"seconds":301}`:  "seconds",
+		`{"seconds":"x"}`:  "seconds",
+		`{"seconds":null}`: "seconds",
+	} {
 		in.Call("POST", fmt.Sprintf("/file/list/%d/link", f.ID), body, "owner").Names(422, field)
 	}
 	in.Call("POST", "/file/list/99/link", "", "owner").Brief(404)
@@ -101,7 +109,9 @@ func TestFileLink_AnyChangeInvalidates(t *testing.T) {
 func TestFileLink_EndsWithAccess(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(in *servertest.Instance, u, role, session store.ID){
-		"logout": func(in *servertest.Instance, _, _, _ store.ID) { in.OK("POST", "/admin/logout", "", "clerk") },
+		"logout": func(in *servertest.Instance, _, _, _ store.ID) {
+			in.OK("POST", "/admin/logout", "", "clerk")
+		},
 		"the session is ended": func(in *servertest.Instance, _, _, session store.ID) {
 			in.OK("DELETE", fmt.Sprint("/system/session/", session), "", "owner")
 		},
@@ -110,11 +120,15 @@ func TestFileLink_EndsWithAccess(t *testing.T) {
 		},
 		"the password is changed elsewhere": func(in *servertest.Instance, u, _, _ store.ID) {
 			in.Tokens["elsewhere"] = in.SignIn(u)
-			in.OK("PUT", "/admin/password", `{"old_password":"`+servertest.OwnerPassword+`","new_password":"another one entirely"}`, "elsewhere")
+			in.OK("PUT", "/admin/password",
+				`{"old_password":"`+servertest.OwnerPassword+`","new_password":"another one entirely"}`, "elsewhere")
 		},
 		"the password must be changed": func(in *servertest.Instance, u, _, _ store.ID) {
 			in.Update(func(tx *store.Tx) error {
-				_, err := store.Users.Update(tx, u, func(u *store.User) error { u.MustChangePassword = true; return nil })
+				_, err := store.Users.Update(tx, u, func(u *store.User) error {
+					u.MustChangePassword = true
+					return nil
+				})
 				return err
 			})
 		},
@@ -174,7 +188,8 @@ func TestFileLink_Expiry(t *testing.T) {
 		if want := kv.TimeOf(time.Now().Add(5 * time.Minute)); long.ExpiresAt != want {
 			t.Errorf("it ends at %s, want %s", long.ExpiresAt, want)
 		}
-		in.OK("PUT", "/admin/password", `{"old_password":"`+servertest.OwnerPassword+`","new_password":"another one entirely"}`, "owner")
+		in.OK("PUT", "/admin/password",
+			`{"old_password":"`+servertest.OwnerPassword+`","new_password":"another one entirely"}`, "owner")
 		time.Sleep(10 * time.Second)
 		in.OK("GET", short.URL, "", "nobody")
 		time.Sleep(time.Microsecond)
@@ -219,7 +234,8 @@ func TestFileLink_NotForgeableFromBackup(t *testing.T) {
 	// Even with the server's own signature, a link can't live longer than the maximum.
 	in.OK("GET", forged(in, in.Server.Files.Links, file.ID, time.Minute), "", "nobody")
 	dead(in, "ten years", forged(in, in.Server.Files.Links, file.ID, 10*365*24*time.Hour))
-	dead(in, "a little too long", forged(in, in.Server.Files.Links, file.ID, files.LinkTime+time.Minute))
+	dead(in, "a little too long",
+		forged(in, in.Server.Files.Links, file.ID, files.LinkTime+time.Minute))
 
 	in.Close()
 	in = servertest.Open(t, dir)
@@ -227,7 +243,8 @@ func TestFileLink_NotForgeableFromBackup(t *testing.T) {
 }
 
 // forged returns a link for the owner's session, signed by any signer.
-func forged(in *servertest.Instance, by *files.LinkSigner, file store.ID, life time.Duration) string {
+func forged(in *servertest.Instance, by *files.LinkSigner, file store.ID,
+	life time.Duration) string {
 	in.T.Helper()
 	var session store.ID
 	in.View(func(tx *store.Tx) error {
@@ -235,7 +252,11 @@ func forged(in *servertest.Instance, by *files.LinkSigner, file store.ID, life t
 		session = ids[0]
 		return err
 	})
-	link := files.SignedLinkIn{Session: session, Expires: strconv.FormatInt(int64(kv.TimeOf(time.Now().Add(life))), 10)}
+	link := files.SignedLinkIn{
+		Session: session,
+		Expires: strconv.FormatInt(int64(kv.TimeOf(time.Now().Add(life))), 10),
+	}
 	link.ID = file
-	return fmt.Sprintf("/file/signed/%s?expires=%s&session=%s&signature=%s", file, link.Expires, session, by.Sign(link.Texts(auth.FirstUser)...))
+	return fmt.Sprintf("/file/signed/%s?expires=%s&session=%s&signature=%s", file, link.Expires,
+		session, by.Sign(link.Texts(auth.FirstUser)...))
 }

@@ -25,12 +25,19 @@ type fileModel struct {
 	users []store.ID // uploaders; the last one was deleted
 }
 
-var fileKinds = []string{store.ImageFile, store.AudioFile, store.VideoFile, store.ArchiveFile, store.DocumentFile, store.OtherFile}
+var fileKinds = []string{store.ImageFile, store.AudioFile, store.VideoFile, store.ArchiveFile,
+	store.DocumentFile, store.OtherFile}
 
 // churn creates, changes, trashes, restores and deletes files at random.
 func (s *fileModel) churn(tx *store.Tx, n int) error {
 	for len(s.files) < n {
-		f := &store.File{Name: fmt.Sprintf("%c%cÄ%d.txt", 'a'+rune(s.r.IntN(4)), 'A'+rune(s.r.IntN(4)), s.r.IntN(20)), Kind: fileKinds[s.r.IntN(6)], Size: int64(s.r.IntN(10)), UploaderID: s.users[s.r.IntN(len(s.users))]}
+		f := &store.File{
+			Name: fmt.Sprintf("%c%cÄ%d.txt", 'a'+rune(s.r.IntN(4)), 'A'+rune(s.r.IntN(4)),
+				s.r.IntN(20)),
+			Kind:       fileKinds[s.r.IntN(6)],
+			Size:       int64(s.r.IntN(10)),
+			UploaderID: s.users[s.r.IntN(len(s.users))],
+		}
 		f.Digest = sha256.Sum256([]byte(filler("", int(f.Size)))) // one of the first files has the same content
 		s.edit(f)
 		if err := store.Files.Create(tx, f); err != nil {
@@ -83,7 +90,9 @@ func (s *fileModel) question(trash bool) (query url.Values, holds func(*store.Fi
 	}
 	if word := []string{"", "", "a", "ab", "ä1", "TXT", "zz"}[s.r.IntN(7)]; word != "" {
 		query.Set("keywordSearch", word)
-		and(func(f *store.File) bool { return strings.Contains(fold.Search(f.Name), fold.Search(word)) })
+		and(func(f *store.File) bool {
+			return strings.Contains(fold.Search(f.Name), fold.Search(word))
+		})
 	}
 	if trash {
 		return query, holds
@@ -125,7 +134,9 @@ func (s *fileModel) order(trash bool, query url.Values) func(a, b *store.File) i
 		"name": func(a, b *store.File) int {
 			return cmp.Or(fold.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 		},
-		"size": func(a, b *store.File) int { return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.ID, b.ID)) },
+		"size": func(a, b *store.File) int {
+			return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.ID, b.ID))
+		},
 		"trashed_at": func(a, b *store.File) int {
 			return cmp.Or(cmp.Compare(a.TrashedAt, b.TrashedAt), cmp.Compare(a.ID, b.ID))
 		},
@@ -166,7 +177,12 @@ func TestFileList_MatchesBruteForce(t *testing.T) {
 	clerk, mate := in.Member("clerk", dept, role), in.Member("mate", dept)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	s := &fileModel{r: rand.New(rand.NewPCG(seed, 0)), files: map[store.ID]*store.File{}, users: []store.ID{auth.FirstUser, clerk, mate, in.Member("stranger", 0), in.Member("leaver", dept)}}
+	s := &fileModel{
+		r:     rand.New(rand.NewPCG(seed, 0)),
+		files: map[store.ID]*store.File{},
+		users: []store.ID{auth.FirstUser, clerk, mate, in.Member("stranger", 0),
+			in.Member("leaver", dept)},
+	}
 	in.OK("DELETE", fmt.Sprint("/admin/list/", s.users[4]), "", "owner")
 	in.View(func(tx *store.Tx) error {
 		for f, err := range store.Files.All(tx) {
@@ -192,7 +208,8 @@ func TestFileList_MatchesBruteForce(t *testing.T) {
 	}
 }
 
-func (s *fileModel) ask(in *servertest.Instance, as string, seen func(*store.File) bool, trash bool) {
+func (s *fileModel) ask(in *servertest.Instance, as string, seen func(*store.File) bool,
+	trash bool) {
 	in.T.Helper()
 	query, holds := s.question(trash)
 	order := s.order(trash, query)
@@ -221,6 +238,7 @@ func (s *fileModel) ask(in *servertest.Instance, as string, seen func(*store.Fil
 		ids = append(ids, f.ID)
 	}
 	if got.Total != len(found) || !slices.Equal(ids, want) {
-		in.T.Errorf("%s as %s:\n got %v of %d\nwant %v of %d", at, as, ids, got.Total, want, len(found))
+		in.T.Errorf("%s as %s:\n got %v of %d\nwant %v of %d", at, as, ids, got.Total, want,
+			len(found))
 	}
 }

@@ -41,7 +41,8 @@ func TestUpload_SameContentConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	in.OK("GET", "/file/list?pageSize=1", "", "owner").Brief(200, fmt.Sprintf(`"total":%d,`, web.MaxUploadsPerUser))
+	in.OK("GET", "/file/list?pageSize=1", "", "owner").Brief(200,
+		fmt.Sprintf(`"total":%d,`, web.MaxUploadsPerUser))
 	swept(in, 1)
 	for id := store.ID(1); id < web.MaxUploadsPerUser; id++ {
 		in.OK("DELETE", fmt.Sprint("/file/list/", id), "", "owner")
@@ -74,7 +75,8 @@ func TestUpload_ConcurrentDeletion(t *testing.T) {
 					return
 				}
 				id := out.Data[0].ID
-				if w := quietly(in, "GET", servertest.ContentURL(id), ""); w.Code != 200 || w.Body.String() != words {
+				if w := quietly(in, "GET", servertest.ContentURL(id), ""); w.Code != 200 ||
+					w.Body.String() != words {
 					t.Errorf("file %d: %d with %d bytes", id, w.Code, w.Body.Len())
 				}
 				for _, url := range []string{"/file/list/", "/file/trash/"} {
@@ -94,14 +96,20 @@ func TestAvatar_ReplacedWhileRead(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	var address atomic.Value
-	pictures := []string{string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))), string(picturetest.PNG(t, picturetest.Quarters(8, 8, picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red)))}
+	pictures := []string{string(picturetest.PNG(t,
+		picturetest.Quarters(8, 8, picturetest.Red, picturetest.Lime, picturetest.Blue,
+			picturetest.White))),
+		string(picturetest.PNG(t,
+			picturetest.Quarters(8, 8, picturetest.White, picturetest.Lime, picturetest.Blue,
+				picturetest.Red)))}
 	address.Store(in.Avatar("owner", pictures[1]).AvatarURL)
 	var done atomic.Bool
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
 			for !done.Load() {
-				if w := quietly(in, "GET", address.Load().(string), ""); w.Code != 200 && w.Code != 404 {
+				if w := quietly(in, "GET", address.Load().(string), ""); w.Code != 200 &&
+					w.Code != 404 {
 					t.Errorf("%d %s", w.Code, w.Body)
 				}
 			}

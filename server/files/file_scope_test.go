@@ -10,7 +10,9 @@ import (
 )
 
 // fileKeys are the permissions for files.
-var fileKeys = []string{"file.list.query", "file.list.create", "file.list.update", "file.list.delete", "file.list.download", "file.trash.query", "file.trash.restore", "file.trash.delete"}
+var fileKeys = []string{"file.list.query", "file.list.create", "file.list.update",
+	"file.list.delete", "file.list.download", "file.trash.query", "file.trash.restore",
+	"file.trash.delete"}
 
 // TestFile_DataScope: on every route, files of uploaders outside the data scope are not
 // found and not changed.
@@ -20,7 +22,9 @@ func TestFile_DataScope(t *testing.T) {
 		t.Run(fmt.Sprint(c.Scope, c.Depts), func(t *testing.T) {
 			in := servertest.FourLevels(t)
 			up := in.Role("Uploader", nil, "file.list.create")
-			role := in.Role("Scoped", func(r *store.Role) { r.DataScope, r.DeptIDs = c.Scope, c.Depts }, fileKeys...)
+			role := in.Role("Scoped", func(r *store.Role) {
+				r.DataScope, r.DeptIDs = c.Scope, c.Depts
+			}, fileKeys...)
 			in.Member("clerk", 10, role)
 			live, trashed := map[string]store.ID{}, map[string]store.ID{}
 			seen := map[string]bool{"clerk": true, "leaver": c.Others}
@@ -28,7 +32,8 @@ func TestFile_DataScope(t *testing.T) {
 				seen[name] = true
 			}
 			leaver := in.Member("leaver", 10, up)
-			users := []string{"clerk", "leaver", "in.0", "in.1", "in.2", "in.10", "in.11", "in.100", "in.101"}
+			users := []string{"clerk", "leaver", "in.0", "in.1", "in.2", "in.10", "in.11",
+				"in.100", "in.101"}
 			for _, name := range users {
 				asUploader(in, name, up)
 				live[name] = in.Keep(name, name, "live "+name).ID
@@ -46,16 +51,20 @@ func TestFile_DataScope(t *testing.T) {
 			in.Lists("/file/trash?pageSize=100", "name", "clerk", want...)
 			in.Lists("/file/list?pageSize=100&kind=document&public=0", "name", "clerk", want...)
 			hidden := len(users) - len(want)
-			for _, query := range []string{"", "?pageSize=1&page=3", "?keywordSearch=in.1", "?keywordSearch=nothing+has+this", "?kind=image&public=1", "?group_id=7"} {
+			for _, query := range []string{"", "?pageSize=1&page=3", "?keywordSearch=in.1",
+				"?keywordSearch=nothing+has+this", "?kind=image&public=1", "?group_id=7"} {
 				hides(in, "/file/list"+query, "clerk", hidden)
 			}
 			hides(in, "/file/trash", "clerk", hidden)
 			hides(in, "/file/trash?keywordSearch=trashed+in.2", "clerk", hidden)
 			hides(in, "/file/list", "owner", 0)
-			in.OK("GET", "/file/list?pageSize=1", "", "clerk").Brief(200, fmt.Sprintf(`"total":%d,`, len(want)))
-			in.OK("GET", "/file/trash?pageSize=1&keywordSearch=e", "", "clerk").Brief(200, fmt.Sprintf(`"total":%d,`, map[bool]int{true: 2, false: 1}[c.Others]))
+			in.OK("GET", "/file/list?pageSize=1", "", "clerk").Brief(200,
+				fmt.Sprintf(`"total":%d,`, len(want)))
+			in.OK("GET", "/file/trash?pageSize=1&keywordSearch=e", "", "clerk").Brief(200,
+				fmt.Sprintf(`"total":%d,`, map[bool]int{true: 2, false: 1}[c.Others]))
 			for _, name := range append(users[1:], "clerk") {
-				scopedFile(in, live[name], trashed[name], live["clerk"], trashed["clerk"], seen[name])
+				scopedFile(in, live[name], trashed[name], live["clerk"], trashed["clerk"],
+					seen[name])
 			}
 		})
 	}
@@ -82,7 +91,10 @@ func asUploader(in *servertest.Instance, name string, role store.ID) {
 			return err
 		}
 		id = u.ID
-		_, err = store.Users.Update(tx, id, func(u *store.User) error { u.RoleIDs = append(u.RoleIDs, role); return nil })
+		_, err = store.Users.Update(tx, id, func(u *store.User) error {
+			u.RoleIDs = append(u.RoleIDs, role)
+			return nil
+		})
 		return err
 	})
 	in.Tokens[name] = in.SignIn(id)
@@ -109,7 +121,9 @@ func scopedFile(in *servertest.Instance, live, trashed, own, ownTrashed store.ID
 	status, before := 200, in.Dump()
 	if !seen {
 		status = 404
-		steps = append(steps, [3]string{"DELETE", fmt.Sprintf("/file/list?ids=%d,%d", own, live), ""}, [3]string{"DELETE", fmt.Sprintf("/file/trash?ids=%d,%d", ownTrashed, trashed), ""})
+		steps = append(steps,
+			[3]string{"DELETE", fmt.Sprintf("/file/list?ids=%d,%d", own, live), ""},
+			[3]string{"DELETE", fmt.Sprintf("/file/trash?ids=%d,%d", ownTrashed, trashed), ""})
 	}
 	for _, step := range steps {
 		in.Call(step[0], step[1], step[2], "clerk").Brief(status)

@@ -14,17 +14,26 @@ func TestTrash(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/file/group", `{"name":"Papers"}`)
-	f := in.Keep("owner", "paper.txt", "words", servertest.FieldPart("group_id", "1"), servertest.FieldPart("public", "1"))
+	f := in.Keep("owner", "paper.txt", "words", servertest.FieldPart("group_id", "1"),
+		servertest.FieldPart("public", "1"))
 	url, trash := fmt.Sprint("/file/list/", f.ID), fmt.Sprint("/file/trash/", f.ID)
 	gone := func() {
 		t.Helper()
-		for method, at := range map[string]string{"GET": url, "PUT": url, "DELETE": url, "POST": url + "/link"} {
-			in.Call(method, at, map[bool]string{true: "{}"}[method == "PUT"], "owner").Brief(404, `"errorCode":"not_found"`)
+		for method, at := range map[string]string{
+			"GET":    url,
+			"PUT":    url,
+			"DELETE": url,
+			"POST":   url + "/link",
+		} {
+			in.Call(method, at, map[bool]string{true: "{}"}[method == "PUT"], "owner").Brief(404,
+				`"errorCode":"not_found"`)
 		}
 		in.Call("GET", servertest.ContentURL(f.ID), "", "owner").Brief(404)
 		in.Call("GET", f.URL, "", "nobody").Brief(404)
 		in.Call("PUT", fmt.Sprintf("/file/list?ids=%d", f.ID), `{"group_id":0}`, "owner").Brief(404)
-		for _, query := range []string{"", "?group_id=1", "?kind=document", "?public=1", "?public=0", "?keywordSearch=paper", `?filter={"kind":["document"],"public":["0","1"]}`} {
+		for _, query := range []string{"", "?group_id=1", "?kind=document", "?public=1",
+			"?public=0", "?keywordSearch=paper",
+			`?filter={"kind":["document"],"public":["0","1"]}`} {
 			in.Lists("/file/list"+query, "name", "owner")
 		}
 		in.OK("GET", "/file/group/1", "", "owner").Brief(200, `"file_count":0`)
@@ -35,7 +44,8 @@ func TestTrash(t *testing.T) {
 	in.OK("DELETE", url, "", "owner")
 	gone()
 	in.Lists("/file/trash?keywordSearch=PAPER", "name", "owner", "paper.txt")
-	in.OK("GET", "/file/trash", "", "owner").Brief(200, `"group_id":1`, `"public":0`, `"trashed_at":"20`)
+	in.OK("GET", "/file/trash", "", "owner").Brief(200, `"group_id":1`, `"public":0`,
+		`"trashed_at":"20`)
 	in.OK("PUT", trash, "", "owner").Brief(200, `"group_id":1`, `"public":0`)
 	in.Lists("/file/trash", "name", "owner")
 	in.Lists("/file/list?group_id=1", "name", "owner", "paper.txt")
@@ -69,24 +79,36 @@ func TestFile_Batch(t *testing.T) {
 	in.OK("DELETE", "/file/list?ids=5,6", "", "owner")
 	long := strings.TrimSuffix(strings.Repeat("1,", 1001), ",")
 	servertest.RunCases(t, in, []servertest.Case{
-		{"change one that is unknown", "PUT", "/file/list?ids=1,2,99", `{"group_id":1}`, "owner", 404, []string{"99"}, nil},
-		{"change one in the trash", "PUT", "/file/list?ids=1,5", `{"public":1}`, "owner", 404, nil, nil},
-		{"change into no group", "PUT", "/file/list?ids=1,2", `{"group_id":9}`, "owner", 422, []string{`"group_id":`}, nil},
-		{"change the name of all", "PUT", "/file/list?ids=1,2", `{"name":"x"}`, "owner", 400, []string{`"name":`}, nil},
+		{"change one that is unknown", "PUT", "/file/list?ids=1,2,99", `{"group_id":1}`, "owner",
+			404, []string{"99"}, nil},
+		{"change one in the trash", "PUT", "/file/list?ids=1,5", `{"public":1}`, "owner", 404, nil,
+			nil},
+		{"change into no group", "PUT", "/file/list?ids=1,2", `{"group_id":9}`, "owner", 422,
+			[]string{`"group_id":`}, nil},
+		{"change the name of all", "PUT", "/file/list?ids=1,2", `{"name":"x"}`, "owner", 400,
+			[]string{`"name":`}, nil},
 		{"change none", "PUT", "/file/list", `{"public":1}`, "owner", 400, []string{`"ids":`}, nil},
-		{"change the empty", "PUT", "/file/list?ids=", `{"public":1}`, "owner", 400, []string{`"ids":`}, nil},
-		{"change too many", "PUT", "/file/list?ids=" + long, `{"public":1}`, "owner", 400, []string{`"ids":`}, nil},
-		{"change with a wrong id", "PUT", "/file/list?ids=1,0", `{"public":1}`, "owner", 400, []string{`"ids":`}, nil},
-		{"delete one that is unknown", "DELETE", "/file/list?ids=1,2,99", "", "owner", 404, nil, nil},
+		{"change the empty", "PUT", "/file/list?ids=", `{"public":1}`, "owner", 400,
+			[]string{`"ids":`}, nil},
+		{"change too many", "PUT", "/file/list?ids=" + long, `{"public":1}`, "owner", 400,
+			[]string{`"ids":`}, nil},
+		{"change with a wrong id", "PUT", "/file/list?ids=1,0", `{"public":1}`, "owner", 400,
+			[]string{`"ids":`}, nil},
+		{"delete one that is unknown", "DELETE", "/file/list?ids=1,2,99", "", "owner", 404, nil,
+			nil},
 		{"delete one in the trash", "DELETE", "/file/list?ids=1,6", "", "owner", 404, nil, nil},
 		{"delete none", "DELETE", "/file/list", "", "owner", 400, []string{`"ids":`}, nil},
-		{"remove one that is unknown", "DELETE", "/file/trash?ids=5,99", "", "owner", 404, nil, nil},
-		{"remove one that is not in the trash", "DELETE", "/file/trash?ids=5,1", "", "owner", 404, nil, nil},
+		{"remove one that is unknown", "DELETE", "/file/trash?ids=5,99", "", "owner", 404, nil,
+			nil},
+		{"remove one that is not in the trash", "DELETE", "/file/trash?ids=5,1", "", "owner", 404,
+			nil, nil},
 		{"remove none", "DELETE", "/file/trash", "", "owner", 400, []string{`"ids":`}, nil},
 	})
 	var changed files.Files
 	in.OK("PUT", "/file/list?ids=2,1,2,1", `{"group_id":1,"public":1}`, "owner").Data(&changed)
-	if len(changed.Data) != 2 || changed.Data[0].ID != 2 || changed.Data[1].ID != 1 || changed.Data[0].GroupID != 1 || changed.Data[0].URL == changed.Data[1].URL || !bool(changed.Data[1].Public) {
+	if len(changed.Data) != 2 || changed.Data[0].ID != 2 || changed.Data[1].ID != 1 ||
+		changed.Data[0].GroupID != 1 || changed.Data[0].URL == changed.Data[1].URL ||
+		!bool(changed.Data[1].Public) {
 		t.Errorf("%+v", changed.Data)
 	}
 	in.OK("PUT", "/file/list?ids=1", `{}`, "owner").Brief(200, `"group_id":1`, `"public":1`)

@@ -58,7 +58,8 @@ func (v *visitor) signIn(path, as string) string {
 	return w.Header().Get("Location")
 }
 
-// callback does what the sign-in page at a URL does for a user, and returns the path to which it sends the browser.
+// callback does what the sign-in page at a URL does for a user, and returns the path to which it
+// sends the browser.
 func (v *visitor) callback(page, as string) string {
 	v.in.T.Helper()
 	to, err := url.Parse(page)
@@ -68,7 +69,12 @@ func (v *visitor) callback(page, as string) string {
 	}
 	q := to.Query()
 	var out forward.OpenForwardedOut
-	v.in.OK("POST", "/auth/forward", string(servertest.EncodeJSON(v.in.T, map[string]string{"origin": q.Get("origin"), "to": q.Get("to"), "state": q.Get("state")})), as).Data(&out)
+	v.in.OK("POST", "/auth/forward",
+		string(servertest.EncodeJSON(v.in.T, map[string]string{
+			"origin": q.Get("origin"),
+			"to":     q.Get("to"),
+			"state":  q.Get("state"),
+		})), as).Data(&out)
 	back, err := url.Parse(out.URL)
 	servertest.Must(v.in.T, err)
 	return back.RequestURI()
@@ -84,7 +90,8 @@ func TestForwardAuthentication(t *testing.T) {
 			t.Errorf("the browser ends at %s", to)
 		}
 		w := v.visit("/orders", "/auth/verify?need=system.info")
-		if w.Code != 204 || w.Header().Get("Remote-User") != "ada" || w.Header().Get("X-Reeve-User") != "2" || w.Header().Get("X-Reeve-Scope") != "all" {
+		if w.Code != 204 || w.Header().Get("Remote-User") != "ada" ||
+			w.Header().Get("X-Reeve-User") != "2" || w.Header().Get("X-Reeve-Scope") != "all" {
 			t.Errorf("%d %v", w.Code, w.Header())
 		}
 		if w := v.visit("/orders", "/auth/verify?need=system.setting.query"); w.Code != 403 {
@@ -115,7 +122,8 @@ func TestForwardToken_ValidNowhereElse(t *testing.T) {
 		t.Errorf("at another origin: %d", w.Code)
 	}
 	for _, credential := range []string{in.Tokens["ada"], in.Tokens["program"]} {
-		v := &visitor{in, servertest.AppOrigin, map[string]string{"__Host-reeve-forward": credential}}
+		v := &visitor{in, servertest.AppOrigin,
+			map[string]string{"__Host-reeve-forward": credential}}
 		if w := v.visit("/", "/auth/verify", "Authorization", "Bearer "+credential); w.Code != http.StatusFound {
 			t.Errorf("with another credential: %d", w.Code)
 		}
@@ -127,14 +135,19 @@ func TestForward_EndsWithSession(t *testing.T) {
 	in := servertest.Start(t)
 	u := in.Clerk("ada", "system.info")
 	for name, end := range map[string]func(){
-		"signed out":        func() { in.OK("POST", "/admin/logout", "", "ada") },
-		"disabled":          func() { in.OK("PUT", "/admin/list/2/status", `{"status":0}`, "owner") },
+		"signed out": func() { in.OK("POST", "/admin/logout", "", "ada") },
+		"disabled": func() {
+			in.OK("PUT", "/admin/list/2/status", `{"status":0}`, "owner")
+		},
 		"password required": func() { in.OK("PUT", "/admin/list/2/password", `{}`, "owner") },
 	} {
 		in.OK("PUT", "/admin/list/2", `{"status":1}`, "owner")
 		in.OK("PUT", "/admin/list/2/password", `{"password":"another good one"}`, "owner")
 		in.Update(func(tx *store.Tx) error {
-			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { u.MustChangePassword = false; return nil })
+			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error {
+				u.MustChangePassword = false
+				return nil
+			})
 			return err
 		})
 		in.Tokens["ada"] = in.SignIn(u.ID)
@@ -160,7 +173,11 @@ func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 	code := func(v *visitor, as string) string {
 		q := must1(t)(url.Parse(v.visit("/", "/auth/verify").Header().Get("Location"))).Query()
 		var out forward.OpenForwardedOut
-		in.OK("POST", "/auth/forward", string(servertest.EncodeJSON(t, map[string]string{"origin": v.origin, "state": q.Get("state")})), as).Data(&out)
+		in.OK("POST", "/auth/forward",
+			string(servertest.EncodeJSON(t, map[string]string{
+				"origin": v.origin,
+				"state":  q.Get("state"),
+			})), as).Data(&out)
 		return must1(t)(url.Parse(out.URL)).RequestURI()
 	}
 	mine := &visitor{in, servertest.AppOrigin, map[string]string{}}
@@ -168,7 +185,8 @@ func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 	theirs.visit("/", "/auth/verify")
 	uri := code(mine, "mallory")
 	begins := func(w *httptest.ResponseRecorder) bool {
-		return w.Code == http.StatusFound && strings.HasPrefix(w.Header().Get("Location"), "https://reeve.example.org/console/open?")
+		return w.Code == http.StatusFound &&
+			strings.HasPrefix(w.Header().Get("Location"), "https://reeve.example.org/console/open?")
 	}
 	if w := theirs.visit("", uri); !begins(w) || theirs.cookies["__Host-reeve-forward"] != "" { // signs the victim in as mallory
 		t.Errorf("in another browser: %d", w.Code)
@@ -177,7 +195,8 @@ func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 		t.Errorf("after it failed: %d", w.Code)
 	}
 	uri = code(mine, "mallory")
-	if w := mine.visit("", uri); w.Code != http.StatusFound || mine.cookies["__Host-reeve-forward"] == "" {
+	if w := mine.visit("", uri); w.Code != http.StatusFound ||
+		mine.cookies["__Host-reeve-forward"] == "" {
 		t.Errorf("%d", w.Code)
 	}
 	delete(mine.cookies, "__Host-reeve-forward")
@@ -186,7 +205,9 @@ func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 	}
 	elsewhere := &visitor{in, "http://localhost:3000", map[string]string{}}
 	elsewhere.visit("/", "/auth/verify")
-	if w := elsewhere.visit("", code(&visitor{in, servertest.AppOrigin, map[string]string{}}, "mallory")); !begins(w) || elsewhere.cookies["reeve-forward-3000"] != "" {
+	if w := elsewhere.visit("",
+		code(&visitor{in, servertest.AppOrigin, map[string]string{}}, "mallory")); !begins(w) ||
+		elsewhere.cookies["reeve-forward-3000"] != "" {
 		t.Errorf("at another origin: %d", w.Code)
 	}
 }
@@ -194,18 +215,23 @@ func TestForwardCode_BoundToUseOriginBrowser(t *testing.T) {
 func TestForward_ConfiguredOriginsOnly(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	for _, to := range []string{"//evil.example", "https://evil.example", "/\\evil.example", "\\/evil.example", "javascript:alert(1)", "/a\r\nSet-Cookie: x=y", "/\tx", ""} {
+	for _, to := range []string{"//evil.example", "https://evil.example", "/\\evil.example",
+		"\\/evil.example", "javascript:alert(1)", "/a\r\nSet-Cookie: x=y", "/\tx", ""} {
 		v := &visitor{in, servertest.AppOrigin, map[string]string{}}
 		if got := v.signIn(to, "owner"); got != "/" {
 			t.Errorf("%q leads to %q", to, got)
 		}
 	}
-	for _, origin := range []string{"https://evil.example", "https://app.example.org.evil.example", "http://app.example.org", "https://app.example.org:444"} {
+	for _, origin := range []string{"https://evil.example", "https://app.example.org.evil.example",
+		"http://app.example.org", "https://app.example.org:444"} {
 		v := &visitor{in, origin, map[string]string{}}
-		if w := v.visit("/", "/auth/verify"); w.Code != http.StatusForbidden || w.Header().Get("Location") != "" {
+		if w := v.visit("/", "/auth/verify"); w.Code != http.StatusForbidden ||
+			w.Header().Get("Location") != "" {
 			t.Errorf("%s: %d %v", origin, w.Code, w.Header())
 		}
-		in.Call("POST", "/auth/forward", `{"origin":"`+origin+`","state":"`+strings.Repeat("a", 64)+`"}`, "owner").Names(422, "origin")
+		in.Call("POST", "/auth/forward",
+			`{"origin":"`+origin+`","state":"`+strings.Repeat("a", 64)+`"}`, "owner").Names(422,
+			"origin")
 	}
 }
 
@@ -244,13 +270,15 @@ func TestForwardCode_RateLimit(t *testing.T) {
 	for range 10 {
 		in.OK("POST", "/auth/forward", body, "owner")
 	}
-	if a := in.Call("POST", "/auth/forward", body, "owner"); a.Code != 429 || a.Header.Get("Retry-After") == "" {
+	if a := in.Call("POST", "/auth/forward", body, "owner"); a.Code != 429 ||
+		a.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.Clerk("ada")
 	in.OK("POST", "/auth/forward", body, "ada") // others are not affected
 	for _, bad := range []string{
-		`{"origin":"` + servertest.AppOrigin + `","state":"` + strings.Repeat("a", 63) + `"}`, `{"origin":"` + servertest.AppOrigin + `"}`, `{"state":"` + strings.Repeat("a", 64) + `"}`,
+		`{"origin":"` + servertest.AppOrigin + `","state":"` + strings.Repeat("a", 63) + `"}`,
+		`{"origin":"` + servertest.AppOrigin + `"}`, `{"state":"` + strings.Repeat("a", 64) + `"}`,
 		`{"origin":"` + servertest.AppOrigin + `","state":"` + strings.Repeat("a", 64) + `","to":1}`, `{"origin":"` + servertest.AppOrigin + `","state":"` + strings.Repeat("a", 64) + `","to":"/` + strings.Repeat("a", 24100) + `"}`,
 	} {
 		in.Call("POST", "/auth/forward", bad, "ada").Brief(422)
@@ -264,7 +292,9 @@ func TestForward_JunkCookies(t *testing.T) {
 	v := &visitor{in, servertest.AppOrigin, map[string]string{}}
 	v.signIn("/", "owner")
 	good := v.cookies["__Host-reeve-forward"]
-	junk := []string{"", "x", good[:len(good)-1], good + "A", "rv_f_", "rv_f_" + strings.Repeat("A", 60), strings.ToLower(good), strings.Repeat("a", 4000), in.Tokens["owner"]}
+	junk := []string{"", "x", good[:len(good)-1], good + "A", "rv_f_",
+		"rv_f_" + strings.Repeat("A", 60), strings.ToLower(good), strings.Repeat("a", 4000),
+		in.Tokens["owner"]}
 	for i := len("rv_f_"); i < len(good); i += 3 {
 		other := byte('A')
 		if good[i] == other {
@@ -314,8 +344,11 @@ func TestForward_EmptyNeedIsRefused(t *testing.T) {
 	v := &visitor{in, servertest.AppOrigin, map[string]string{}}
 	v.signIn("/", "ada")
 	for query, want := range map[string]int{
-		"": 204, "?need=system.info": 204, "?need=system.info,": 204, "?need=system.info,%20admin.key.query": 403,
-		"?need=": 400, "?need=,": 400, "?need=%20": 400, "?needs=system.info": 400, "?Need=system.info": 400, "?need=system.info&need=system.info": 400,
+		"": 204, "?need=system.info": 204, "?need=system.info,": 204,
+		"?need=system.info,%20admin.key.query": 403,
+		"?need=":                               400, "?need=,": 400, "?need=%20": 400,
+		"?needs=system.info": 400,
+		"?Need=system.info":  400, "?need=system.info&need=system.info": 400,
 		"?page=2&q=a%20b&redirects=1": 204, "?page=2&need=admin.key.query": 403, // of the page, from Caddy
 	} {
 		if w := v.visit("/", "/auth/verify"+query); w.Code != want {
@@ -326,8 +359,13 @@ func TestForward_EmptyNeedIsRefused(t *testing.T) {
 
 func TestForward_ProgramsOnSameHost(t *testing.T) {
 	t.Parallel()
-	f := web.Forward{URL: "https://reeve.example.org:8443", Origins: []string{"https://shop.example.org", "https://Reeve.example.org", "http://reeve.example.org:3000", "https://example.org"}}
-	if got := forward.Exposed(&f); !slices.Equal(got, []string{"https://Reeve.example.org", "http://reeve.example.org:3000"}) {
+	f := web.Forward{
+		URL: "https://reeve.example.org:8443",
+		Origins: []string{"https://shop.example.org", "https://Reeve.example.org",
+			"http://reeve.example.org:3000", "https://example.org"},
+	}
+	if got := forward.Exposed(&f); !slices.Equal(got,
+		[]string{"https://Reeve.example.org", "http://reeve.example.org:3000"}) {
 		t.Errorf("%q", got)
 	}
 	if got := forward.Exposed((&web.Forward{})); len(got) != 0 {

@@ -45,7 +45,8 @@ func TestImportJob_BoundedSteps(t *testing.T) {
 	var out people.ImportOut
 	a.Brief(200)
 	a.Data(&out)
-	if out.Created != n || out.Job.State != store.JobDone || out.Job.Total != int64(n) || out.Job.EndedAt == 0 {
+	if out.Created != n || out.Job.State != store.JobDone || out.Job.Total != int64(n) ||
+		out.Job.EndedAt == 0 {
 		t.Errorf("%d created, %+v", out.Created, out.Job)
 	}
 	stats := in.DB.Stats()
@@ -55,7 +56,8 @@ func TestImportJob_BoundedSteps(t *testing.T) {
 	if got, least := int(stats.Commits-commits), n/jobs.JobStepRecords; got < least {
 		t.Errorf("%d commits, want at least %d", got, least)
 	}
-	if jobs := in.Jobs("owner"); len(jobs) != 1 || jobs[0].Username != "admin" || jobs[0].Done != int64(n) {
+	if jobs := in.Jobs("owner"); len(jobs) != 1 || jobs[0].Username != "admin" ||
+		jobs[0].Done != int64(n) {
 		t.Errorf("%+v", jobs)
 	}
 	in.View(func(tx *store.Tx) error {
@@ -84,10 +86,13 @@ func TestImportJob_CellBounds(t *testing.T) {
 	in := servertest.WithOffice(t, nil)
 	for name, c := range map[string]struct{ file, field string }{
 		"four million role names": {"username,roles\nnew," + strings.Repeat("a;", 4_000_000-1000) + "\n", "file"},
-		"a long cell":             {"username,nickname\nnew," + strings.Repeat("x", people.MaxCellBytes+1) + "\n", "file"},
-		"a long row":              {"username,nickname,roles\nnew," + strings.Repeat("x", people.MaxCellBytes) + "," + strings.Repeat("y", people.MaxCellBytes) + "\n", "file"},
+		"a long cell": {"username,nickname\nnew," + strings.Repeat("x",
+			people.MaxCellBytes+1) + "\n", "file"},
+		"a long row": {"username,nickname,roles\nnew," + strings.Repeat("x",
+			people.MaxCellBytes) + "," + strings.Repeat("y", people.MaxCellBytes) + "\n", "file"},
 	} {
-		if a := in.Upload("/admin/list-import?dry_run=1", c.file, "owner"); a.Code != 422 || !strings.Contains(a.Envelope().Errors[c.field], "line 2") || len(a.Body) > 2000 {
+		if a := in.Upload("/admin/list-import?dry_run=1", c.file, "owner"); a.Code != 422 ||
+			!strings.Contains(a.Envelope().Errors[c.field], "line 2") || len(a.Body) > 2000 {
 			t.Errorf("%s: %d %.300s", name, a.Code, a.Body)
 		}
 	}
@@ -105,7 +110,8 @@ func TestImportJob_DuplicateInFile(t *testing.T) {
 	t.Parallel()
 	in := servertest.WithOffice(t, nil)
 	_, failed, rows := in.Imported("username,email\nann,a@example.org\nANN,b@example.org\nbob,A@example.org\n")
-	if failed != 2 || rows[1].Errors["username"] != "is the same as on line 2" || rows[2].Errors["email"] != "is the same as on line 2" {
+	if failed != 2 || rows[1].Errors["username"] != "is the same as on line 2" ||
+		rows[2].Errors["email"] != "is the same as on line 2" {
 		t.Errorf("%+v", rows)
 	}
 }
@@ -130,11 +136,15 @@ func TestImportJob_FailureIsUndone(t *testing.T) {
 			in.OK("DELETE", fmt.Sprintf("/admin/role/%d", roleNamed(in, "Plain")), "", "owner")
 		}, "line 2 roles"},
 		"the permission is revoked": {func(in *servertest.Instance, clerk *store.User) {
-			in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", clerk.RoleIDs[0]), `{"rule_ids":[]}`, "owner")
+			in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", clerk.RoleIDs[0]), `{"rule_ids":[]}`,
+				"owner")
 		}, "admin.list.import"},
 		"the user is disabled": {func(in *servertest.Instance, clerk *store.User) {
 			in.Update(func(tx *store.Tx) error {
-				_, err := store.Users.Update(tx, clerk.ID, func(u *store.User) error { u.Status = false; return nil })
+				_, err := store.Users.Update(tx, clerk.ID, func(u *store.User) error {
+					u.Status = false
+					return nil
+				})
 				return err
 			})
 		}, ""},
@@ -157,7 +167,9 @@ func TestImportJob_FailureIsUndone(t *testing.T) {
 			r.Header.Set("Accept-Language", "zh")
 			var page struct{ Data []store.Job }
 			in.Send(r).Data(&page)
-			if j := page.Data[0]; !strings.ContainsFunc(j.Msg, func(r rune) bool { return unicode.Is(unicode.Han, r) }) || len(j.Reason) == 0 {
+			if j := page.Data[0]; !strings.ContainsFunc(j.Msg, func(r rune) bool {
+				return unicode.Is(unicode.Han, r)
+			}) || len(j.Reason) == 0 {
 				t.Errorf("in Chinese: %+v", j)
 			}
 			if largest := in.DB.Stats().Largest; largest > kv.MaxRecordsPerWrite {
@@ -216,8 +228,10 @@ func TestJob_ContinuedAfterCrash(t *testing.T) {
 				if taken {
 					want, state = users, store.JobFailed
 				}
-				if got, j := userCount(other), other.Jobs("owner")[0]; got != want || j.State != state {
-					t.Errorf("after commit %d of %d: %d users, want %d; %+v", i+1, len(images), got, want, j)
+				if got, j := userCount(other), other.Jobs("owner")[0]; got != want ||
+					j.State != state {
+					t.Errorf("after commit %d of %d: %d users, want %d; %+v", i+1, len(images),
+						got, want, j)
 				}
 				other.Close()
 			}
@@ -230,11 +244,18 @@ func TestJob_UnpreparedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Update(func(tx *store.Tx) error {
-		j := &store.Job{Kind: people.UserRealm.ImportJob, State: store.JobPreparing, UserID: 1, Username: "admin", Total: 200}
+		j := &store.Job{
+			Kind:     people.UserRealm.ImportJob,
+			State:    store.JobPreparing,
+			UserID:   1,
+			Username: "admin",
+			Total:    200,
+		}
 		if err := store.Jobs.Create(tx, j); err != nil {
 			return err
 		}
-		return store.JobSteps.Create(tx, &store.JobStep{JobID: j.ID, Input: []byte("[]"), Count: 100})
+		return store.JobSteps.Create(tx,
+			&store.JobStep{JobID: j.ID, Input: []byte("[]"), Count: 100})
 	})
 	for range 2 { // continuing it again changes nothing
 		continueJobs(in)
@@ -264,7 +285,11 @@ func TestJob_Limit(t *testing.T) {
 	add := func(n int, user store.ID) {
 		in.Update(func(tx *store.Tx) error {
 			for range n {
-				if err := store.Jobs.Create(tx, &store.Job{Kind: people.UserRealm.ImportJob, State: store.JobRunning, UserID: user}); err != nil {
+				if err := store.Jobs.Create(tx, &store.Job{
+					Kind:   people.UserRealm.ImportJob,
+					State:  store.JobRunning,
+					UserID: user,
+				}); err != nil {
 					return err
 				}
 			}
@@ -318,7 +343,12 @@ func TestJob_ContinuedEveryMinute(t *testing.T) {
 		go func() { in.Server.Jobs.Keep(ctx); close(ended) }()
 		time.Sleep(jobs.RetryJobs + time.Second)
 		in.Update(func(tx *store.Tx) error { // as an interruption would leave it
-			return store.Jobs.Create(tx, &store.Job{Kind: people.UserRealm.ImportJob, State: store.JobRunning, UserID: 1, Username: "admin"})
+			return store.Jobs.Create(tx, &store.Job{
+				Kind:     people.UserRealm.ImportJob,
+				State:    store.JobRunning,
+				UserID:   1,
+				Username: "admin",
+			})
 		})
 		time.Sleep(3 * jobs.RetryJobs)
 		if j := in.Jobs("owner")[0]; j.State != store.JobDone {

@@ -16,11 +16,14 @@ func TestLimit_SharedByClients(t *testing.T) {
 		shares []limit.Share
 		kind   errs.Kind // Internal for none
 	}{
-		{6, []limit.Share{a}, errs.Internal}, {1, []limit.Share{a}, errs.TooMany}, {5, []limit.Share{b}, errs.Busy}, {4, []limit.Share{b}, errs.Internal},
+		{6, []limit.Share{a}, errs.Internal}, {1, []limit.Share{a}, errs.TooMany},
+		{5, []limit.Share{b}, errs.Busy}, {4, []limit.Share{b}, errs.Internal},
 		{1, []limit.Share{b, a}, errs.TooMany}, {1, nil, errs.Busy},
 	} {
 		err := l.Acquire(step.n, step.shares...)
-		if step.kind == errs.Internal && err != nil || step.kind != errs.Internal && (!errs.Is(err, step.kind) || errs.Of(err).RetryAfter == 0) {
+		if step.kind == errs.Internal && err != nil ||
+			step.kind != errs.Internal &&
+				(!errs.Is(err, step.kind) || errs.Of(err).RetryAfter == 0) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}

@@ -45,13 +45,15 @@ func TestListener_CutsOffUnreadWrite(t *testing.T) {
 		go l.CutOff(t.Context())
 		start := time.Now()
 		_, err := conn.Write([]byte("x"))
-		if waited := time.Since(start); !errors.Is(err, os.ErrDeadlineExceeded) || waited < 2*time.Second || waited > 3*time.Second {
+		if waited := time.Since(start); !errors.Is(err, os.ErrDeadlineExceeded) ||
+			waited < 2*time.Second || waited > 3*time.Second {
 			t.Errorf("waited %s, %v", waited, err)
 		}
 	})
 }
 
-// TestListener_SlowReaderGoesOn checks that only a write that waits is cut off, not a long response.
+// TestListener_SlowReaderGoesOn checks that only a write that waits is cut off, not a long
+// response.
 func TestListener_SlowReaderGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, conn, client := dial(t)
@@ -90,13 +92,15 @@ func TestMaxConnections_LeaveDescriptors(t *testing.T) {
 	if !known {
 		t.Skip("this system does not tell how many descriptors there are")
 	}
-	if n, err := listen.MaxConnections(0); err != nil || n > max(listen.LeastConns, files-listen.ReservedFiles) || n > listen.MostConns {
+	if n, err := listen.MaxConnections(0); err != nil ||
+		n > max(listen.LeastConns, files-listen.ReservedFiles) || n > listen.MostConns {
 		t.Errorf("%d of %d, %v", n, files, err)
 	}
 	if n, err := listen.MaxConnections(20); err != nil || n != 20 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if _, err := listen.MaxConnections(files); err == nil || !strings.Contains(err.Error(), "server.max_connections") {
+	if _, err := listen.MaxConnections(files); err == nil ||
+		!strings.Contains(err.Error(), "server.max_connections") {
 		t.Errorf("got %v", err)
 	}
 }

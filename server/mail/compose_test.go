@@ -80,7 +80,9 @@ func checkAddress(t *testing.T, h mail.Header, name string, want mail.Address) {
 // TestRandomHeaders puts random texts of hostile pieces into headers.
 func TestRandomHeaders(t *testing.T) {
 	random := disktest.Random(t)
-	pieces := []string{"\r", "\n", "\r\n", " ", "\t", "\x00", ":", "Bcc: v@example.org", "=?", "?=", "utf-8?q?", "\"", "\\", "<", ">", ",", ";", "(", ")", "@", "ü", "中", "\u202e", "\xff", "a", "Ada"}
+	pieces := []string{"\r", "\n", "\r\n", " ", "\t", "\x00", ":", "Bcc: v@example.org", "=?",
+		"?=", "utf-8?q?", "\"", "\\", "<", ">", ",", ";", "(", ")", "@", "ü", "中", "\u202e",
+		"\xff", "a", "Ada"}
 	s := &Server{From: "reeve@example.org"}
 	for range disktest.Size(500, 2000, 50_000) {
 		var b strings.Builder
@@ -137,10 +139,16 @@ func checkMessage(t *testing.T, data string, m *Message) mail.Header {
 	}
 	at, err := h.Date()
 	must(t, err)
-	if since := time.Since(at); since < -time.Minute || since > time.Hour || !strings.HasSuffix(h.Get("Date"), "+0000") {
+	if since := time.Since(at); since < -time.Minute || since > time.Hour ||
+		!strings.HasSuffix(h.Get("Date"), "+0000") {
 		t.Errorf("Date: %s", h.Get("Date"))
 	}
-	for name, want := range map[string]string{"Message-Id": "<" + m.ID + ">", "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All", "Mime-Version": "1.0"} {
+	for name, want := range map[string]string{
+		"Message-Id":               "<" + m.ID + ">",
+		"Auto-Submitted":           "auto-generated",
+		"X-Auto-Response-Suppress": "All",
+		"Mime-Version":             "1.0",
+	} {
 		disktest.Equal(t, name, h.Get(name), want)
 	}
 	for _, name := range []string{"From", "To"} {
@@ -159,11 +167,13 @@ func checkParts(t *testing.T, h mail.Header, body io.Reader, m *Message) {
 	must(t, err)
 	disktest.Equal(t, "Content-Type", kind, "multipart/alternative")
 	parts := multipart.NewReader(body, parameters["boundary"])
-	for _, want := range []struct{ kind, text string }{{"text/plain; charset=UTF-8", m.Text}, {"text/html; charset=UTF-8", m.HTML}} {
+	for _, want := range []struct{ kind, text string }{{"text/plain; charset=UTF-8", m.Text},
+		{"text/html; charset=UTF-8", m.HTML}} {
 		part, err := parts.NextRawPart()
 		must(t, err)
 		disktest.Equal(t, "Content-Type", part.Header.Get("Content-Type"), want.kind)
-		disktest.Equal(t, "Content-Transfer-Encoding", part.Header.Get("Content-Transfer-Encoding"), "quoted-printable")
+		disktest.Equal(t, "Content-Transfer-Encoding",
+			part.Header.Get("Content-Transfer-Encoding"), "quoted-printable")
 		b, err := io.ReadAll(quotedprintable.NewReader(part))
 		must(t, err)
 		disktest.Equal(t, want.kind, strings.ReplaceAll(string(b), "\r\n", "\n"), want.text)

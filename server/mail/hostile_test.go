@@ -27,7 +27,8 @@ var shortLimits = limits{command: time.Second, accept: time.Second, quit: time.S
 type script []string
 
 // answers are those of a good server, each for the command before it.
-var answers = script{"220 mx.example.org", "250-mx.example.org\r\n250 AUTH LOGIN", "250 sender", "250 recipient", "354 go on", "250 queued"}
+var answers = script{"220 mx.example.org", "250-mx.example.org\r\n250 AUTH LOGIN", "250 sender",
+	"250 recipient", "354 go on", "250 queued"}
 
 // scripted starts a server that plays a script on every connection, reads one more line and
 // then gives the connection to end.
@@ -57,7 +58,12 @@ func scripted(t *testing.T, lines script, end func(net.Conn)) Server {
 		l.Close()
 		<-ended
 	})
-	return Server{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Security: NoTLS, From: "reeve@example.org"}
+	return Server{
+		Host:     "127.0.0.1",
+		Port:     l.Addr().(*net.TCPAddr).Port,
+		Security: NoTLS,
+		From:     "reeve@example.org",
+	}
 }
 
 // play runs a script. It returns after it has read the line that nothing answers.
@@ -119,7 +125,9 @@ var hostile = []struct {
 	{"silence", silence, "the server did not answer in time"},
 	{"a byte at a time", trickle, "the server did not answer in time"},
 	{"an end", func(net.Conn) {}, "the server closed the connection"},
-	{"garbage", func(conn net.Conn) { fmt.Fprintf(conn, "\x00\xff\x1b[2J garbage\r\n\r\n250\r\n") }, ""},
+	{"garbage", func(conn net.Conn) {
+		fmt.Fprintf(conn, "\x00\xff\x1b[2J garbage\r\n\r\n250\r\n")
+	}, ""},
 	{"an endless line", repeat("2500"), "the answer of the server is too long"},
 	{"an endless answer", repeat("250-x\r\n"), "the answer of the server is too long"},
 	{"an endless answer of empty lines", repeat("\r\n"), ""},
@@ -179,7 +187,12 @@ func scriptedGreeting(t *testing.T, end func(net.Conn)) Server {
 		l.Close()
 		<-ended
 	})
-	return Server{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Security: NoTLS, From: "reeve@example.org"}
+	return Server{
+		Host:     "127.0.0.1",
+		Port:     l.Addr().(*net.TCPAddr).Port,
+		Security: NoTLS,
+		From:     "reeve@example.org",
+	}
 }
 
 // TestHostileTLS covers everything that a server can do instead of a TLS handshake.
@@ -190,7 +203,8 @@ func TestHostileTLS(t *testing.T) {
 				t.Parallel()
 				s := scriptedGreeting(t, test.end)
 				if security == TLSRequired {
-					s = scripted(t, script{"220 mx", "250-mx\r\n250 STARTTLS", "220 go on"}, test.end)
+					s = scripted(t, script{"220 mx", "250-mx\r\n250 STARTTLS", "220 go on"},
+						test.end)
 				}
 				s.Security = security
 				_, err := dial(t.Context(), s, shortLimits)
@@ -205,18 +219,23 @@ func TestHostileTLS(t *testing.T) {
 // before the TLS handshake: nothing of it may count.
 func TestInjectionBeforeTLS(t *testing.T) {
 	certificate, roots := testCertificate(t)
-	s := scripted(t, script{"220 mx", "250-mx\r\n250-AUTH PLAIN\r\n250 STARTTLS"}, func(conn net.Conn) {
-		fmt.Fprint(conn, "220 go on\r\n250-mx\r\n250 AUTH LOGIN\r\n")
-		secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{certificate}})
-		if _, err := bufio.NewReader(secure).ReadString('\n'); err != nil {
-			return
-		}
-		fmt.Fprint(secure, "250 mx\r\n")
-		silence(secure)
-	})
+	s := scripted(t, script{"220 mx", "250-mx\r\n250-AUTH PLAIN\r\n250 STARTTLS"},
+		func(conn net.Conn) {
+			fmt.Fprint(conn, "220 go on\r\n250-mx\r\n250 AUTH LOGIN\r\n")
+			secure := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{certificate}})
+			if _, err := bufio.NewReader(secure).ReadString('\n'); err != nil {
+				return
+			}
+			fmt.Fprint(secure, "250 mx\r\n")
+			silence(secure)
+		})
 	s.Security, s.Roots, s.Username, s.Password = TLSRequired, roots, "reeve", secret
 	_, err := dial(t.Context(), s, shortLimits)
-	disktest.Equal(t, "fault", faultOf(t, err), Fault{Stage: StageAuth, Text: `the server offers neither AUTH PLAIN nor AUTH LOGIN: ""`, Down: true})
+	disktest.Equal(t, "fault", faultOf(t, err), Fault{
+		Stage: StageAuth,
+		Text:  `the server offers neither AUTH PLAIN nor AUTH LOGIN: ""`,
+		Down:  true,
+	})
 }
 
 // TestHostileAuthentication covers what a server can do during authentication.
@@ -227,13 +246,24 @@ func TestHostileAuthentication(t *testing.T) {
 		what, answer string
 		want         Fault
 	}{
-		{"endless challenges", "334 VXNlcm5hbWU6", Fault{Text: "unexpected server response: Username:"}},
-		{"challenges with the password", "334 " + encoded, Fault{Text: "unexpected server response: ***"}},
-		{"the password in the answer", "535 " + secret + " " + encoded + " " + plain, Fault{Status: 535, Text: "*** *** ***"}},
-		{"the password in pieces", "535 pass\x01word-can\u200bary-äöü", Fault{Status: 535, Text: "***"}},
+		{"endless challenges", "334 VXNlcm5hbWU6",
+			Fault{Text: "unexpected server response: Username:"}},
+		{"challenges with the password", "334 " + encoded,
+			Fault{Text: "unexpected server response: ***"}},
+		{"the password in the answer", "535 " + secret + " " + encoded + " " + plain, Fault{
+			Status: 535,
+			Text:   "*** *** ***",
+		}},
+		{"the password in pieces", "535 pass\x01word-can\u200bary-äöü", Fault{
+			Status: 535,
+			Text:   "***",
+		}},
 		{"no reason", "535 ", Fault{Status: 535, Text: "no reason given"}},
 		{"not base64", "334 %", Fault{Text: "illegal base64 data at input byte 0"}},
-		{"a long answer", "535 " + strings.Repeat("ü", 1000), Fault{Status: 535, Text: strings.Repeat("ü", 248) + "…"}},
+		{"a long answer", "535 " + strings.Repeat("ü", 1000), Fault{
+			Status: 535,
+			Text:   strings.Repeat("ü", 248) + "…",
+		}},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			t.Parallel()
@@ -260,7 +290,10 @@ func TestServer_StopsReading(t *testing.T) {
 	m := testMessage()
 	m.Text = strings.Repeat(strings.Repeat("x", 70)+"\n", 1<<18)
 	_, err = c.Send(t.Context(), m)
-	disktest.Equal(t, "fault", faultOf(t, err), Fault{Stage: StageData, Text: "the server did not answer in time"})
+	disktest.Equal(t, "fault", faultOf(t, err), Fault{
+		Stage: StageData,
+		Text:  "the server did not answer in time",
+	})
 }
 
 // TestCancel_EndsEverything cancels while a server is silent, with the limits of the program.
@@ -294,7 +327,12 @@ func TestSend_ResetFails(t *testing.T) {
 	defer c.Close()
 	for range 2 {
 		_, err = c.Send(t.Context(), testMessage())
-		disktest.Equal(t, "fault", faultOf(t, err), Fault{Stage: StageRecipient, Status: 550, Text: "5.1.1 unknown", Permanent: true})
+		disktest.Equal(t, "fault", faultOf(t, err), Fault{
+			Stage:     StageRecipient,
+			Status:    550,
+			Text:      "5.1.1 unknown",
+			Permanent: true,
+		})
 	}
 }
 
@@ -306,11 +344,19 @@ func TestGreylisting(t *testing.T) {
 			return nil
 		}
 		first = false
-		return &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "Greylisted, come back"}
+		return &smtp.SMTPError{
+			Code:         451,
+			EnhancedCode: smtp.EnhancedCode{4, 7, 1},
+			Message:      "Greylisted, come back",
+		}
 	}}
 	c := dialed(t, s.start(t, TLSRequired))
 	_, err := c.Send(t.Context(), testMessage())
-	disktest.Equal(t, "fault", faultOf(t, err), Fault{Stage: StageRecipient, Status: 451, Text: "4.7.1 Greylisted, come back"})
+	disktest.Equal(t, "fault", faultOf(t, err), Fault{
+		Stage:  StageRecipient,
+		Status: 451,
+		Text:   "4.7.1 Greylisted, come back",
+	})
 	_, err = c.Send(t.Context(), testMessage())
 	must(t, err)
 	got, _ := s.got()

@@ -16,7 +16,8 @@ import (
 // authentication.
 func TestSend(t *testing.T) {
 	for _, security := range []string{TLSRequired, TLSImplicit, NoTLS} {
-		for _, mechanisms := range [][]string{nil, {"PLAIN"}, {"LOGIN"}, {"CRAM-MD5", "LOGIN", "PLAIN"}} {
+		for _, mechanisms := range [][]string{nil, {"PLAIN"}, {"LOGIN"},
+			{"CRAM-MD5", "LOGIN", "PLAIN"}} {
 			t.Run(security+" "+strings.Join(mechanisms, " "), func(t *testing.T) {
 				s := &server{mechanisms: mechanisms}
 				c := dialed(t, s.start(t, security))
@@ -30,7 +31,8 @@ func TestSend(t *testing.T) {
 				if len(got) != 2 || connections != 1 {
 					t.Fatalf("%d messages over %d connections", len(got), connections)
 				}
-				disktest.Equal(t, "envelope", []string{got[0].from, got[0].to}, []string{"reeve@example.org", "ada@example.org"})
+				disktest.Equal(t, "envelope", []string{got[0].from, got[0].to},
+					[]string{"reeve@example.org", "ada@example.org"})
 				checkMessage(t, got[0].data, testMessage())
 				if !strings.Contains(s.sent(), "\r\nQUIT\r\n") {
 					t.Errorf("the connection was not ended with QUIT:\n%s", s.sent())
@@ -45,7 +47,8 @@ func TestHelloName(t *testing.T) {
 	dialed(t, s.start(t, NoTLS))
 	name, err := os.Hostname()
 	must(t, err)
-	if !strings.Contains(s.sent(), "EHLO "+name+"\r\n") && !strings.Contains(s.sent(), "EHLO localhost\r\n") {
+	if !strings.Contains(s.sent(), "EHLO "+name+"\r\n") &&
+		!strings.Contains(s.sent(), "EHLO localhost\r\n") {
 		t.Errorf("neither %s nor localhost:\n%s", name, s.sent())
 	}
 }
@@ -53,8 +56,13 @@ func TestHelloName(t *testing.T) {
 // rejection returns a function that rejects the address "bad@example.org" at a stage.
 func rejection(stage string, code int) func(string, string) error {
 	return func(at, address string) error {
-		if at == stage && (address == "bad@example.org" || stage != StageRecipient && stage != StageData) {
-			return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 7, 1}, Message: "not\tnow \xff\u202e" + secret}
+		if at == stage &&
+			(address == "bad@example.org" || stage != StageRecipient && stage != StageData) {
+			return &smtp.SMTPError{
+				Code:         code,
+				EnhancedCode: smtp.EnhancedCode{code / 100, 7, 1},
+				Message:      "not\tnow \xff\u202e" + secret,
+			}
 		}
 		return nil
 	}
@@ -74,10 +82,16 @@ func TestRejections(t *testing.T) {
 		{StageAuth, 535, Fault{Stage: StageAuth, Status: 535, Text: "5." + text, Down: true}},
 		{StageSender, 421, Fault{Stage: StageConnect, Status: 421, Text: "4." + text, Down: true}},
 		{StageSender, 451, Fault{Stage: StageSender, Status: 451, Text: "4." + text}},
-		{StageSender, 550, Fault{Stage: StageSender, Status: 550, Text: "5." + text, Permanent: true}},
+		{StageSender, 550,
+			Fault{Stage: StageSender, Status: 550, Text: "5." + text, Permanent: true}},
 		{StageRecipient, 421, Fault{Stage: StageRecipient, Status: 421, Text: "4." + text}},
 		{StageRecipient, 451, Fault{Stage: StageRecipient, Status: 451, Text: "4." + text}},
-		{StageRecipient, 550, Fault{Stage: StageRecipient, Status: 550, Text: "5." + text, Permanent: true}},
+		{StageRecipient, 550, Fault{
+			Stage:     StageRecipient,
+			Status:    550,
+			Text:      "5." + text,
+			Permanent: true,
+		}},
 		{StageData, 452, Fault{Stage: StageData, Status: 452, Text: "4." + text}},
 		{StageData, 554, Fault{Stage: StageData, Status: 554, Text: "5." + text, Permanent: true}},
 	} {
@@ -101,7 +115,8 @@ func TestRejections(t *testing.T) {
 				want = 2
 			}
 			if got, connections := s.got(); len(got) != 1 || connections != want {
-				t.Errorf("%d messages over %d connections, want 1 over %d", len(got), connections, want)
+				t.Errorf("%d messages over %d connections, want 1 over %d", len(got), connections,
+					want)
 			}
 		})
 	}
@@ -125,17 +140,51 @@ func TestUnusableServers(t *testing.T) {
 		server Server
 		want   Fault
 	}{
-		{"no STARTTLS", with(plain, func(s *Server) { s.Security = TLSRequired }), Fault{Stage: StageTLS, Text: "the server does not offer STARTTLS"}},
-		{"not TLS", with(plain, func(s *Server) { s.Security = TLSImplicit }), Fault{Stage: StageTLS, Text: "tls: first record does not look like a TLS handshake"}},
-		{"unknown security", with(plain, func(s *Server) { s.Security = "ssl\n" }), Fault{Stage: StageTLS, Text: `unknown security "ssl"`}},
-		{"no authentication", with(plain, func(s *Server) { s.Username, s.Password = "reeve", secret }), Fault{Stage: StageAuth, Text: `the server offers neither AUTH PLAIN nor AUTH LOGIN: ""`}},
-		{"clear text", with(plain, func(s *Server) { s.Host, s.Username, s.Password = "mail.invalid", "reeve", secret }), Fault{Stage: StageAuth, Text: "passwords are not sent in clear text; use TLS"}},
-		{"clear text, this machine by another name", with(plain, func(s *Server) { s.Host, s.Username, s.Password = "127.0.0.1.nip.invalid", "reeve", secret }), Fault{Stage: StageAuth, Text: "passwords are not sent in clear text; use TLS"}},
-		{"wrong password", with(signIn, func(s *Server) { s.Password = "canary" }), Fault{Stage: StageAuth, Status: 535, Text: "5.7.8 Authentication failed"}},
-		{"unknown authority", with(implicit, func(s *Server) { s.Roots = nil }), Fault{Stage: StageTLS, Text: "tls: failed to verify certificate: x509: certificate signed by unknown authority"}},
-		{"unknown authority after STARTTLS", with(signIn, func(s *Server) { s.Roots = nil }), Fault{Stage: StageTLS, Text: "tls: failed to verify certificate: x509: certificate signed by unknown authority"}},
-		{"TLS 1.1", old, Fault{Stage: StageTLS, Text: "remote error: tls: protocol version not supported"}},
-		{"wrong name", with(implicit, func(s *Server) { s.Host = "localhost" }), Fault{Stage: StageTLS, Text: "tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match localhost"}},
+		{"no STARTTLS", with(plain, func(s *Server) {
+			s.Security = TLSRequired
+		}), Fault{Stage: StageTLS, Text: "the server does not offer STARTTLS"}},
+		{"not TLS", with(plain, func(s *Server) {
+			s.Security = TLSImplicit
+		}), Fault{Stage: StageTLS, Text: "tls: first record does not look like a TLS handshake"}},
+		{"unknown security", with(plain, func(s *Server) {
+			s.Security = "ssl\n"
+		}), Fault{Stage: StageTLS, Text: `unknown security "ssl"`}},
+		{"no authentication", with(plain, func(s *Server) {
+			s.Username, s.Password = "reeve", secret
+		}),
+			Fault{Stage: StageAuth,
+				Text: `the server offers neither AUTH PLAIN nor AUTH LOGIN: ""`}},
+		{"clear text", with(plain, func(s *Server) {
+			s.Host, s.Username, s.Password = "mail.invalid", "reeve", secret
+		}), Fault{Stage: StageAuth, Text: "passwords are not sent in clear text; use TLS"}},
+		{"clear text, this machine by another name", with(plain, func(s *Server) {
+			s.Host, s.Username, s.Password = "127.0.0.1.nip.invalid", "reeve", secret
+		}), Fault{Stage: StageAuth, Text: "passwords are not sent in clear text; use TLS"}},
+		{"wrong password", with(signIn, func(s *Server) {
+			s.Password = "canary"
+		}), Fault{Stage: StageAuth, Status: 535, Text: "5.7.8 Authentication failed"}},
+		{"unknown authority", with(implicit, func(s *Server) {
+			s.Roots = nil
+		}), Fault{
+			Stage: StageTLS,
+			Text:  "tls: failed to verify certificate: x509: certificate signed by unknown authority",
+		}},
+		{"unknown authority after STARTTLS", with(signIn, func(s *Server) {
+			s.Roots = nil
+		}), Fault{
+			Stage: StageTLS,
+			Text:  "tls: failed to verify certificate: x509: certificate signed by unknown authority",
+		}},
+		{"TLS 1.1", old, Fault{
+			Stage: StageTLS,
+			Text:  "remote error: tls: protocol version not supported",
+		}},
+		{"wrong name", with(implicit, func(s *Server) {
+			s.Host = "localhost"
+		}), Fault{
+			Stage: StageTLS,
+			Text:  "tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match localhost",
+		}},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			test.want.Down = true
@@ -156,7 +205,11 @@ func TestSend_Reconnects(t *testing.T) {
 	}
 	must(t, c.Close())
 	_, err = c.Send(t.Context(), testMessage())
-	disktest.Equal(t, "fault after Close", faultOf(t, err), Fault{Stage: StageConnect, Text: "the client is closed", Down: true})
+	disktest.Equal(t, "fault after Close", faultOf(t, err), Fault{
+		Stage: StageConnect,
+		Text:  "the client is closed",
+		Down:  true,
+	})
 }
 
 func TestCanceledContext(t *testing.T) {
@@ -182,13 +235,31 @@ func TestUnusableMessages(t *testing.T) {
 		change func(*Server, *Message)
 		want   Fault
 	}{
-		{"recipient", func(_ *Server, m *Message) { m.To = "a@example.org>\r\nRCPT TO:<b@example.org" }, Fault{Stage: StageRecipient, Text: "the address of the recipient is not an email address"}},
-		{"sender", func(s *Server, _ *Message) { s.From = "Reeve <reeve@example.org>" }, Fault{Stage: StageSender, Text: "the address of the sender is not an email address"}},
-		{"replies", func(s *Server, _ *Message) { s.ReplyTo = "a@example.org,b@example.org" }, Fault{Stage: StageSender, Text: "the address for replies is not an email address"}},
-		{"Message-ID", func(_ *Server, m *Message) { m.ID = "a@b>\r\nBcc: <c@d" }, Fault{Stage: StageData, Text: "the Message-ID is not valid"}},
-		{"no Message-ID", func(_ *Server, m *Message) { m.ID = "" }, Fault{Stage: StageData, Text: "the Message-ID is not valid"}},
-		{"non-ASCII recipient", func(_ *Server, m *Message) { m.To = "ada@bücher.example" }, Fault{Stage: StageRecipient, Text: noUTF8}},
-		{"non-ASCII sender", func(s *Server, _ *Message) { s.From = "grüße@example.org" }, Fault{Stage: StageSender, Text: noUTF8}},
+		{"recipient", func(_ *Server, m *Message) {
+			m.To = "a@example.org>\r\nRCPT TO:<b@example.org"
+		},
+			Fault{
+				Stage: StageRecipient,
+				Text:  "the address of the recipient is not an email address",
+			}},
+		{"sender", func(s *Server, _ *Message) {
+			s.From = "Reeve <reeve@example.org>"
+		}, Fault{Stage: StageSender, Text: "the address of the sender is not an email address"}},
+		{"replies", func(s *Server, _ *Message) {
+			s.ReplyTo = "a@example.org,b@example.org"
+		}, Fault{Stage: StageSender, Text: "the address for replies is not an email address"}},
+		{"Message-ID", func(_ *Server, m *Message) {
+			m.ID = "a@b>\r\nBcc: <c@d"
+		}, Fault{Stage: StageData, Text: "the Message-ID is not valid"}},
+		{"no Message-ID", func(_ *Server, m *Message) {
+			m.ID = ""
+		}, Fault{Stage: StageData, Text: "the Message-ID is not valid"}},
+		{"non-ASCII recipient", func(_ *Server, m *Message) {
+			m.To = "ada@bücher.example"
+		}, Fault{Stage: StageRecipient, Text: noUTF8}},
+		{"non-ASCII sender", func(s *Server, _ *Message) {
+			s.From = "grüße@example.org"
+		}, Fault{Stage: StageSender, Text: noUTF8}},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			from, m := usable, testMessage()
@@ -207,7 +278,9 @@ func TestUnusableMessages(t *testing.T) {
 func TestNonASCIIAddresses(t *testing.T) {
 	s := &server{options: func(s *smtp.Server) { s.EnableSMTPUTF8 = true }}
 	c := dialed(t, s.start(t, NoTLS))
-	want := []received{{"reeve@example.org", "用户@例子.测试", true, ""}, {"reeve@example.org", "ada@bücher.example", true, ""}, {"reeve@example.org", "ada@example.org", false, ""}}
+	want := []received{{"reeve@example.org", "用户@例子.测试", true, ""},
+		{"reeve@example.org", "ada@bücher.example", true, ""},
+		{"reeve@example.org", "ada@example.org", false, ""}}
 	for _, w := range want {
 		m := testMessage()
 		m.To = w.to

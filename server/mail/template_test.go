@@ -79,13 +79,24 @@ func TestOptionalData(t *testing.T) {
 	parsed := templates(t)
 	for _, name := range parsed.Names() {
 		for _, language := range languages {
-			subject, text, html, err := parsed.Render(name, language, Data{Site: "运营后台", Username: "ada", Link: testData.Link, Email: "ada@example.com"})
+			subject, text, html, err := parsed.Render(name, language, Data{
+				Site:     "运营后台",
+				Username: "ada",
+				Link:     testData.Link,
+				Email:    "ada@example.com",
+			})
 			must(t, err)
-			for what, content := range map[string]string{"subject": subject, "text": text, "HTML": html} {
+			for what, content := range map[string]string{
+				"subject": subject,
+				"text":    text,
+				"HTML":    html,
+			} {
 				// What is left out leaves no gap, and no stray punctuation.
-				for _, trace := range []string{"  ", " ,", " .", " ，", "，，", "。。", "0001", "{", "}", "[", "]", "|"} {
+				for _, trace := range []string{"  ", " ,", " .", " ，", "，，", "。。", "0001", "{",
+					"}", "[", "]", "|"} {
 					if what != "HTML" && strings.Contains(content, trace) {
-						t.Errorf("%s.%s: the %s contains %q:\n%s", name, language, what, trace, content)
+						t.Errorf("%s.%s: the %s contains %q:\n%s", name, language, what, trace,
+							content)
 					}
 				}
 			}
@@ -104,19 +115,24 @@ func TestHostileNames(t *testing.T) {
 	_, wantText, wantHTML, err := parsed.Render("invitation", "en", d)
 	must(t, err)
 	links := append([]string{
-		"https://evil.example/x", "evil.example", "www.evil.example", "Ada evil.example/login", "evil\u200b.example", "evil．example", "a@evil.example",
-		"HTTP://EVIL", "javascript://%0aalert(1)", "x\r\nhttps://evil.example", "xn--evil.example", "//evil.example", "[click](https://evil.example)",
+		"https://evil.example/x", "evil.example", "www.evil.example", "Ada evil.example/login",
+		"evil\u200b.example", "evil．example", "a@evil.example",
+		"HTTP://EVIL", "javascript://%0aalert(1)", "x\r\nhttps://evil.example", "xn--evil.example",
+		"//evil.example", "[click](https://evil.example)",
 	}, hostileTexts...)
 	for _, name := range links {
 		d.Name, d.By = name, name
 		_, text, html, err := parsed.Render("invitation", "en", d)
 		must(t, err)
-		if strings.Contains(strings.ToLower(text+html), "evil") || strings.ContainsAny(text, "\r\x00\u202e\u2028") || len(text) > len(wantText)+3*4*maxName {
+		if strings.Contains(strings.ToLower(text+html), "evil") ||
+			strings.ContainsAny(text, "\r\x00\u202e\u2028") ||
+			len(text) > len(wantText)+3*4*maxName {
 			t.Errorf("%.100q is in the message:\n%s", name, text)
 		}
 		for _, part := range []string{"<", "<a ", "<p ", "<br>", "href="} {
 			if strings.Count(html, part) != strings.Count(wantHTML, part) {
-				t.Errorf("%.100q: %d times %s in the HTML, want %d", name, strings.Count(html, part), part, strings.Count(wantHTML, part))
+				t.Errorf("%.100q: %d times %s in the HTML, want %d", name,
+					strings.Count(html, part), part, strings.Count(wantHTML, part))
 			}
 		}
 		if strings.Count(text, "\n") != strings.Count(wantText, "\n") {
@@ -155,10 +171,14 @@ func TestRenderErrors(t *testing.T) {
 		{"", "", testData.Link, `no message "" in the language ""`},
 		{"invitation", "en", "", "invitation.en: the link is not an absolute URL"},
 		{"invitation", "zh", "/reset", "invitation.zh: the link is not an absolute URL"},
-		{"invitation", "en", "javascript:alert(1)", "invitation.en: the link is not an absolute URL"},
-		{"invitation", "en", "https://example.org/\r\n\r\nx", "invitation.en: the link is not an absolute URL"},
-		{"invitation", "en", "https://example.org/ x", "invitation.en: the link is not an absolute URL"},
-		{"invitation", "en", `https://example.org/"><script>`, "invitation.en: the link is not an absolute URL"},
+		{"invitation", "en", "javascript:alert(1)",
+			"invitation.en: the link is not an absolute URL"},
+		{"invitation", "en", "https://example.org/\r\n\r\nx",
+			"invitation.en: the link is not an absolute URL"},
+		{"invitation", "en", "https://example.org/ x",
+			"invitation.en: the link is not an absolute URL"},
+		{"invitation", "en", `https://example.org/"><script>`,
+			"invitation.en: the link is not an absolute URL"},
 		{"test", "en", "", ""},
 		{"email_changed", "zh", "nothing", ""},
 		{"invitation", "en", "http://[::1]:8080/#a", ""},
@@ -181,38 +201,59 @@ func TestTemplateMistakes(t *testing.T) {
 		{"test.en.txt", "", "test.en.txt:1: must be a line Subject: …"},
 		{"test.en.txt", "Hello\n\nHello\n", "test.en.txt:1: must be a line Subject: …"},
 		{"test.en.txt", "Subject: \n\nHello\n", "test.en.txt:1: must be a line Subject: …"},
-		{"test.en.txt", "Subject: Hello\n", "test.en.txt:2: must be an empty line; a line Button: is only for a text with a line {link}"},
-		{"test.en.txt", "Subject: Hello\nHello\n", "test.en.txt:2: must be an empty line; a line Button: is only for a text with a line {link}"},
-		{"test.en.txt", "Subject: Hello\nButton: Go\n\nHello\n", "test.en.txt:2: must be an empty line; a line Button: is only for a text with a line {link}"},
+		{"test.en.txt", "Subject: Hello\n",
+			"test.en.txt:2: must be an empty line; a line Button: is only for a text with a line {link}"},
+		{"test.en.txt", "Subject: Hello\nHello\n",
+			"test.en.txt:2: must be an empty line; a line Button: is only for a text with a line {link}"},
+		{"test.en.txt", "Subject: Hello\nButton: Go\n\nHello\n",
+			"test.en.txt:2: must be an empty line; a line Button: is only for a text with a line {link}"},
 		{"test.en.txt", "Subject: Hello\n\n\n", "test.en.txt:3: no text"},
-		{"test.en.txt", "Subject: Hello\n\nHello\n\n{link}\n", "test.en.txt:2: must be a line Button: …"},
-		{"test.en.txt", "Subject: Hello\nButton: \n\nHello\n\n{link} \r\n", "test.en.txt:2: must be a line Button: …"},
-		{"test.en.txt", "Subject: Hello\nButton: Go\nTo: x\n\nHello\n\n{link}\n", "test.en.txt:3: must be an empty line; a line Button: is only for a text with a line {link}"},
-		{"test.en.txt", "Subject: Hello\n\nHello\n\n {link}\n", "test.en.txt:5: {link} must be a paragraph of its own"},
-		{"test.en.txt", "Subject: Hello\nButton: Go\n\nHello\n{link}\n", "test.en.txt:5: {link} must be a paragraph of its own"},
-		{"test.en.txt", "Subject: Hello\nButton: Go\n\n{link}\nHello\n", "test.en.txt:4: {link} must be a paragraph of its own"},
-		{"test.en.txt", "Subject: Hello {link}\n\nHello\n", "test.en.txt:1: {link} must be a paragraph of its own"},
-		{"test.en.txt", "Subject: Hello\n\n[{by}|{link}]\n", "test.en.txt:3: {link} must be a paragraph of its own"},
+		{"test.en.txt", "Subject: Hello\n\nHello\n\n{link}\n",
+			"test.en.txt:2: must be a line Button: …"},
+		{"test.en.txt", "Subject: Hello\nButton: \n\nHello\n\n{link} \r\n",
+			"test.en.txt:2: must be a line Button: …"},
+		{"test.en.txt", "Subject: Hello\nButton: Go\nTo: x\n\nHello\n\n{link}\n",
+			"test.en.txt:3: must be an empty line; a line Button: is only for a text with a line {link}"},
+		{"test.en.txt", "Subject: Hello\n\nHello\n\n {link}\n",
+			"test.en.txt:5: {link} must be a paragraph of its own"},
+		{"test.en.txt", "Subject: Hello\nButton: Go\n\nHello\n{link}\n",
+			"test.en.txt:5: {link} must be a paragraph of its own"},
+		{"test.en.txt", "Subject: Hello\nButton: Go\n\n{link}\nHello\n",
+			"test.en.txt:4: {link} must be a paragraph of its own"},
+		{"test.en.txt", "Subject: Hello {link}\n\nHello\n",
+			"test.en.txt:1: {link} must be a paragraph of its own"},
+		{"test.en.txt", "Subject: Hello\n\n[{by}|{link}]\n",
+			"test.en.txt:3: {link} must be a paragraph of its own"},
 		{"test.zh.txt", "Subject: {site\n\nHello\n", "test.zh.txt:1: misplaced {"},
 		{"test.zh.txt", "Subject: Hello\n\nHello\nsite}\n", "test.zh.txt:4: misplaced }"},
 		{"test.zh.txt", "Subject: Hello\n\n{{.Site}}\n", "test.zh.txt:3: misplaced {"},
-		{"test.zh.txt", "Subject: Hello\n\n\n\nHello {password}\n", "test.zh.txt:5: unknown placeholder {password}"},
-		{"test.zh.txt", "Subject: Hello {Site}\n\nHello\n", "test.zh.txt:1: unknown placeholder {Site}"},
-		{"test.zh.txt", "Subject: Hello\n\n[{contact}|{password}]\n", "test.zh.txt:3: unknown placeholder {password}"},
-		{"test.zh.txt", "Subject: Hello\n\nHello {name}!\n", `test.zh.txt:3: "Hello {name}!" has a value that may be empty; put it into square brackets`},
-		{"test.zh.txt", "Subject: Hello\n\n[Hello]\n", "test.zh.txt:3: [Hello] has no value that may be empty"},
+		{"test.zh.txt", "Subject: Hello\n\n\n\nHello {password}\n",
+			"test.zh.txt:5: unknown placeholder {password}"},
+		{"test.zh.txt", "Subject: Hello {Site}\n\nHello\n",
+			"test.zh.txt:1: unknown placeholder {Site}"},
+		{"test.zh.txt", "Subject: Hello\n\n[{contact}|{password}]\n",
+			"test.zh.txt:3: unknown placeholder {password}"},
+		{"test.zh.txt", "Subject: Hello\n\nHello {name}!\n",
+			`test.zh.txt:3: "Hello {name}!" has a value that may be empty; put it into square brackets`},
+		{"test.zh.txt", "Subject: Hello\n\n[Hello]\n",
+			"test.zh.txt:3: [Hello] has no value that may be empty"},
 		{"test.zh.txt", "Subject: Hello\n\n[{name}\n", "test.zh.txt:3: [ without ]"},
 		{"test.zh.txt", "Subject: Hello\n\n[{name}]]\n", "test.zh.txt:3: misplaced ]"},
 		{"test.zh.txt", "Subject: Hello\n\n[{name}[{by}]]\n", "test.zh.txt:3: misplaced ["},
 		{"footer.zh.txt", "", "footer.zh.txt:1: no text"},
 		{"footer.zh.txt", "{password}\n", "footer.zh.txt:1: unknown placeholder {password}"},
-		{"footer.zh.txt", "{site}\n\n{username}\n", "footer.zh.txt:3: must be one paragraph without a link"},
+		{"footer.zh.txt", "{site}\n\n{username}\n",
+			"footer.zh.txt:3: must be one paragraph without a link"},
 		{"footer.zh.txt", "{link}\n", "footer.zh.txt:1: must be one paragraph without a link"},
-		{"layout.html", "<!-- text -->\n{password}", "layout.html:2: unknown placeholder {password}"},
-		{"layout.html", strings.Replace(layout, "{site}", "{text}", 1), "layout.html:1: unknown placeholder {text}"},
-		{"layout.html", strings.Replace(layout, "{text}", "{link}", 1), "layout.html:3: unknown placeholder {link}"},
+		{"layout.html", "<!-- text -->\n{password}",
+			"layout.html:2: unknown placeholder {password}"},
+		{"layout.html", strings.Replace(layout, "{site}", "{text}", 1),
+			"layout.html:1: unknown placeholder {text}"},
+		{"layout.html", strings.Replace(layout, "{text}", "{link}", 1),
+			"layout.html:3: unknown placeholder {link}"},
 		{"layout.html", "<p>{site}</p>\n", "layout.html:1: no line <!-- text --> before the end"},
-		{"layout.html", strings.Replace(layout, "foot", "text", 1), "layout.html:7: no line <!-- foot --> before the end"},
+		{"layout.html", strings.Replace(layout, "foot", "text", 1),
+			"layout.html:7: no line <!-- foot --> before the end"},
 	} {
 		files := copied(t)
 		files[test.file] = &fstest.MapFile{Data: []byte(test.content)}
@@ -229,14 +270,15 @@ func TestTemplateMistakes(t *testing.T) {
 // copied returns a copy of the files, which can be changed.
 func copied(t *testing.T) fstest.MapFS {
 	files := fstest.MapFS{}
-	must(t, fs.WalkDir(templateFiles(t), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+	must(t,
+		fs.WalkDir(templateFiles(t), ".", func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			b, err := fs.ReadFile(templateFiles(t), path)
+			files[path] = &fstest.MapFile{Data: b}
 			return err
-		}
-		b, err := fs.ReadFile(templateFiles(t), path)
-		files[path] = &fstest.MapFile{Data: b}
-		return err
-	}))
+		}))
 	return files
 }
 
@@ -255,9 +297,11 @@ func TestOptionalParts(t *testing.T) {
 		{Data{Site: "S", Username: "u"}, []string{
 			"To u", "nobody a|b\n\nS\n", "p { x }\n<p>nobody a|b</p>\n<p title=\"To u\">S</p>\n"}},
 		{Data{Username: "u", By: "B"}, []string{ // only a value that may be empty decides
-			"To u from B at", "B a|b\n\n\n", "p { x }\n<p>B a|b</p>\n<p title=\"To u from B at\"></p>\n"}},
+			"To u from B at", "B a|b\n\n\n",
+			"p { x }\n<p>B a|b</p>\n<p title=\"To u from B at\"></p>\n"}},
 		{Data{Site: "S", Username: "u", By: "B"}, []string{
-			"To u from B at S", "B a|b\n\nS\n", "p { x }\n<p>B a|b</p>\n<p title=\"To u from B at S\">S</p>\n"}},
+			"To u from B at S", "B a|b\n\nS\n",
+			"p { x }\n<p>B a|b</p>\n<p title=\"To u from B at S\">S</p>\n"}},
 		{Data{
 			Site:     "S",
 			Username: "u",
@@ -281,7 +325,8 @@ func TestOptionalParts(t *testing.T) {
 func TestTemplate_ValuesAreNotParsed(t *testing.T) {
 	parsed := templates(t)
 	const link = "https://example.org/#a&b;[]"
-	for _, value := range []string{"{username}", "[{name}|x]", "[", "]", "|", "{", "<!-- link -->", "</title><script>alert(1)</script>", `" onload="alert(1)`, "' x='", "&lt;", "&#60;b>"} {
+	for _, value := range []string{"{username}", "[{name}|x]", "[", "]", "|", "{", "<!-- link -->",
+		"</title><script>alert(1)</script>", `" onload="alert(1)`, "' x='", "&lt;", "&#60;b>"} {
 		d := Data{
 			Site:     value,
 			Name:     value,
@@ -314,9 +359,11 @@ func TestTemplate_ValuesAreNotParsed(t *testing.T) {
 				t.Errorf("%s: %s is %d times in the HTML:\n%s", name, escaped, n, page)
 			}
 			for _, c := range `<>"'` {
-				disktest.Equal(t, name+": number of "+string(c)+" with "+value, strings.Count(page, string(c)), strings.Count(want, string(c)))
+				disktest.Equal(t, name+": number of "+string(c)+" with "+value,
+					strings.Count(page, string(c)), strings.Count(want, string(c)))
 			}
-			if strings.Contains(page, `href="`+link) || strings.Count(page, `href="https://example.org/#a&amp;b;[]"`) != strings.Count(want, "href=") {
+			if strings.Contains(page, `href="`+link) ||
+				strings.Count(page, `href="https://example.org/#a&amp;b;[]"`) != strings.Count(want, "href=") {
 				t.Errorf("%s: the link is not escaped:\n%s", name, page)
 			}
 		}

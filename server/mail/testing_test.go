@@ -86,7 +86,13 @@ func (s *server) start(t *testing.T, security string) Server {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	l = counted{l, s}
-	to := Server{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Security: security, From: "reeve@example.org", Name: "Reeve"}
+	to := Server{
+		Host:     "127.0.0.1",
+		Port:     l.Addr().(*net.TCPAddr).Port,
+		Security: security,
+		From:     "reeve@example.org",
+		Name:     "Reeve",
+	}
 	certificate, roots := testCertificate(t)
 	backend := smtp.NewServer(s)
 	backend.ErrorLog = log.New(io.Discard, "", 0)
@@ -175,7 +181,9 @@ func (s *session) Auth(mechanism string) (sasl.Server, error) {
 		return nil
 	}
 	if mechanism == sasl.Plain {
-		return sasl.NewPlainServer(func(_, username, password string) error { return check(username, password) }), nil
+		return sasl.NewPlainServer(func(_, username, password string) error {
+			return check(username, password)
+		}), nil
 	}
 	return &login{check: check}, nil
 }
@@ -280,7 +288,9 @@ func faultOf(t *testing.T, err error) Fault {
 	if !errors.As(err, &f) {
 		t.Fatalf("got %v, want a Fault", err)
 	}
-	if strings.Contains(f.Error(), "canary") || len(f.Text) > maxText || f.Text != oneLine(f.Text) || f.Text == "" {
+	if strings.Contains(f.Error(), "canary") || len(f.Text) > maxText ||
+		f.Text != oneLine(f.Text) ||
+		f.Text == "" {
 		t.Errorf("the text has %d bytes: %q", len(f.Text), f.Text)
 	}
 	return *f

@@ -20,13 +20,15 @@ func TestEmailChange_EndedByNewPassword(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(in *servertest.Instance, id store.ID){
 		"the user changes the password": func(in *servertest.Instance, _ store.ID) {
-			in.OK("PUT", "/admin/password", `{"old_password":"`+servertest.OwnerPassword+`","new_password":"another password"}`, "victim")
+			in.OK("PUT", "/admin/password",
+				`{"old_password":"`+servertest.OwnerPassword+`","new_password":"another password"}`, "victim")
 		},
 		"an administrator resets it": func(in *servertest.Instance, id store.ID) {
 			in.OK("PUT", fmt.Sprintf("/admin/list/%d/password", id), `{}`, "owner")
 		},
 		"an administrator changes the address": func(in *servertest.Instance, id store.ID) {
-			in.OK("PUT", fmt.Sprintf("/admin/list/%d", id), `{"email":"right@example.org"}`, "owner")
+			in.OK("PUT", fmt.Sprintf("/admin/list/%d", id), `{"email":"right@example.org"}`,
+				"owner")
 		},
 		"the user changes the address": func(in *servertest.Instance, _ store.ID) {
 			in.OK("PUT", "/admin/info", `{"email":"right@example.org"}`, "victim")
@@ -41,7 +43,8 @@ func TestEmailChange_EndedByNewPassword(t *testing.T) {
 			in.OK("POST", "/admin/email", `{}`, "victim")
 			in.OK("POST", "/admin/email", `{"email":"evil@example.net"}`, "victim")
 			in.SendMails()
-			own, evil := box.Last(t, "victim@example.org").Token(t), box.Last(t, "evil@example.net").Token(t)
+			own, evil := box.Last(t, "victim@example.org").Token(t), box.Last(t,
+				"evil@example.net").Token(t)
 			end(in, id)
 			for _, token := range []string{own, evil} {
 				in.Call("POST", "/admin/verify", `{"token":"`+token+`"}`, "nobody").Brief(404)
@@ -58,9 +61,11 @@ func TestEmailChange_EndedByNewPassword(t *testing.T) {
 func TestEmailChange_NeedsPasswordPermission(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.Clerk("editor", "admin.list.query", "admin.list.update", "user.list.query", "user.list.update")
+	in.Clerk("editor", "admin.list.query", "admin.list.update", "user.list.query",
+		"user.list.update")
 	in.Clerk("inviter", "admin.list.query", "admin.list.update", "admin.invite.create")
-	in.Clerk("resetter", "admin.list.query", "admin.list.update", "admin.list.password", "user.list.update", "user.list.password")
+	in.Clerk("resetter", "admin.list.query", "admin.list.update", "admin.list.password",
+		"user.list.update", "user.list.password")
 	in.Tokens["key"] = in.KeyOf(in.Person("editor"), servertest.ServiceKey)
 	user := fmt.Sprintf("/admin/list/%d", in.Member("ann", 0))
 	invited := fmt.Sprintf("/admin/list/%d", in.Guest("ben", "ben@example.org"))
@@ -73,11 +78,13 @@ func TestEmailChange_NeedsPasswordPermission(t *testing.T) {
 	}
 	in.Call("PUT", invited, `{"email":"mine@example.org"}`, "editor").Brief(403)
 	in.OK("PUT", invited, `{"email":"mine@example.org"}`, "inviter")
-	in.Call("PUT", "/user/list/1", `{"email":"mine@example.net"}`, "editor").Brief(403, "user.list.password")
+	in.Call("PUT", "/user/list/1", `{"email":"mine@example.net"}`, "editor").Brief(403,
+		"user.list.password")
 	in.OK("PUT", "/user/list/1", `{"email":"customer@example.net"}`, "resetter")
 	in.OK("PUT", user, `{"email":"new@example.org"}`, "resetter")
 	in.SendMails()
-	if _, text := box.Last(t, "Ann@example.org").Text(t); !strings.Contains(text, "new@example.org") {
+	if _, text := box.Last(t, "Ann@example.org").Text(t); !strings.Contains(text,
+		"new@example.org") {
 		t.Errorf("the former address is not told: %q", text)
 	}
 }
@@ -99,7 +106,10 @@ func TestPasswordReset_QueuedEndsWithPassword(t *testing.T) {
 	in.OK("PUT", user+"/password", `{}`, "owner")
 	in.Call("POST", "/system/mail/1/retry", "", "owner").Brief(409, `"errorCode":"link_gone"`)
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.Mails.Update(tx, 1, func(m *store.Mail) error { m.NextAt = tx.Now(); return nil })
+		_, err := store.Mails.Update(tx, 1, func(m *store.Mail) error {
+			m.NextAt = tx.Now()
+			return nil
+		})
 		return err
 	})
 	in.SendMails()
@@ -150,19 +160,26 @@ func TestMail_RefusedSenderHoldsQueue(t *testing.T) {
 	in := servertest.Start(t)
 	in.Server.Outbox.Backoff = func(int) time.Duration { return time.Hour }
 	box := in.OpenMailbox()
-	box.RefusingSender(&smtp.SMTPError{Code: 553, EnhancedCode: smtp.EnhancedCode{5, 7, 1}, Message: "sender not owned"})
+	box.RefusingSender(&smtp.SMTPError{
+		Code:         553,
+		EnhancedCode: smtp.EnhancedCode{5, 7, 1},
+		Message:      "sender not owned",
+	})
 	for i := range 3 {
 		inviteByMail(in, fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 	}
 	in.SendMails()
-	in.OK("GET", "/system/mail?state=queued", "", "owner").Brief(200, `"total":3`, `"stage":"sender"`)
+	in.OK("GET", "/system/mail?state=queued", "", "owner").Brief(200, `"total":3`,
+		`"stage":"sender"`)
 	_, parts := in.HealthParts()
-	if p := parts["mail"]; p.State != web.Degraded || !strings.Contains(p.Text, "sender not owned") {
+	if p := parts["mail"]; p.State != web.Degraded ||
+		!strings.Contains(p.Text, "sender not owned") {
 		t.Errorf("health: %+v", p)
 	}
 	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"links":0`)
 	box.RefusingSender(nil)
-	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200, `"sent":1`)
+	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200,
+		`"sent":1`)
 	in.SendMails() // the test has made them due
 	if n := len(box.All()); n != 4 {
 		t.Errorf("%d mails arrived", n)

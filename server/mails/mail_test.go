@@ -40,17 +40,24 @@ func TestMail_Sent(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	box := in.OpenMailbox()
-	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Shop <b>&</b>","site.contact":"help@example.org"}}`, "owner")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"site.title":"Shop <b>&</b>","site.contact":"help@example.org"}}`, "owner")
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.Users.Update(tx, auth.FirstUser, func(u *store.User) error { u.Nickname = "The Boss"; return nil })
+		_, err := store.Users.Update(tx, auth.FirstUser, func(u *store.User) error {
+			u.Nickname = "The Boss"
+			return nil
+		})
 		return err
 	})
 	inviteByMail(in, "ann", "ann@example.org")
-	if m := firstMail(in); m.State != store.MailQueued || m.Attempts != 0 || m.NextAt == 0 || m.Email != "ann@example.org" || m.Username != "ann" {
+	if m := firstMail(in); m.State != store.MailQueued || m.Attempts != 0 || m.NextAt == 0 ||
+		m.Email != "ann@example.org" || m.Username != "ann" {
 		t.Errorf("queued: %+v", m)
 	}
 	in.SendMails()
-	if m := firstMail(in); m.State != store.MailSent || m.Attempts != 1 || m.NextAt != 0 || m.SentAt == 0 || m.Stage != "" || !strings.HasPrefix(m.Response, "250") && !strings.Contains(m.Response, "OK") {
+	if m := firstMail(in); m.State != store.MailSent || m.Attempts != 1 || m.NextAt != 0 ||
+		m.SentAt == 0 || m.Stage != "" ||
+		!strings.HasPrefix(m.Response, "250") && !strings.Contains(m.Response, "OK") {
 		t.Errorf("sent: %+v", m)
 	}
 	sent := box.Last(t, "ann@example.org")
@@ -60,10 +67,12 @@ func TestMail_Sent(t *testing.T) {
 			t.Errorf("%q lacks %s", text, want)
 		}
 	}
-	if strings.Contains(sent.Data, "Shop <b>") && strings.Contains(sent.Data, "text/html") && strings.Count(sent.Data, "Shop <b>") > strings.Count(text+subject, "Shop <b>") {
+	if strings.Contains(sent.Data, "Shop <b>") && strings.Contains(sent.Data, "text/html") &&
+		strings.Count(sent.Data, "Shop <b>") > strings.Count(text+subject, "Shop <b>") {
 		t.Error("the title is HTML in the mail")
 	}
-	in.OK("GET", mails.LinkPath+sent.Token(t), "", "nobody").Brief(200, "ann", "Shop &lt;b&gt;&amp;&lt;/b&gt;", "help@example.org")
+	in.OK("GET", mails.LinkPath+sent.Token(t), "", "nobody").Brief(200, "ann",
+		"Shop &lt;b&gt;&amp;&lt;/b&gt;", "help@example.org")
 	in.SendMails()
 	if n := len(box.All()); n != 1 {
 		t.Errorf("%d mails", n)
@@ -79,7 +88,8 @@ func TestMail_FailureIsRetried(t *testing.T) {
 	box := in.OpenMailbox()
 	answers := []error{
 		&smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 7, 1}, Message: "greylisted"},
-		&smtp.SMTPError{Code: 452, EnhancedCode: smtp.EnhancedCode{4, 2, 2}, Message: "mailbox full"},
+		&smtp.SMTPError{Code: 452, EnhancedCode: smtp.EnhancedCode{4, 2, 2},
+			Message: "mailbox full"},
 	}
 	box.Rejecting(func(string) error {
 		if len(answers) == 0 {
@@ -94,19 +104,27 @@ func TestMail_FailureIsRetried(t *testing.T) {
 	if m := firstMail(in); m.State != store.MailSent || m.Attempts != 3 {
 		t.Errorf("%+v", m)
 	}
-	in.UseLink("/admin/password/link", box.Last(t, "ann@example.org").Token(t), "a good password", "192.0.2.1").Brief(200)
+	in.UseLink("/admin/password/link", box.Last(t, "ann@example.org").Token(t), "a good password",
+		"192.0.2.1").Brief(200)
 
 	box.Rejecting(func(string) error {
-		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"}
+		return &smtp.SMTPError{
+			Code:         550,
+			EnhancedCode: smtp.EnhancedCode{5, 1, 1},
+			Message:      "no such user",
+		}
 	})
 	inviteByMail(in, "ben", "ben@example.org")
 	in.SendMails()
-	in.OK("GET", "/system/mail?state=failed", "", "owner").Brief(200, `"total":1`, `"stage":"recipient"`, `"response":"550 5.1.1 no such user"`, `"attempts":1`)
-	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"mail_state":"failed"`, `"mail_response":"550 5.1.1 no such user"`)
+	in.OK("GET", "/system/mail?state=failed", "", "owner").Brief(200, `"total":1`,
+		`"stage":"recipient"`, `"response":"550 5.1.1 no such user"`, `"attempts":1`)
+	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"mail_state":"failed"`,
+		`"mail_response":"550 5.1.1 no such user"`)
 	box.Rejecting(nil)
 	in.OK("POST", "/system/mail/2/retry", "", "owner").Brief(200, `"state":"queued"`)
 	in.SendMails()
-	in.UseLink("/admin/password/link", box.Last(t, "ben@example.org").Token(t), "a good password", "192.0.2.1").Brief(200)
+	in.UseLink("/admin/password/link", box.Last(t, "ben@example.org").Token(t), "a good password",
+		"192.0.2.1").Brief(200)
 }
 
 // TestMail_DeadServerDelaysNobody: one that accepts connections and says nothing.
@@ -127,14 +145,19 @@ func TestMail_DeadServerDelaysNobody(t *testing.T) {
 	if in.DB.LogHead().Seq != before {
 		t.Error("links were made for mails that could not be sent")
 	}
-	in.OK("GET", "/system/mail?state=queued", "", "owner").Brief(200, fmt.Sprintf(`"total":%d`, mails.MailBatch+3), `"stage":"connect"`, `"attempts":1`, "connection refused")
+	in.OK("GET", "/system/mail?state=queued", "", "owner").Brief(200,
+		fmt.Sprintf(`"total":%d`, mails.MailBatch+3), `"stage":"connect"`, `"attempts":1`,
+		"connection refused")
 	_, parts := in.HealthParts()
-	if p := parts["mail"]; p.State != web.Degraded || p.Figures["queued"] != mails.MailBatch+3 || !strings.Contains(p.Text, "connection refused") {
+	if p := parts["mail"]; p.State != web.Degraded || p.Figures["queued"] != mails.MailBatch+3 ||
+		!strings.Contains(p.Text, "connection refused") {
 		t.Errorf("health: %+v", p)
 	}
-	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200, `"sent":0`, `"stage":"connect"`)
+	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200,
+		`"sent":0`, `"stage":"connect"`)
 	box := in.OpenMailbox()
-	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200, `"sent":1`, `"stage":""`)
+	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200,
+		`"sent":1`, `"stage":""`)
 	in.SendMails() // the test has made them due
 	if n := len(box.All()); n != mails.MailBatch+4 {
 		t.Errorf("%d mails arrived", n)
@@ -163,7 +186,10 @@ func TestMail_ObsoleteIsNotSent(t *testing.T) {
 	in.Update(func(tx *store.Tx) error {
 		m, err := store.LastMail(tx, store.Invitation, store.Account{ID: late})
 		servertest.Must(t, err)
-		_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error { m.Until = tx.Now(); return nil })
+		_, err = store.Mails.Update(tx, m.ID, func(m *store.Mail) error {
+			m.Until = tx.Now()
+			return nil
+		})
 		return err
 	})
 	moved := inviteByMail(in, "moved", "before@example.org")
@@ -178,7 +204,8 @@ func TestMail_ObsoleteIsNotSent(t *testing.T) {
 		t.Errorf("sent to %q", to)
 	}
 	states := in.Column("/system/mail?sorter=%7B%22id%22:%22ascend%22%7D", "state", "owner")
-	if want := []string{"cancelled", "cancelled", "cancelled", "cancelled", "failed", "sent", "sent"}; !slices.Equal(states, want) {
+	if want := []string{"cancelled", "cancelled", "cancelled", "cancelled", "failed", "sent",
+		"sent"}; !slices.Equal(states, want) {
 		t.Errorf("states %q, want %q", states, want)
 	}
 }
@@ -190,20 +217,26 @@ func TestMail_NeedsSettings(t *testing.T) {
 	invite := func() *servertest.Reply {
 		return in.Call("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "owner")
 	}
-	home := func(want string) { in.OK("GET", "/api/home", "", "nobody").Brief(200, `"forgot_password":`+want) }
+	home := func(want string) {
+		in.OK("GET", "/api/home", "", "nobody").Brief(200, `"forgot_password":`+want)
+	}
 	invite().Brief(409, `"errorCode":"mail_off"`, "mail.enabled")
 	in.OK("PUT", "/system/setting", `{"values":{"mail.enabled":1}}`, "owner")
 	invite().Brief(409, "mail.host")
 	in.OK("PUT", "/system/setting", `{"values":{"mail.host":"127.0.0.1"}}`, "owner")
 	invite().Brief(409, "mail.from")
-	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200, `"sent":0`, `"stage":"settings"`, "mail.from")
-	in.Call("PUT", "/system/setting", `{"values":{"mail.from":"no address"}}`, "owner").Names(422, "values.mail.from")
+	in.OK("POST", "/system/mail-test", `{"email":"boss@example.org"}`, "owner").Brief(200,
+		`"sent":0`, `"stage":"settings"`, "mail.from")
+	in.Call("PUT", "/system/setting", `{"values":{"mail.from":"no address"}}`, "owner").Names(422,
+		"values.mail.from")
 	in.OK("PUT", "/system/setting", `{"values":{"mail.from":"reeve@example.org"}}`, "owner")
 	invite().Brief(409, "server.public_url")
 	home("0")
-	in.Call("POST", "/admin/password/forgot", `{"username":"ann"}`, "nobody").Brief(403, `"errorCode":"mail_off"`)
+	in.Call("POST", "/admin/password/forgot", `{"username":"ann"}`, "nobody").Brief(403,
+		`"errorCode":"mail_off"`)
 	_, parts := in.HealthParts()
-	if p := parts["mail"]; p.State != web.Degraded || !strings.Contains(p.Text, "server.public_url") {
+	if p := parts["mail"]; p.State != web.Degraded ||
+		!strings.Contains(p.Text, "server.public_url") {
 		t.Errorf("health: %+v", p)
 	}
 	in.Server.Config.PublicURL = "https://reeve.example.org"
@@ -222,21 +255,34 @@ func TestMail_NeedsSettings(t *testing.T) {
 func TestMail_ServerChosenByOwnersOnly(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.Clerk("guard", "system.setting.save", "system.setting.update", "system.setting.query", store.SecurityPermission, "system.audit.query", "system.audit.undo")
-	for name, value := range map[string]string{"host": `"mail.example.net"`, "port": `25`, "security": `"none"`, "username": `"me"`, "password": `"secret"`} {
+	in.Clerk("guard", "system.setting.save", "system.setting.update", "system.setting.query",
+		store.SecurityPermission, "system.audit.query", "system.audit.undo")
+	for name, value := range map[string]string{
+		"host":     `"mail.example.net"`,
+		"port":     `25`,
+		"security": `"none"`,
+		"username": `"me"`,
+		"password": `"secret"`,
+	} {
 		in.Call("PUT", "/system/setting", `{"values":{"mail.`+name+`":`+value+`}}`, "guard").Brief(403, `"errorCode":"owner_required"`)
 		text := value
 		if name == "port" {
 			text = `"25"`
 		}
-		in.Call("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("mail."+name)), `{"values":`+text+`}`, "guard").Brief(403, `"errorCode":"owner_required"`)
+		in.Call("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("mail."+name)),
+			`{"values":`+text+`}`, "guard").Brief(403, `"errorCode":"owner_required"`)
 	}
-	in.OK("PUT", "/system/setting", `{"values":{"mail.enabled":1,"mail.from":"a@example.org","mail.from_name":"A"}}`, "guard")
-	in.OK("PUT", "/system/setting", `{"values":{"mail.host":"one.example.org","mail.password":"secret"}}`, "owner")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"mail.enabled":1,"mail.from":"a@example.org","mail.from_name":"A"}}`, "guard")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"mail.host":"one.example.org","mail.password":"secret"}}`, "owner")
 	in.OK("PUT", "/system/setting", `{"values":{"mail.host":"two.example.org"}}`, "owner")
-	in.OK("PUT", "/system/setting", `{"values":{"mail.password":"******","mail.host":"two.example.org","mail.from_name":"B"}}`, "guard")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"mail.password":"******","mail.host":"two.example.org","mail.from_name":"B"}}`,
+		"guard")
 	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq-1), "", "guard").Brief(403, `"errorCode":"owner_required"`)
-	in.OK("GET", "/system/setting-value", "", "owner").Brief(200, `"host":"two.example.org"`, `"password":"******"`)
+	in.OK("GET", "/system/setting-value", "", "owner").Brief(200, `"host":"two.example.org"`,
+		`"password":"******"`)
 }
 
 // TestPasswordReset also checks that responses do not reveal which accounts exist.
@@ -255,7 +301,11 @@ func TestPasswordReset(t *testing.T) {
 				in.Update(func(tx *store.Tx) error {
 					who := store.Account{App: app}
 					if app {
-						u := &store.AppUser{Username: name, Email: email, Status: store.Flag(enabled)}
+						u := &store.AppUser{
+							Username: name,
+							Email:    email,
+							Status:   store.Flag(enabled),
+						}
 						servertest.Must(t, store.AppUsers.Create(tx, u))
 						who.ID = u.ID
 					} else {
@@ -263,7 +313,8 @@ func TestPasswordReset(t *testing.T) {
 						servertest.Must(t, store.Users.Create(tx, u))
 						who.ID = u.ID
 					}
-					hash, err := auth.HashPassword(tx, servertest.OwnerPassword, servertest.HashCost)
+					hash, err := auth.HashPassword(tx, servertest.OwnerPassword,
+						servertest.HashCost)
 					servertest.Must(t, err)
 					return store.SetHash(tx, who, hash, false, 0)
 				})
@@ -276,7 +327,8 @@ func TestPasswordReset(t *testing.T) {
 				return in.OK("POST", c.forgot, fmt.Sprintf(`{"username":%q}`, login), "nobody")
 			}
 			first := ask("Ann").Body
-			for _, login := range []string{"nobody", "ben", "out", "out@example.org", "ANN", "ann@example.org", "x@example.org", "ann@example.net"} {
+			for _, login := range []string{"nobody", "ben", "out", "out@example.org", "ANN",
+				"ann@example.org", "x@example.org", "ann@example.net"} {
 				if body := ask(login).Body; body != first {
 					t.Errorf("%s: %s, want %s", login, body, first)
 				}
@@ -305,9 +357,11 @@ func TestPasswordReset(t *testing.T) {
 				return err
 			})
 			token := box.Last(t, "ann@example.org").Token(t)
-			in.OK("POST", c.login, `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`, "nobody")
+			in.OK("POST", c.login, `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`,
+				"nobody")
 			in.UseLink(c.link, token, "a new password", "192.0.2.1").Brief(200, `"username":"ann"`)
-			in.Call("POST", c.login, `{"username":"ann","password":"`+servertest.OwnerPassword+`"}`, "nobody").Brief(401)
+			in.Call("POST", c.login,
+				`{"username":"ann","password":"`+servertest.OwnerPassword+`"}`, "nobody").Brief(401)
 			in.OK("POST", c.login, `{"username":"ann","password":"a new password"}`, "nobody")
 			in.UseLink(c.link, token, "another password", "192.0.2.1").Brief(404)
 		})
@@ -338,14 +392,20 @@ func TestPasswordReset_ConstantTime(t *testing.T) {
 	for low := 0; low < each; low += 100 {
 		in.Update(func(tx *store.Tx) error {
 			for i := low; i < low+100; i++ {
-				servertest.Must(t, store.Users.Create(tx, &store.User{Username: fmt.Sprintf("known%03d", i), Email: fmt.Sprintf("known%03d@example.org", i), Status: true}))
+				servertest.Must(t,
+					store.Users.Create(tx, &store.User{
+						Username: fmt.Sprintf("known%03d", i),
+						Email:    fmt.Sprintf("known%03d@example.org", i),
+						Status:   true,
+					}))
 			}
 			return nil
 		})
 	}
 	var known, unknown []float64
 	ask := func(i int, name string) float64 {
-		r := in.Request("POST", "/admin/password/forgot", fmt.Sprintf(`{"username":"%s%03d@example.org"}`, name, i), "nobody")
+		r := in.Request("POST", "/admin/password/forgot",
+			fmt.Sprintf(`{"username":"%s%03d@example.org"}`, name, i), "nobody")
 		r.RemoteAddr = fmt.Sprintf("10.%d.%d.7:1", i/200, i%200)
 		begun := time.Now()
 		w := httptest.NewRecorder()
@@ -427,10 +487,14 @@ func TestMail_HostileNames(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	box := in.OpenMailbox()
-	for i, name := range []string{"<img src=x onerror=alert(1)>", "Ann\r\nBcc: victim@example.org", "https://evil.example.org/", strings.Repeat("x", 5000), `"Ann" <victim@example.org>, x`} {
+	for i, name := range []string{"<img src=x onerror=alert(1)>", "Ann\r\nBcc: victim@example.org",
+		"https://evil.example.org/", strings.Repeat("x", 5000), `"Ann" <victim@example.org>, x`} {
 		id := in.Guest(fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 		in.Update(func(tx *store.Tx) error { // past the rules of the API
-			_, err := store.Users.Update(tx, id, func(u *store.User) error { u.Nickname = name; return nil })
+			_, err := store.Users.Update(tx, id, func(u *store.User) error {
+				u.Nickname = name
+				return nil
+			})
 			return err
 		})
 		in.OK("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "owner")
@@ -441,7 +505,8 @@ func TestMail_HostileNames(t *testing.T) {
 	}
 	for _, m := range box.All() {
 		head, _, _ := strings.Cut(m.Data, "\r\n\r\n")
-		if strings.Contains(head, "\nBcc:") || strings.Contains(m.HTML(t), "<img") || strings.Contains(m.Data, "\u202e") || len(head) > 3000 {
+		if strings.Contains(head, "\nBcc:") || strings.Contains(m.HTML(t), "<img") ||
+			strings.Contains(m.Data, "\u202e") || len(head) > 3000 {
 			t.Errorf("%s", m.Data)
 		}
 		m.Token(t)
@@ -478,7 +543,8 @@ func TestMail_ResetsBeforeInvitations(t *testing.T) {
 	for i := range 2 * mails.MailBatch {
 		inviteByMail(in, fmt.Sprintf("user%d", i), fmt.Sprintf("user%d@example.org", i))
 	}
-	in.OK("PUT", fmt.Sprintf("/admin/list/%d", in.Member("ann", 0)), `{"email":"ann@example.org"}`, "owner")
+	in.OK("PUT", fmt.Sprintf("/admin/list/%d", in.Member("ann", 0)), `{"email":"ann@example.org"}`,
+		"owner")
 	in.OK("POST", "/admin/password/forgot", `{"username":"ann"}`, "nobody")
 	in.ResolveRequests()
 	_, err := in.Server.Outbox.Round(t.Context())
@@ -511,7 +577,8 @@ func TestEmailVerification_NotUndoable(t *testing.T) {
 	in.OK("POST", fmt.Sprintf("/system/audit/%d/undo", used), "", "owner")
 	undone := in.DB.LogHead().Seq
 	in.OK("GET", user, "", "owner").Brief(200, `"email_verified":0`)
-	in.OK("PUT", user, `{"email":"b@example.org","email_verified":1}`, "owner").Brief(200, `"email_verified":0`)
+	in.OK("PUT", user, `{"email":"b@example.org","email_verified":1}`, "owner").Brief(200,
+		`"email_verified":0`)
 	in.Call("POST", fmt.Sprintf("/system/audit/%d/undo", undone), "", "owner")
 	in.OK("GET", user, "", "owner").Brief(200, `"email":"b@example.org","email_verified":0`)
 }

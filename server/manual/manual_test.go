@@ -37,7 +37,8 @@ func one(t *testing.T, source string) *Topic {
 
 func TestTopics_ReadingOrder(t *testing.T) {
 	topics := load(t)
-	if len(topics) < 10 || topics[0].Key != "getting-started" || topics[0].Title != "Getting started" || topics[len(topics)-1].Key != "changelog" {
+	if len(topics) < 10 || topics[0].Key != "getting-started" ||
+		topics[0].Title != "Getting started" || topics[len(topics)-1].Key != "changelog" {
 		t.Errorf("%d topics, from %s to %s", len(topics), topics[0].Key, topics[len(topics)-1].Key)
 	}
 	for _, topic := range topics {
@@ -49,7 +50,8 @@ func TestTopics_ReadingOrder(t *testing.T) {
 
 func TestTopics_WithoutTitleRefused(t *testing.T) {
 	for _, source := range []string{"", "text", "## Second\n"} {
-		if _, err := Load(fstest.MapFS{"bad.md": {Data: []byte(source)}}); err == nil || !strings.Contains(err.Error(), "bad.md") {
+		if _, err := Load(fstest.MapFS{"bad.md": {Data: []byte(source)}}); err == nil ||
+			!strings.Contains(err.Error(), "bad.md") {
 			t.Errorf("%q: %v", source, err)
 		}
 	}
@@ -93,21 +95,24 @@ func TestLinks_Resolve(t *testing.T) {
 
 func TestHTML(t *testing.T) {
 	for name, c := range map[string]struct{ source, want string }{
-		"a link to a page":      {"[x](concepts.md)", `<a href="/m/concepts">x</a>`},
-		"a link to a heading":   {"[x](concepts.md#roles)", `<a href="/m/concepts#roles">x</a>`},
-		"a link to a site":      {"[x](https://example.org/a.md)", `<a href="https://example.org/a.md">x</a>`},
-		"a table":               {"|a|\n|-|\n|1|", "<td>1</td>"},
-		"a heading with an ID":  {"## Two words", `<h2 id="two-words">`},
-		"code with a language":  {"```sh\nls\n```", `<code class="language-sh">ls`},
-		"markup in code":        {"`<b>`", "<code>&lt;b&gt;</code>"},
-		"markup in a text":      {"a <img src=x onerror=alert(1)> b", "a <!-- raw HTML omitted --> b"},
+		"a link to a page":    {"[x](concepts.md)", `<a href="/m/concepts">x</a>`},
+		"a link to a heading": {"[x](concepts.md#roles)", `<a href="/m/concepts#roles">x</a>`},
+		"a link to a site": {"[x](https://example.org/a.md)",
+			`<a href="https://example.org/a.md">x</a>`},
+		"a table":              {"|a|\n|-|\n|1|", "<td>1</td>"},
+		"a heading with an ID": {"## Two words", `<h2 id="two-words">`},
+		"code with a language": {"```sh\nls\n```", `<code class="language-sh">ls`},
+		"markup in code":       {"`<b>`", "<code>&lt;b&gt;</code>"},
+		"markup in a text": {"a <img src=x onerror=alert(1)> b",
+			"a <!-- raw HTML omitted --> b"},
 		"a block of markup":     {"<script>alert(1)</script>", "<!-- raw HTML omitted -->"},
 		"a link with a script":  {"[x](javascript:alert(1))", `<a href="">x</a>`},
 		"a link that is data":   {"[x](data:text/html,hi)", `<a href="">x</a>`},
 		"a picture of a script": {"![x](javascript:alert(1))", `<img src="" alt="x">`},
 	} {
 		got, err := one(t, "# Title\n\n"+c.source).HTML("/m/")
-		if err != nil || !strings.Contains(got, c.want) || strings.Contains(got, "alert(1)</script>") || strings.Contains(got, "javascript:") {
+		if err != nil || !strings.Contains(got, c.want) ||
+			strings.Contains(got, "alert(1)</script>") || strings.Contains(got, "javascript:") {
 			t.Errorf("%s: %q (%v), want %q", name, got, err, c.want)
 		}
 	}
@@ -154,7 +159,8 @@ func TestText_LineWidth(t *testing.T) {
 	for _, topic := range load(t) {
 		for line := range strings.Lines(topic.Text(92)) {
 			line = strings.TrimRight(line, "\n")
-			if utf8.RuneCountInString(line) > 92 && !strings.HasPrefix(line, "    ") && len(strings.Fields(line)) > 1 {
+			if utf8.RuneCountInString(line) > 92 && !strings.HasPrefix(line, "    ") &&
+				len(strings.Fields(line)) > 1 {
 				t.Errorf("%s: %q", topic.Key, line)
 			}
 		}

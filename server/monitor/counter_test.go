@@ -21,7 +21,9 @@ func countedRows(t *testing.T, j *journal.Journal, table string) map[string]int6
 		sum := newCounts()
 		must(t, json.Unmarshal(row, sum))
 		all[key] = sum.Requests
-		if sum.Routes[unknownRoute].Requests != sum.Requests || sum.Users["admin ann"] != sum.Requests || sum.Classes[4] != sum.Requests || sum.Durations[0] != sum.Requests {
+		if sum.Routes[unknownRoute].Requests != sum.Requests ||
+			sum.Users["admin ann"] != sum.Requests || sum.Classes[4] != sum.Requests ||
+			sum.Durations[0] != sum.Requests {
 			t.Errorf("%s %s: %s", table, key, row)
 		}
 	}
@@ -37,11 +39,17 @@ func newCounter() *counter {
 // requestsNow counts requests by ann for an unknown URL.
 func requestsNow(c *counter, n int) {
 	for range n {
-		c.add(&Facts{Begun: time.Now(), Status: 404, Caller: &store.Actor{ID: 7, Username: "ann"}, Took: time.Microsecond})
+		c.add(&Facts{
+			Begun:  time.Now(),
+			Status: 404,
+			Caller: &store.Actor{ID: 7, Username: "ann"},
+			Took:   time.Microsecond,
+		})
 	}
 }
 
-// TestCounters_ContinueOverRestarts checks that counts continue over restarts and from minutes to hours.
+// TestCounters_ContinueOverRestarts checks that counts continue over restarts and from minutes to
+// hours.
 func TestCounters_ContinueOverRestarts(t *testing.T) {
 	for name, c := range map[string]struct {
 		run           func(j *journal.Journal)
@@ -99,7 +107,9 @@ func TestCounters_ContinueOverRestarts(t *testing.T) {
 			}
 			requestsNow(a, 1)
 			a.save(j)
-		}, map[string]int64{"00:00": 1, "00:01": 1, "00:02": 1, "00:03": 1, "00:04": 1, "00:05": 1}, map[string]int64{"00": 6}},
+		},
+			map[string]int64{"00:00": 1, "00:01": 1, "00:02": 1, "00:03": 1, "00:04": 1,
+				"00:05": 1}, map[string]int64{"00": 6}},
 		"a minute that nobody asks in": {func(j *journal.Journal) {
 			a := newCounter()
 			requestsNow(a, 2)
@@ -115,10 +125,12 @@ func TestCounters_ContinueOverRestarts(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					j := journal.Open(t.TempDir(), journal.Options{})
 					c.run(j)
-					if got, want := fmt.Sprint(countedRows(t, j, minuteTable)), prefixed(c.minutes, ""); c.minutes != nil && got != want {
+					if got, want := fmt.Sprint(countedRows(t, j, minuteTable)), prefixed(c.minutes,
+						""); c.minutes != nil && got != want {
 						t.Errorf("minutes %s, want %s", got, want)
 					}
-					if got, want := fmt.Sprint(countedRows(t, j, hourTable)), prefixed(c.hour, ":00"); got != want {
+					if got, want := fmt.Sprint(countedRows(t, j, hourTable)), prefixed(c.hour,
+						":00"); got != want {
 						t.Errorf("hours %s, want %s", got, want)
 					}
 					must(t, j.Close())
@@ -168,8 +180,10 @@ func TestQuantiles_Accuracy(t *testing.T) {
 		slices.Sort(all)
 		for _, part := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
 			exact := all[max(0, ceil(part*float64(len(all)))-1)]
-			if got := sum.quantile(part); got < exact-time.Nanosecond || float64(got) > 1.2*float64(max(exact, bucketBase))+1 {
-				t.Errorf("seed %d: the quantile %v of %d is %v, want %v", seed, part, len(all), got, exact)
+			if got := sum.quantile(part); got < exact-time.Nanosecond ||
+				float64(got) > 1.2*float64(max(exact, bucketBase))+1 {
+				t.Errorf("seed %d: the quantile %v of %d is %v, want %v", seed, part, len(all),
+					got, exact)
 			}
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // fillRandom sets every field of an event, so that the test fails for a new field that is not
 // encoded.
 func fillRandom(r *rand.Rand, v reflect.Value) {
-	texts := []string{"", "plain", `a "quote" and a \`, "<b>&", "ünïcode 漢字 \u2028", "bad \xff\xc3 bytes", "line\nbreak\t\x00\x7f", "GET user WHERE id = ?"}
+	texts := []string{"", "plain", `a "quote" and a \`, "<b>&", "ünïcode 漢字 \u2028",
+		"bad \xff\xc3 bytes", "line\nbreak\t\x00\x7f", "GET user WHERE id = ?"}
 	floats := []float64{0, 0.001, 1234.567, 1e21, 3e-7, -1.5, 100000, 0.1}
 	switch v.Kind() {
 	case reflect.Struct:
@@ -52,7 +53,8 @@ func fillRandom(r *rand.Rand, v reflect.Value) {
 		if r.IntN(4) > 0 {
 			v.Set(reflect.MakeMap(v.Type()))
 			for range r.IntN(4) {
-				v.SetMapIndex(reflect.ValueOf(texts[r.IntN(len(texts)-3)]), reflect.ValueOf(texts[r.IntN(len(texts))]))
+				v.SetMapIndex(reflect.ValueOf(texts[r.IntN(len(texts)-3)]),
+					reflect.ValueOf(texts[r.IntN(len(texts))]))
 			}
 		}
 	default:
@@ -63,7 +65,8 @@ func fillRandom(r *rand.Rand, v reflect.Value) {
 func TestEncodeEvents_EqualsEncodingJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	for range size(2000, 20_000, 200_000) {
-		for _, event := range []appender{new(RequestEvent), new(AuthEvent), new(QueryEvent), new(CacheEvent)} {
+		for _, event := range []appender{new(RequestEvent), new(AuthEvent), new(QueryEvent),
+			new(CacheEvent)} {
 			fillRandom(r, reflect.ValueOf(event).Elem())
 			want, err := json.Marshal(event)
 			must(t, err)
@@ -78,16 +81,26 @@ func TestEncodeEvents_EqualsEncodingJSON(t *testing.T) {
 // encoding/json takes.
 func BenchmarkEncodeEvents(b *testing.B) {
 	user := &EventUser{1, "admin", "admin", 7, "de\"ploy", 0}
-	head := EventHead{RecordedAt: kv.TimeOf(time.Now()), RequestID: "d6326b53f1c8-3", User: user, HostName: "host", Sampled: 1}
+	head := EventHead{
+		RecordedAt: kv.TimeOf(time.Now()),
+		RequestID:  "d6326b53f1c8-3",
+		User:       user,
+		HostName:   "host",
+		Sampled:    1,
+	}
 	all := []appender{&RequestEvent{
-		EventHead:  head,
-		Method:     "PUT",
-		URI:        "/system/dict/1/item/1",
-		Route:      "/system/dict/:id/item/:item_id",
-		Handler:    "changeDictItem",
-		Address:    "192.0.2.1",
-		UserAgent:  "Mozilla/5.0 (X11; Linux x86_64)",
-		Headers:    map[string]string{"Accept": "application/json", "User-Agent": "Mozilla/5.0", "Content-Type": "application/json"},
+		EventHead: head,
+		Method:    "PUT",
+		URI:       "/system/dict/1/item/1",
+		Route:     "/system/dict/:id/item/:item_id",
+		Handler:   "changeDictItem",
+		Address:   "192.0.2.1",
+		UserAgent: "Mozilla/5.0 (X11; Linux x86_64)",
+		Headers: map[string]string{
+			"Accept":       "application/json",
+			"User-Agent":   "Mozilla/5.0",
+			"Content-Type": "application/json",
+		},
 		Payload:    `{"label":"a label"}`,
 		Status:     200,
 		DurationMS: 2.345,

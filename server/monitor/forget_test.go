@@ -18,14 +18,23 @@ import (
 func TestForget_EventsAndCounts(t *testing.T) {
 	m := open(t)
 	list := &Route{Name: "PUT /admin/list/:id", Pattern: "/admin/list/:id"}
-	login := &Route{Name: "POST /admin/login", Pattern: "/admin/login", Hide: redact.Fields{Usernames: true}}
-	appLogin := &Route{Name: "POST /api/login", Pattern: "/api/login", Hide: redact.Fields{Usernames: true}}
+	login := &Route{
+		Name:    "POST /admin/login",
+		Pattern: "/admin/login",
+		Hide:    redact.Fields{Usernames: true},
+	}
+	appLogin := &Route{
+		Name:    "POST /api/login",
+		Pattern: "/api/login",
+		Hide:    redact.Fields{Usernames: true},
+	}
 	alice, other := &store.Actor{ID: 7, Username: "alice"}, &store.Actor{ID: 8, Username: "malice"}
 	as := func(by *store.Actor, id store.ID, name string) *store.Actor {
 		return &store.Actor{ID: id, Username: name, By: by}
 	}
 	requests := func() (hers, others []string) {
-		request := func(route *Route, caller *store.Actor, path, query, body string, notes ...AuthEvent) string {
+		request := func(route *Route, caller *store.Actor, path, query, body string,
+			notes ...AuthEvent) string {
 			f := answered("PUT", route, 200)
 			f.Caller, f.Path, f.Query, f.Notes = caller, path, query, notes
 			if body != "" {
@@ -34,7 +43,9 @@ func TestForget_EventsAndCounts(t *testing.T) {
 			m.Done(f)
 			return f.RequestID
 		}
-		signIn := func(name string) AuthEvent { return AuthEvent{Type: "login", Username: name, Result: "success"} }
+		signIn := func(name string) AuthEvent {
+			return AuthEvent{Type: "login", Username: name, Result: "success"}
+		}
 		hers = []string{
 			request(list, alice, "/admin/list/1", "", ""),
 			request(list, other, "/admin/list/7", "", `{"nickname":"A."}`),
@@ -74,12 +85,14 @@ func TestForget_EventsAndCounts(t *testing.T) {
 	}
 	for _, table := range []string{minuteTable, hourTable} {
 		for key, row := range j.Rows(table, "", "~") {
-			if bytes.Contains(row, []byte("admin alice")) || !bytes.Contains(row, []byte("admin malice")) {
+			if bytes.Contains(row, []byte("admin alice")) ||
+				!bytes.Contains(row, []byte("admin malice")) {
 				t.Errorf("%s %s: %s", table, key, row)
 			}
 		}
 	}
-	if removed, err = m.Forget(Person{ID: 7, Texts: []string{"alice"}}); err != nil || removed != 0 {
+	if removed, err = m.Forget(Person{ID: 7, Texts: []string{"alice"}}); err != nil ||
+		removed != 0 {
 		t.Errorf("the repetition: %d, %v", removed, err)
 	}
 	segments, err := filepath.Glob(filepath.Join(m.dir(), "0*.db"))
@@ -97,7 +110,11 @@ func TestForget_EventsAndCounts(t *testing.T) {
 func TestForget_TextsThatReadTheSame(t *testing.T) {
 	m := open(t)
 	list := &Route{Name: "PUT /admin/list/:id", Pattern: "/admin/list/:id"}
-	login := &Route{Name: "POST /admin/login", Pattern: "/admin/login", Hide: redact.Fields{Usernames: true}}
+	login := &Route{
+		Name:    "POST /admin/login",
+		Pattern: "/admin/login",
+		Hide:    redact.Fields{Usernames: true},
+	}
 	caller := &store.Actor{ID: 8, Username: "caller"}
 	request := func(route *Route, query, name, signIn string) string {
 		f := answered("PUT", route, 200)
@@ -106,7 +123,11 @@ func TestForget_TextsThatReadTheSame(t *testing.T) {
 			f.Body, f.Header = []byte(`{"username":"`+name+`"}`), map[string][]string{"Content-Type": {"application/json"}}
 		}
 		if signIn != "" {
-			f.Caller, f.Path, f.Notes = store.Anonymous, "/admin/login", []AuthEvent{{Type: "login", Username: signIn, Result: "success"}}
+			f.Caller, f.Path, f.Notes = store.Anonymous, "/admin/login", []AuthEvent{{
+				Type:     "login",
+				Username: signIn,
+				Result:   "success",
+			}}
 		}
 		m.Done(f)
 		return f.RequestID
@@ -120,9 +141,12 @@ func TestForget_TextsThatReadTheSame(t *testing.T) {
 	} {
 		var theirs []string
 		for _, writing := range writings {
-			theirs = append(theirs, request(list, "", writing, ""), request(list, "keywordSearch="+url.QueryEscape(writing), "", ""), request(login, "", "", writing))
+			theirs = append(theirs, request(list, "", writing, ""),
+				request(list, "keywordSearch="+url.QueryEscape(writing), "", ""),
+				request(login, "", "", writing))
 		}
-		other := []string{request(list, "", "Stralsund", ""), request(list, "keywordSearch=Mario%21", "", ""), request(login, "", "", "izmit")}
+		other := []string{request(list, "", "Stralsund", ""),
+			request(list, "keywordSearch=Mario%21", "", ""), request(login, "", "", "izmit")}
 		m.Flush()
 		_, err := m.Forget(Person{ID: 7, Texts: []string{name}})
 		must(t, err)

@@ -13,13 +13,27 @@ import (
 
 // whole returns the facts of a request with a part of each kind.
 func whole() *Facts {
-	f := answered("PUT", &Route{Name: "PUT /a/:id", Pattern: "/a/:id", Handler: "change", Access: "a.update"}, 200)
+	f := answered("PUT", &Route{
+		Name:    "PUT /a/:id",
+		Pattern: "/a/:id",
+		Handler: "change",
+		Access:  "a.update",
+	}, 200)
 	f.Caller, f.Authorized, f.AuthAt = &store.Actor{ID: 7, Username: "ann"}, true, kv.TimeOf(f.Begun)
 	f.Header = http.Header{"Content-Type": {"application/json"}, "User-Agent": {"test"}}
 	f.Body = []byte(`{"name":"a","password":"hidden-9"}`)
-	f.Notes = []AuthEvent{{Type: "revoked", Username: "bob", Result: "success", MatchedBy: []string{}}}
+	f.Notes = []AuthEvent{{
+		Type:      "revoked",
+		Username:  "bob",
+		Result:    "success",
+		MatchedBy: []string{},
+	}}
 	f.Store.Cached = []kv.CacheEvent{{Cache: "rules", Op: "set", Began: f.Begun}}
-	f.Store.Ops = slices.Repeat([]kv.Op{{Statement: "GET a WHERE id = ?", Began: f.Begun, Took: time.Millisecond}}, repeats)
+	f.Store.Ops = slices.Repeat([]kv.Op{{
+		Statement: "GET a WHERE id = ?",
+		Began:     f.Begun,
+		Took:      time.Millisecond,
+	}}, repeats)
 	return f
 }
 
@@ -30,7 +44,8 @@ func TestRecord_PartsInOrder(t *testing.T) {
 	for _, e := range m.encode(m.record(whole(), weights{1, 1})).Events {
 		kinds = append(kinds, e.Kind)
 	}
-	want := append([]string{RequestKind, AuthKind, AuthKind, CacheKind}, slices.Repeat([]string{QueryKind}, repeats)...)
+	want := append([]string{RequestKind, AuthKind, AuthKind, CacheKind},
+		slices.Repeat([]string{QueryKind}, repeats)...)
 	if !slices.Equal(kinds, want) {
 		t.Errorf("%q, want %q", kinds, want)
 	}
@@ -49,7 +64,8 @@ func TestRecord_FailureIsNoSuccess(t *testing.T) {
 	f := whole()
 	f.Status, f.Err = 409, errs.New(errs.Conflict, "not now").Coded("not_now")
 	r := m.record(f, weights{1, 1})
-	if a := r.parts[0].(*AuthEvent); a.Result != "failed" || a.Reason != "not_now" || !r.index.failed {
+	if a := r.parts[0].(*AuthEvent); a.Result != "failed" || a.Reason != "not_now" ||
+		!r.index.failed {
 		t.Errorf("%+v", a)
 	}
 }

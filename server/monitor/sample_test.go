@@ -36,7 +36,8 @@ func TestSampling_Burst(t *testing.T) {
 		if kept > tc.most || tc.now <= 150 && kept < tc.now {
 			t.Errorf("%s: of %d %d are kept, want at most %d", name, tc.now, kept, tc.most)
 		}
-		if off := int64(tc.now) - represented; off > int64(tc.now)/5+800 || off < -int64(tc.now)/5-800 {
+		if off := int64(tc.now) - represented; off > int64(tc.now)/5+800 ||
+			off < -int64(tc.now)/5-800 {
 			t.Errorf("%s: they represent %d of %d", name, represented, tc.now)
 		}
 	}
@@ -45,7 +46,10 @@ func TestSampling_Burst(t *testing.T) {
 // TestSampling keeps every nth ordinary request and all notable ones.
 func TestSampling(t *testing.T) {
 	m := open(t)
-	info, list := &Route{Name: "GET /info", Pattern: "/info"}, &Route{Name: "GET /list", Pattern: "/list"}
+	info, list := &Route{Name: "GET /info", Pattern: "/info"}, &Route{
+		Name:    "GET /list",
+		Pattern: "/list",
+	}
 	for range 7*keepPerSecond + 3 {
 		m.Done(answered("GET", info, 200))
 	}
@@ -73,7 +77,8 @@ func TestSampling(t *testing.T) {
 		m.Done(aborted)
 	}
 	if notable, represented := weight(t, m, "/list"); notable != 90 || represented != 90 {
-		t.Errorf("%d denied, slow or aborted requests are kept and represent %d", notable, represented)
+		t.Errorf("%d denied, slow or aborted requests are kept and represent %d", notable,
+			represented)
 	}
 	if all, _ := weight(t, m, "/info"); all != kept+30 {
 		t.Errorf("%d writes are kept", all-kept)
@@ -119,7 +124,8 @@ func TestSampling_Writes(t *testing.T) {
 		}
 	}
 	if n := len(recorded(t, m, RequestKind)); n != 72 || whole != 10 || notable != 2 {
-		t.Errorf("%d writes are kept, %d of them with their events, and %d denials", n, whole, notable)
+		t.Errorf("%d writes are kept, %d of them with their events, and %d denials", n, whole,
+			notable)
 	}
 	represented := int64(0)
 	for _, e := range recorded(t, m, QueryKind) {

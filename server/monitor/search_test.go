@@ -35,7 +35,12 @@ func TestSearch_LongestDurationFindsNothing(t *testing.T) {
 // authBody returns an event about one user, caused by another.
 func authBody(t *testing.T, by, about string) []byte {
 	t.Helper()
-	e := AuthEvent{EventHead: EventHead{RequestID: "r-1", User: &EventUser{ID: 1, Username: by, Realm: "admin"}}, Type: "revoked", Username: about}
+	e := AuthEvent{
+		EventHead: EventHead{RequestID: "r-1",
+			User: &EventUser{ID: 1, Username: by, Realm: "admin"}},
+		Type:     "revoked",
+		Username: about,
+	}
 	return new(encoder).encode(AuthKind, indexHeader{}, &e).Body
 }
 

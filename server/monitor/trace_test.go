@@ -13,11 +13,15 @@ func TestTrace_Impersonation(t *testing.T) {
 	m := open(t)
 	ada, bob := &store.Actor{ID: 7, Username: "ada"}, &store.Actor{ID: 8, Username: "bob"}
 	acting := &store.Actor{ID: 8, Username: "bob", By: ada}
-	for _, trace := range []Trace{{UserID: 7, CreatedBy: acting.Label()}, {UserID: 8, CreatedBy: "ada"}, {UserID: 9, CreatedBy: "bob"}, {Route: "/x", CreatedBy: "bobby"}} {
+	for _, trace := range []Trace{{UserID: 7, CreatedBy: acting.Label()}, {
+		UserID:    8,
+		CreatedBy: "ada",
+	}, {UserID: 9, CreatedBy: "bob"}, {Route: "/x", CreatedBy: "bobby"}} {
 		_, err := m.StartTrace(trace, time.Minute)
 		must(t, err)
 	}
-	for _, caller := range []*store.Actor{ada, bob, acting, {ID: 7, Username: "app", App: true}, store.Anonymous} {
+	for _, caller := range []*store.Actor{ada, bob, acting, {ID: 7, Username: "app", App: true},
+		store.Anonymous} {
 		f := answered("GET", &Route{Pattern: "/admin/info"}, 200)
 		f.Caller = caller
 		m.Done(f)
@@ -32,5 +36,10 @@ func TestTrace_Impersonation(t *testing.T) {
 	for _, l := range m.Traces() {
 		creators[l.UserID] = l.CreatedBy
 	}
-	disktest.Equal(t, "creators without bob", creators, map[store.ID]string{0: "bobby", 7: "", 8: "ada", 9: ""})
+	disktest.Equal(t, "creators without bob", creators, map[store.ID]string{
+		0: "bobby",
+		7: "",
+		8: "ada",
+		9: "",
+	})
 }

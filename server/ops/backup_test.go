@@ -38,7 +38,12 @@ func withFile(t *testing.T) (in *servertest.Instance, data []byte) {
 	digest, err := u.Finish()
 	servertest.Must(t, err)
 	in.Update(func(tx *store.Tx) error {
-		return store.Files.Create(tx, &store.File{Name: "some", Kind: store.OtherFile, Size: u.Size(), Digest: digest})
+		return store.Files.Create(tx, &store.File{
+			Name:   "some",
+			Kind:   store.OtherFile,
+			Size:   u.Size(),
+			Digest: digest,
+		})
 	})
 	return in, data
 }
@@ -95,8 +100,12 @@ func TestBackup_CompleteIfTimeNotStored(t *testing.T) {
 func TestBackup_FailureAborts(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(t *testing.T, in *servertest.Instance){
-		"the permission is taken away": func(_ *testing.T, in *servertest.Instance) { in.SwitchPermission("system.backup", "status", 0) },
-		"the user signs out":           func(_ *testing.T, in *servertest.Instance) { in.OK("POST", "/admin/logout", "", "clerk") },
+		"the permission is taken away": func(_ *testing.T, in *servertest.Instance) {
+			in.SwitchPermission("system.backup", "status", 0)
+		},
+		"the user signs out": func(_ *testing.T, in *servertest.Instance) {
+			in.OK("POST", "/admin/logout", "", "clerk")
+		},
 		"the bytes are damaged": func(t *testing.T, in *servertest.Instance) {
 			in.Damaged = true
 			path := filepath.Join(in.Dir, "files.db")
@@ -115,7 +124,8 @@ func TestBackup_FailureAborts(t *testing.T) {
 			if !errors.Is(err, io.ErrUnexpectedEOF) || int64(len(archive)) >= promised {
 				t.Errorf("%d of %d bytes came, and the end was %v", len(archive), promised, err)
 			}
-			if left, err := filepath.Glob(filepath.Join(in.Dir, "backup-*")); err != nil || len(left) > 0 {
+			if left, err := filepath.Glob(filepath.Join(in.Dir, "backup-*")); err != nil ||
+				len(left) > 0 {
 				t.Errorf("left behind: %q, %v", left, err)
 			}
 			in.OK("GET", "/admin/info", "", "owner")
@@ -175,8 +185,8 @@ func TestBackup_UnreadIsAborted(t *testing.T) {
 	in.OK("GET", "/system/backup", "", "clerk")
 }
 
-// TestFullDisk_UnreadBackupIsAborted does the same where data.db itself is read: until then no second
-// backup can do that, and writes go on.
+// TestFullDisk_UnreadBackupIsAborted does the same where data.db itself is read: until then no
+// second backup can do that, and writes go on.
 func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
 	at := disktest.SmallDisk(t, "64m")
 	dir := filepath.Join(at, "data")
@@ -187,7 +197,11 @@ func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
 	for i := range 40 { // more than the connection buffers
 		in.Update(func(tx *store.Tx) (err error) {
 			for j := range 100 {
-				err = errors.Join(err, store.Depts.Create(tx, &store.Dept{Name: fmt.Sprint("Department ", i, " ", j), Phone: strings.Repeat("5", 500)}))
+				err = errors.Join(err,
+					store.Depts.Create(tx, &store.Dept{
+						Name:  fmt.Sprint("Department ", i, " ", j),
+						Phone: strings.Repeat("5", 500),
+					}))
 			}
 			return err
 		})
@@ -205,8 +219,8 @@ func TestFullDisk_UnreadBackupIsAborted(t *testing.T) {
 	in.OK("GET", "/system/backup", "", "clerk")
 }
 
-// leaveUnread lets the clerk begin a backup and read none of it, until it is aborted. A backup of the
-// owner is answered with the status until then.
+// leaveUnread lets the clerk begin a backup and read none of it, until it is aborted. A backup of
+// the owner is answered with the status until then.
 func leaveUnread(in *servertest.Instance, other int) {
 	t := in.T
 	t.Helper()
@@ -224,7 +238,8 @@ func leaveUnread(in *servertest.Instance, other int) {
 	defer conn.Close()
 	servertest.Must(t, conn.(*net.TCPConn).SetReadBuffer(64<<10))
 	backups := in.Server.Limits.Backups
-	fmt.Fprintf(conn, "GET /system/backup HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", in.Tokens["clerk"])
+	fmt.Fprintf(conn, "GET /system/backup HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
+		in.Tokens["clerk"])
 	_, err = io.ReadFull(conn, make([]byte, 1000)) // the response has begun
 	servertest.Must(t, err)
 	a := in.Call("GET", "/system/backup", "", "clerk")
@@ -239,7 +254,8 @@ func leaveUnread(in *servertest.Instance, other int) {
 	if in.Server.Limits.Rate.Rejected.Load() != 1 {
 		t.Errorf("%d transfers were counted as too slow", in.Server.Limits.Rate.Rejected.Load())
 	}
-	if p := ops.LimitHealth(in.Server.Server); p.State != web.Degraded || !strings.Contains(p.Message.String(), "too slow") || p.Since == 0 {
+	if p := ops.LimitHealth(in.Server.Server); p.State != web.Degraded ||
+		!strings.Contains(p.Message.String(), "too slow") || p.Since == 0 {
 		t.Errorf("%+v", p)
 	}
 }

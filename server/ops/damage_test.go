@@ -13,8 +13,8 @@ import (
 	"reeve/store"
 )
 
-// TestDamagedLogEntry damages one entry in a segment of the change log: everything else can be read and
-// exported, and health, the entry and the offline check name the damage.
+// TestDamagedLogEntry damages one entry in a segment of the change log: everything else can be read
+// and exported, and health, the entry and the offline check name the damage.
 func TestDamagedLogEntry(t *testing.T) {
 	t.Parallel()
 	dir, small := t.TempDir(), func(su *servertest.Setup) { su.Drain = 20 }
@@ -36,7 +36,9 @@ func TestDamagedLogEntry(t *testing.T) {
 	if !bytes.Contains(text, []byte("Department 11")) {
 		t.Fatal("the entry is not in the first segment")
 	}
-	servertest.Must(t, os.WriteFile(path, bytes.ReplaceAll(text, []byte("Department 11"), []byte("Department 77")), 0o600))
+	servertest.Must(t,
+		os.WriteFile(path,
+			bytes.ReplaceAll(text, []byte("Department 11"), []byte("Department 77")), 0o600))
 
 	report, err := store.VerifyDir(dir, store.Options{Version: "test", Keys: server.Keys()})
 	if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], path) {
@@ -44,11 +46,15 @@ func TestDamagedLogEntry(t *testing.T) {
 	}
 	in = servertest.Open(t, dir, small)
 	in.Tokens["owner"] = in.SignIn(1)
-	in.OK("GET", "/system/audit?pageSize=1000", "", "owner").Brief(200, `"damaged":1`, "Department 12")
-	in.Call("GET", "/system/audit/"+seq, "", "owner").Brief(503, `"errorCode":"damaged"`, "entry "+seq+" of the change log is damaged")
-	in.OK("GET", "/system/health", "", "owner").Brief(200, `"name":"change_log","state":"degraded"`, "entry", path)
+	in.OK("GET", "/system/audit?pageSize=1000", "", "owner").Brief(200, `"damaged":1`,
+		"Department 12")
+	in.Call("GET", "/system/audit/"+seq, "", "owner").Brief(503, `"errorCode":"damaged"`,
+		"entry "+seq+" of the change log is damaged")
+	in.OK("GET", "/system/health", "", "owner").Brief(200,
+		`"name":"change_log","state":"degraded"`, "entry", path)
 	export := in.OK("GET", "/system/audit-export", "", "owner").Body
-	want := regexp.MustCompile(`(?m)^.*"seq":`+seq+`\b.*$`).ReplaceAllString(whole, `{"damaged":`+seq+`}`)
+	want := regexp.MustCompile(`(?m)^.*"seq":`+seq+`\b.*$`).ReplaceAllString(whole,
+		`{"damaged":`+seq+`}`)
 	if !strings.HasPrefix(export, want) {
 		t.Errorf("the export is %s, want %s", export, want)
 	}

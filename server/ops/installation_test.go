@@ -21,13 +21,18 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 	}
 	private := filepath.Join(t.TempDir(), "config.toml")
 	servertest.Must(t, os.WriteFile(private, nil, 0o600))
-	config := web.Config{Version: "test", PrivateFiles: []string{private, filepath.Join(t.TempDir(), "missing")}}
+	config := web.Config{
+		Version:      "test",
+		PrivateFiles: []string{private, filepath.Join(t.TempDir(), "missing")},
+	}
 	in := servertest.Start(t, func(s *servertest.Setup) { s.Config = config })
 	check := func(exposed ...string) {
 		t.Helper()
 		_, parts := in.HealthParts()
 		p, warnings := parts["permissions"], ops.InstallationWarnings(&config, in.Dir)
-		if (p.State == web.Degraded) != (len(exposed) > 0) || p.Figures["exposed"] != int64(len(exposed)) || p.Figures["root"] != 0 || len(warnings) != min(1, len(exposed)) {
+		if (p.State == web.Degraded) != (len(exposed) > 0) ||
+			p.Figures["exposed"] != int64(len(exposed)) || p.Figures["root"] != 0 ||
+			len(warnings) != min(1, len(exposed)) {
 			t.Errorf("%q: %+v, %q", exposed, p, warnings)
 		}
 		for _, path := range exposed {
@@ -37,7 +42,11 @@ func TestFilePermissions_ReadableReported(t *testing.T) {
 		}
 	}
 	check()
-	for path, fine := range map[string]os.FileMode{in.Dir: 0o700, filepath.Join(in.Dir, "data.db"): 0o600, private: 0o600} {
+	for path, fine := range map[string]os.FileMode{
+		in.Dir:                           0o700,
+		filepath.Join(in.Dir, "data.db"): 0o600,
+		private:                          0o600,
+	} {
 		for _, mode := range []os.FileMode{0o040, 0o004, 0o002, 0o010} {
 			servertest.Must(t, os.Chmod(path, fine|mode))
 			check(path)
@@ -61,10 +70,13 @@ func TestFilePermissions_OwnFilesPrivate(t *testing.T) {
 func TestInstallation_RootReported(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t, func(s *servertest.Setup) { s.Config.Root = true })
-	if _, parts := in.HealthParts(); parts["permissions"].State != web.Healthy || parts["permissions"].Figures["root"] != 1 || !strings.Contains(parts["permissions"].Text, "running as root") {
+	if _, parts := in.HealthParts(); parts["permissions"].State != web.Healthy ||
+		parts["permissions"].Figures["root"] != 1 ||
+		!strings.Contains(parts["permissions"].Text, "running as root") {
 		t.Errorf("%+v", parts["permissions"])
 	}
-	if warnings := ops.InstallationWarnings((&web.Config{Root: true}), in.Dir); len(warnings) != 1 || !strings.Contains(warnings[0], "running as root") {
+	if warnings := ops.InstallationWarnings((&web.Config{Root: true}), in.Dir); len(warnings) != 1 ||
+		!strings.Contains(warnings[0], "running as root") {
 		t.Errorf("%q", warnings)
 	}
 }

@@ -14,16 +14,18 @@ import (
 // brokenOff sends a request whose response is aborted after it has begun.
 func brokenOff(in *servertest.Instance) {
 	in.T.Helper()
-	rt := web.Raw("/t", web.Public, "T", "text/plain", func(_ *web.Request, _ *web.None, w http.ResponseWriter) error {
-		fmt.Fprint(w, "half of it")
-		return errors.New("disk gone")
-	})
+	rt := web.Raw("/t", web.Public, "T", "text/plain",
+		func(_ *web.Request, _ *web.None, w http.ResponseWriter) error {
+			fmt.Fprint(w, "half of it")
+			return errors.New("disk gone")
+		})
 	defer func() {
 		if p := recover(); p != http.ErrAbortHandler {
 			in.T.Errorf("the handler ended with %v", p)
 		}
 	}()
-	in.Server.Router([]web.Route{rt}).ServeHTTP(httptest.NewRecorder(), in.Request("GET", "/t", "", "nobody"))
+	in.Server.Router([]web.Route{rt}).ServeHTTP(httptest.NewRecorder(),
+		in.Request("GET", "/t", "", "nobody"))
 }
 
 func TestMonitoring_BrokenResponseIsFailure(t *testing.T) {
@@ -39,7 +41,10 @@ func TestMonitoring_BrokenResponseIsFailure(t *testing.T) {
 // A client that has received a response finds it counted in the metrics.
 func TestMetrics_CountedBeforeResponse(t *testing.T) {
 	in := servertest.Start(t)
-	rt := web.Action("POST", "/t", web.Public, "T", func(*web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, nil })
+	rt := web.Action("POST", "/t", web.Public, "T",
+		func(*web.Request, *web.None) (web.Nothing, error) {
+			return web.Nothing{}, nil
+		})
 	srv := httptest.NewServer(in.Server.Router([]web.Route{rt}))
 	defer srv.Close()
 	stats := in.Server.Metrics.Of(&rt)

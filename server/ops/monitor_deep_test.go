@@ -13,14 +13,15 @@ import (
 
 func TestTrace_KeepsEveryOperation(t *testing.T) {
 	in := servertest.Start(t)
-	router := in.Server.Router([]web.Route{web.Read("/t", web.SignedIn, "T", func(tx *store.Tx, _ *web.Request, _ *web.None) (web.Nothing, error) {
-		for range 2000 {
-			if _, err := store.Users.Count(tx); err != nil {
-				return web.Nothing{}, err
+	router := in.Server.Router([]web.Route{web.Read("/t", web.SignedIn, "T",
+		func(tx *store.Tx, _ *web.Request, _ *web.None) (web.Nothing, error) {
+			for range 2000 {
+				if _, err := store.Users.Count(tx); err != nil {
+					return web.Nothing{}, err
+				}
 			}
-		}
-		return web.Nothing{}, nil
-	})})
+			return web.Nothing{}, nil
+		})})
 	operations := func(as string) (n int) {
 		w := httptest.NewRecorder()
 		router.ServeHTTP(w, in.Request("GET", "/t", "", as))

@@ -39,9 +39,15 @@ func madeUp(in *servertest.Instance, r *rand.Rand, n int) {
 		Status:    []int{200, 204, 304, 400, 404, 500}[r.IntN(6)],
 		Store:     &kv.Recorder{},
 		Header:    http.Header{"Content-Type": {"application/json"}},
-		Body:      []byte(pick(`{}`, `{"name":"ÄRGER <b>"}`, `{"name":"ärger"}`, `{"name":"method"}`, `{"name":"\"route\":\"/b\","}`)),
+		Body: []byte(pick(`{}`, `{"name":"ÄRGER <b>"}`, `{"name":"ärger"}`,
+			`{"name":"method"}`, `{"name":"\"route\":\"/b\","}`)),
 	}
-	event := monitor.AuthEvent{Type: pick("login", "revoked"), Username: pick("ann", "bert"), Result: pick("success", "failed"), MatchedBy: []string{}}
+	event := monitor.AuthEvent{
+		Type:      pick("login", "revoked"),
+		Username:  pick("ann", "bert"),
+		Result:    pick("success", "failed"),
+		MatchedBy: []string{},
+	}
 	event.RecordedAt, f.Notes = kv.TimeOf(f.Begun), []monitor.AuthEvent{event}
 	in.Server.Monitor.SampleReads(1)
 	in.Server.Monitor.Done(f)
@@ -52,7 +58,11 @@ func events(in *servertest.Instance, kind string) (all []eventFields) {
 	in.T.Helper()
 	for at := 1; ; at++ {
 		var got ops.MonitorPage[eventFields]
-		query := url.Values{"recorded_at[]": {"2000-01-01", ""}, "pageSize": {"1000"}, "page": {strconv.Itoa(at)}}
+		query := url.Values{
+			"recorded_at[]": {"2000-01-01", ""},
+			"pageSize":      {"1000"},
+			"page":          {strconv.Itoa(at)},
+		}
 		in.OK("GET", "/system/monitor/"+kind+"?"+query.Encode(), "", "owner").Data(&got)
 		if all = append(all, got.Data...); len(got.Data) == 0 {
 			return all
@@ -117,7 +127,9 @@ func matching(t *testing.T, all []eventFields, query url.Values, now time.Time) 
 				servertest.Must(t, err)
 				fits = fits && e["duration_ms"].(float64) >= least
 			case "status":
-				fits = fits && slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(e.text(name), strings.TrimSuffix(v, "xx")) })
+				fits = fits && slices.ContainsFunc(values, func(v string) bool {
+					return strings.HasPrefix(e.text(name), strings.TrimSuffix(v, "xx"))
+				})
 			default:
 				fits = fits && slices.Contains(values, e.text(name))
 			}
@@ -162,8 +174,10 @@ func TestMonitorList_MatchesBruteForce(t *testing.T) {
 				ids = append(ids, e.RequestID)
 			}
 			from := min(len(want), (page-1)*size)
-			if wantIDs := want[from:min(len(want), from+size)]; got.Total != len(want) || !slices.Equal(ids, wantIDs) || got.ScannedUntil != 0 {
-				t.Fatalf("%s %v: %d of %d %v, want %d %v", kind, query, len(ids), got.Total, ids, len(want), wantIDs)
+			if wantIDs := want[from:min(len(want), from+size)]; got.Total != len(want) ||
+				!slices.Equal(ids, wantIDs) || got.ScannedUntil != 0 {
+				t.Fatalf("%s %v: %d of %d %v, want %d %v", kind, query, len(ids), got.Total, ids,
+					len(want), wantIDs)
 			}
 			found += min(1, len(want))
 		}
@@ -205,7 +219,9 @@ func randomEventQuery(r *rand.Rand) (kind string, query url.Values) {
 	}
 	some("user_id", "0", "1", "2", "9")
 	if r.IntN(4) == 0 {
-		query.Set("keywordSearch", []string{"ärger", "ÄRGER <B>", "method", "ann", `"route":"/b"`, "r-1", "nowhere", "login"}[r.IntN(8)])
+		query.Set("keywordSearch",
+			[]string{"ärger", "ÄRGER <B>", "method", "ann", `"route":"/b"`, "r-1", "nowhere",
+				"login"}[r.IntN(8)])
 	}
 	if r.IntN(2) == 0 {
 		some("type", "login", "revoked")
@@ -235,8 +251,10 @@ func TestMonitorList_LooksBackAnHour(t *testing.T) {
 		in.Lists("/system/monitor/request", "route", "owner", "/admin/info")
 		time.Sleep(time.Microsecond)
 		in.Lists("/system/monitor/request", "route", "owner")
-		for _, asked := range [][2]string{{began.Format(time.RFC3339), ""}, {"", began.Format(time.RFC3339)}, {"2000-01-01", "2000-01-01"}} {
-			in.Lists("/system/monitor/request?"+url.Values{"recorded_at[]": asked[:]}.Encode(), "route", "owner", "/admin/info")
+		for _, asked := range [][2]string{{began.Format(time.RFC3339), ""},
+			{"", began.Format(time.RFC3339)}, {"2000-01-01", "2000-01-01"}} {
+			in.Lists("/system/monitor/request?"+url.Values{"recorded_at[]": asked[:]}.Encode(),
+				"route", "owner", "/admin/info")
 		}
 		in.Lists("/system/monitor/request?"+url.Values{"recorded_at[]": {"2000-01-02", ""}}.Encode(), "route", "owner")
 	})
@@ -245,12 +263,19 @@ func TestMonitorList_LooksBackAnHour(t *testing.T) {
 func TestMonitorList_InvalidQueries(t *testing.T) {
 	in := servertest.Start(t)
 	in.Flush()
-	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind, monitor.CacheKind, monitor.RedisKind} {
+	for _, kind := range []string{monitor.RequestKind, monitor.AuthKind, monitor.QueryKind,
+		monitor.CacheKind, monitor.RedisKind} {
 		for query, field := range map[string]string{
-			"status=4": "status", "status=4x": "status", "status=abc": "status", "status=600": "status", "status=4xx&status=x": "status", "user_id=x": "user_id", "user_id=1.5": "user_id",
+			"status=4": "status", "status=4x": "status", "status=abc": "status",
+			"status=600": "status", "status=4xx&status=x": "status", "user_id=x": "user_id",
+			"user_id=1.5":       "user_id",
 			"min_duration_ms=x": "min_duration_ms", "min_duration_ms=-1": "min_duration_ms",
-			"slow=2": "slow", "slow=yes": "slow", "recorded_at[]=x&recorded_at[]=": "recorded_at[]", "recorded_at[]=2000-01-01": "recorded_at[]",
-			"page=0": "page", "pageSize=x": "pageSize", "nothing=1": "nothing", `sorter={"status":"ascend"}`: "sorter", `filter={"x":["1"]}`: "filter",
+			"slow=2": "slow", "slow=yes": "slow",
+			"recorded_at[]=x&recorded_at[]=": "recorded_at[]",
+			"recorded_at[]=2000-01-01":       "recorded_at[]",
+			"page=0":                         "page", "pageSize=x": "pageSize",
+			"nothing=1":                  "nothing",
+			`sorter={"status":"ascend"}`: "sorter", `filter={"x":["1"]}`: "filter",
 		} {
 			in.Call("GET", "/system/monitor/"+kind+"?"+query, "", "owner").Names(400, field)
 		}
@@ -264,7 +289,9 @@ func TestMonitorList_InvalidQueries(t *testing.T) {
 // the events that it has read.
 func TestMonitorList_ScannedUntil(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in, r := servertest.Start(t, func(su *servertest.Setup) { su.Config.Monitor.SearchTime = -1 }), rand.New(rand.NewPCG(1, 1))
+		in, r := servertest.Start(t, func(su *servertest.Setup) {
+			su.Config.Monitor.SearchTime = -1
+		}), rand.New(rand.NewPCG(1, 1))
 		var at []store.Time
 		for n := range 300 {
 			at = append(at, kv.TimeOf(time.Now()))
@@ -274,8 +301,10 @@ func TestMonitorList_ScannedUntil(t *testing.T) {
 		in.Flush()
 		var got ops.MonitorPage[monitor.EventHead]
 		in.OK("GET", "/system/monitor/request", "", "owner").Data(&got)
-		if want := at[len(at)-128]; got.ScannedUntil != want || got.Total != 127 || len(got.Data) != 10 {
-			t.Errorf("it stopped at %s and found %d, want %s and 127", got.ScannedUntil, got.Total, want)
+		if want := at[len(at)-128]; got.ScannedUntil != want || got.Total != 127 ||
+			len(got.Data) != 10 {
+			t.Errorf("it stopped at %s and found %d, want %s and 127", got.ScannedUntil, got.Total,
+				want)
 		}
 	})
 }

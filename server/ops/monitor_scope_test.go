@@ -19,14 +19,19 @@ import (
 // else requests.
 func overheard(t *testing.T) (in *servertest.Instance, inside, outside store.ID) {
 	in = servertest.FourLevels(t)
-	keys := []string{"system.monitor.request", "system.monitor.auth", "system.monitor.query", "system.monitor.cache", "system.monitor.redis", "system.monitor.stats", "system.monitor.trace"}
+	keys := []string{"system.monitor.request", "system.monitor.auth", "system.monitor.query",
+		"system.monitor.cache", "system.monitor.redis", "system.monitor.stats",
+		"system.monitor.trace"}
 	role := in.Role("Reader", func(r *store.Role) { r.DataScope = store.ScopeDept }, keys...)
 	in.Member("clerk", 10, role)
-	in.Member("chief", 10, in.Role("Everything", func(r *store.Role) { r.DataScope = store.ScopeAll }, keys...))
+	in.Member("chief", 10, in.Role("Everything", func(r *store.Role) {
+		r.DataScope = store.ScopeAll
+	}, keys...))
 	in.AppUser("customer")
 	for i, who := range []string{"in.10", "in.11", "customer", "nobody"} {
 		for _, path := range []string{"/admin/info", "/api/user", "/admin/loginlog"} {
-			in.Call("PUT", path+"?canary=of-"+strings.ReplaceAll(who, ".", "-"), fmt.Sprintf(`{"nickname":"payload-%d"}`, i), who)
+			in.Call("PUT", path+"?canary=of-"+strings.ReplaceAll(who, ".", "-"),
+				fmt.Sprintf(`{"nickname":"payload-%d"}`, i), who)
 		}
 		in.Call("GET", "/admin/info", "", who)
 		in.Call("PUT", "/admin/info", fmt.Sprintf(`{"nickname":"payload-%d"}`, i), who)
@@ -90,16 +95,19 @@ func TestMonitoring_DataScope(t *testing.T) {
 				if who == "clerk" && !slices.Equal(got, want) {
 					t.Errorf("a limited reader sees events of %q, want %q", got, want)
 				}
-				if who == "chief" && kind != monitor.RedisKind && (!users["nobody"] || len(got) < 2) {
+				if who == "chief" && kind != monitor.RedisKind &&
+					(!users["nobody"] || len(got) < 2) {
 					t.Errorf("a reader of everything sees events of %q alone", got)
 				}
-				for _, canary := range []string{"payload-1", "payload-2", "payload-3", "of-in-11", "of-customer", "of-nobody"} {
+				for _, canary := range []string{"payload-1", "payload-2", "payload-3", "of-in-11",
+					"of-customer", "of-nobody"} {
 					if who == "clerk" && strings.Contains(r.Body, canary) {
 						t.Errorf("a limited reader sees %s", canary)
 					}
 				}
 			}
-			for _, filter := range []string{fmt.Sprint("user_id=", outside), "app_user_id=1", "request_id=" + strangers.RequestID, "keywordSearch=payload-1"} {
+			for _, filter := range []string{fmt.Sprint("user_id=", outside), "app_user_id=1",
+				"request_id=" + strangers.RequestID, "keywordSearch=payload-1"} {
 				var out ops.MonitorPage[json.RawMessage]
 				in.In(t).OK("GET", "/system/monitor/"+kind+"?"+filter, "", "clerk").Data(&out)
 				if out.Total != 0 {
@@ -119,11 +127,16 @@ func TestMonitoring_DataScope(t *testing.T) {
 		"GET /system/monitor/cache":   list(monitor.CacheKind, []string{}),
 		"GET /system/monitor/redis":   list(monitor.RedisKind, []string{}),
 		"GET /system/monitor/request/:id": func(t *testing.T) {
-			for name, head := range map[string]monitor.EventHead{"another department's": requestOf(outside, false), "an app user's": requestOf(1, true), "a stranger's": strangers} {
+			for name, head := range map[string]monitor.EventHead{
+				"another department's": requestOf(outside, false),
+				"an app user's":        requestOf(1, true),
+				"a stranger's":         strangers,
+			} {
 				for _, id := range []string{fmt.Sprint(head.ID), head.RequestID} {
 					in.In(t).OK("GET", "/system/monitor/request/"+id, "", "chief")
 					a, b := in.In(t).Call("GET", "/system/monitor/request/"+id, "", "clerk"), in.In(t).Call("GET", "/system/monitor/request/77777", "", "clerk")
-					if a.Code != 404 || a.Envelope().Msg != strings.ReplaceAll(b.Envelope().Msg, "77777", id) {
+					if a.Code != 404 ||
+						a.Envelope().Msg != strings.ReplaceAll(b.Envelope().Msg, "77777", id) {
 						t.Errorf("%s: %d %s", name, a.Code, a.Body)
 					}
 				}
@@ -135,7 +148,10 @@ func TestMonitoring_DataScope(t *testing.T) {
 				Events []struct{ Kind string }
 			}
 			r.Data(&out)
-			if len(out.Events) == 0 || slices.ContainsFunc(out.Events, func(e struct{ Kind string }) bool { return e.Kind == monitor.CacheKind || e.Kind == monitor.RedisKind }) {
+			if len(out.Events) == 0 ||
+				slices.ContainsFunc(out.Events, func(e struct{ Kind string }) bool {
+					return e.Kind == monitor.CacheKind || e.Kind == monitor.RedisKind
+				}) {
 				t.Errorf("%+v", out)
 			}
 		},
@@ -143,16 +159,21 @@ func TestMonitoring_DataScope(t *testing.T) {
 			var limited, whole monitor.Stats
 			in.In(t).OK("GET", "/system/monitor/stats", "", "clerk").Data(&limited)
 			in.In(t).OK("GET", "/system/monitor/stats", "", "chief").Data(&whole)
-			if len(limited.Users) != 1 || limited.Users[0].Username != "in.10" || limited.Users[0].Requests != 3 || !bool(limited.Limited) ||
-				limited.Total != nil || len(limited.Series)+len(limited.Routes)+int(limited.Dropped) != 0 {
+			if len(limited.Users) != 1 || limited.Users[0].Username != "in.10" ||
+				limited.Users[0].Requests != 3 || !bool(limited.Limited) ||
+				limited.Total != nil ||
+				len(limited.Series)+len(limited.Routes)+int(limited.Dropped) != 0 {
 				t.Errorf("a limited reader: %+v", limited)
 			}
-			if len(whole.Users) != 3 || bool(whole.Limited) || whole.Total == nil || len(whole.Routes) == 0 || len(whole.Series) == 0 {
+			if len(whole.Users) != 3 || bool(whole.Limited) || whole.Total == nil ||
+				len(whole.Routes) == 0 || len(whole.Series) == 0 {
 				t.Errorf("a reader of everything: %+v", whole)
 			}
 		},
 		"POST /system/monitor/trace": func(t *testing.T) {
-			for _, body := range []string{`{"route":"/admin/info"}`, `{"ip":"192.0.2.1"}`, fmt.Sprintf(`{"user_id":%d}`, outside), `{"user_id":7777}`, `{}`, `{"user_id":0,"route":"/admin/info"}`} {
+			for _, body := range []string{`{"route":"/admin/info"}`, `{"ip":"192.0.2.1"}`,
+				fmt.Sprintf(`{"user_id":%d}`, outside), `{"user_id":7777}`, `{}`,
+				`{"user_id":0,"route":"/admin/info"}`} {
 				trace(t, "clerk", body).Names(422, "user_id")
 			}
 			if r := trace(t, "clerk", fmt.Sprintf(`{"user_id":%d,"route":"/admin/info"}`, inside)); r.Code != 200 {
@@ -166,7 +187,8 @@ func TestMonitoring_DataScope(t *testing.T) {
 				return len(out.Data)
 			}
 			clerk, chief := seen("clerk"), seen("chief")
-			for _, body := range []string{`{"route":"/admin/info"}`, fmt.Sprintf(`{"user_id":%d}`, outside), fmt.Sprintf(`{"user_id":%d}`, inside)} {
+			for _, body := range []string{`{"route":"/admin/info"}`,
+				fmt.Sprintf(`{"user_id":%d}`, outside), fmt.Sprintf(`{"user_id":%d}`, inside)} {
 				trace(t, "chief", body)
 			}
 			if got := seen("clerk") - clerk; got != 1 || seen("chief")-chief != 3 {
@@ -174,10 +196,15 @@ func TestMonitoring_DataScope(t *testing.T) {
 			}
 		},
 		"DELETE /system/monitor/trace/:id": func(t *testing.T) {
-			for body, want := range map[string]int{`{"route":"/admin/info"}`: 404, fmt.Sprintf(`{"user_id":%d}`, outside): 404, fmt.Sprintf(`{"user_id":%d}`, inside): 200} {
+			for body, want := range map[string]int{
+				`{"route":"/admin/info"}`:              404,
+				fmt.Sprintf(`{"user_id":%d}`, outside): 404,
+				fmt.Sprintf(`{"user_id":%d}`, inside):  200,
+			} {
 				var l struct{ ID store.ID }
 				trace(t, "chief", body).Data(&l)
-				if r := in.In(t).Call("DELETE", fmt.Sprint("/system/monitor/trace/", l.ID), "", "clerk"); r.Code != want {
+				if r := in.In(t).Call("DELETE", fmt.Sprint("/system/monitor/trace/", l.ID), "",
+					"clerk"); r.Code != want {
 					t.Errorf("the trace %s: %d %s", body, r.Code, r.Body)
 				}
 				if want == 404 {
@@ -192,7 +219,8 @@ func TestMonitoring_DataScope(t *testing.T) {
 				trace(t, "chief", fmt.Sprintf(`{"user_id":%d}`, user)).Data(&l)
 				ids = append(ids, l.ID.String())
 			}
-			in.In(t).Call("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "", "clerk").Brief(404, ids[1])
+			in.In(t).Call("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "",
+				"clerk").Brief(404, ids[1])
 			in.In(t).OK("DELETE", "/system/monitor/trace?ids="+strings.Join(ids, ","), "", "chief") // both are still running
 		},
 	}
@@ -215,7 +243,9 @@ func TestMonitoring_CurrentDataScope(t *testing.T) {
 		var out ops.MonitorPage[monitor.RequestEvent]
 		in.OK("GET", "/system/monitor/request?pageSize=1000", "", "clerk").Data(&out)
 		for _, name := range []string{"in.10", "in.11"} {
-			if slices.ContainsFunc(out.Data, func(e monitor.RequestEvent) bool { return e.User != nil && e.User.Username == name }) {
+			if slices.ContainsFunc(out.Data, func(e monitor.RequestEvent) bool {
+				return e.User != nil && e.User.Username == name
+			}) {
 				names += name + " "
 			}
 		}
@@ -223,7 +253,10 @@ func TestMonitoring_CurrentDataScope(t *testing.T) {
 	}
 	move := func(id, dept store.ID) {
 		in.Update(func(tx *store.Tx) error {
-			_, err := store.Users.Update(tx, id, func(u *store.User) error { u.DeptID = dept; return nil })
+			_, err := store.Users.Update(tx, id, func(u *store.User) error {
+				u.DeptID = dept
+				return nil
+			})
 			return err
 		})
 	}

@@ -30,22 +30,32 @@ func TestStats(t *testing.T) {
 		type point struct{ at, requests, ok, refused int64 }
 		var got []point
 		for _, p := range append(out.Series, *out.Total) {
-			got = append(got, point{int64(p.Time.Std().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) / time.Second), p.Requests, p.OK, p.Refused})
+			got = append(got,
+				point{int64(p.Time.Std().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) / time.Second), p.Requests, p.OK, p.Refused})
 			if p.Failed != 0 || p.P50MS != 0.05 || p.P99MS != 0.05 {
 				t.Errorf("%+v", p)
 			}
 		}
-		if want := []point{{0, 5, 3, 2}, {60, 1, 1, 0}, {90 - 3600, 6, 4, 2}}; !slices.Equal(got, want) {
+		if want := []point{{0, 5, 3, 2}, {60, 1, 1, 0}, {90 - 3600, 6, 4, 2}}; !slices.Equal(got,
+			want) {
 			t.Errorf("%v, want %v", got, want)
 		}
-		if want := []monitor.StatsUser{{Realm: "admin", Username: "admin", Requests: 3}, {Realm: "admin", Username: "clerk", Requests: 2}}; !slices.Equal(out.Users, want) {
+		if want := []monitor.StatsUser{{Realm: "admin", Username: "admin", Requests: 3}, {
+			Realm:    "admin",
+			Username: "clerk",
+			Requests: 2,
+		}}; !slices.Equal(out.Users, want) {
 			t.Errorf("%v, want %v", out.Users, want)
 		}
-		if want := []monitor.StatsRoute{{Route: "(unknown address)", Requests: 1, Failed: 1}, {Route: "GET /admin/info", Requests: 4}, {Route: "GET /admin/list", Requests: 1, Failed: 1}}; !slices.Equal(out.Routes, want) {
+		if want := []monitor.StatsRoute{{Route: "(unknown address)", Requests: 1, Failed: 1}, {
+			Route:    "GET /admin/info",
+			Requests: 4,
+		}, {Route: "GET /admin/list", Requests: 1, Failed: 1}}; !slices.Equal(out.Routes, want) {
 			t.Errorf("%v, want %v", out.Routes, want)
 		}
 		for query, want := range map[string]int64{
-			"?from=2000-01-01T00:01:00Z": 1, "?to=2000-01-01T00:00:59Z": 5, "?step=120": 6, "?from=2000-01-01&step=3600": 6, "?from=1999-12-01&to=2000-01-02": 6,
+			"?from=2000-01-01T00:01:00Z": 1, "?to=2000-01-01T00:00:59Z": 5, "?step=120": 6,
+			"?from=2000-01-01&step=3600": 6, "?from=1999-12-01&to=2000-01-02": 6,
 			"?from=1999-12-01&to=1999-12-31": 0,
 		} {
 			if got := stats(query).Total.Requests; got != want {
@@ -61,8 +71,10 @@ func TestStats(t *testing.T) {
 			t.Errorf("after an hour: %+v", got.Total)
 		}
 		for query, field := range map[string]string{
-			"?step=59": "step", "?step=90": "step", "?step=0": "step", "?step=-60": "step", "?step=x": "step", "?from=x": "from", "?to=2000": "to",
-			"?from=2000-01-02&to=2000-01-01": "from", "?from=1000-01-01&step=60": "step", "?x=1": "x", "?from=2000-01-02": "from",
+			"?step=59": "step", "?step=90": "step", "?step=0": "step", "?step=-60": "step",
+			"?step=x": "step", "?from=x": "from", "?to=2000": "to",
+			"?from=2000-01-02&to=2000-01-01": "from", "?from=1000-01-01&step=60": "step",
+			"?x=1": "x", "?from=2000-01-02": "from",
 		} {
 			in.Call("GET", "/system/monitor/stats"+query, "", "owner").Names(400, field)
 		}

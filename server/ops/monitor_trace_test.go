@@ -52,7 +52,8 @@ func TestTrace_EndedStayListed(t *testing.T) {
 				if l.EndedAt != 0 {
 					ran = l.EndedAt.Std().Sub(l.StartedAt.Std()).String()
 				}
-				all = append(all, fmt.Sprint(l.ID, " ", l.UserID, l.Username, " ", l.Matched, " ", ran))
+				all = append(all,
+					fmt.Sprint(l.ID, " ", l.UserID, l.Username, " ", l.Matched, " ", ran))
 			}
 			return all
 		}
@@ -63,7 +64,8 @@ func TestTrace_EndedStayListed(t *testing.T) {
 			}
 		}
 		expect()
-		in.OK("POST", "/system/monitor/trace", fmt.Sprintf(`{"user_id":%d,"minutes":2}`, clerk.ID), "owner")
+		in.OK("POST", "/system/monitor/trace", fmt.Sprintf(`{"user_id":%d,"minutes":2}`, clerk.ID),
+			"owner")
 		in.OK("POST", "/system/monitor/trace", `{"route":"/admin/info","minutes":5}`, "owner")
 		in.OK("GET", "/admin/info", "", "clerk")
 		expect("2 0 1 runs", "1 2clerk 1 runs")
@@ -116,7 +118,8 @@ func TestTrace_Filters(t *testing.T) {
 					}
 				}
 				ask()
-				if kept, stand := asked(in, "/admin/info"); kept-before != c.kept || stand != int64(kept) {
+				if kept, stand := asked(in, "/admin/info"); kept-before != c.kept ||
+					stand != int64(kept) {
 					t.Errorf("%d are kept for %d, want %d", kept, stand, c.kept)
 				}
 				if got, want := matchedBy(in), fmt.Sprintf("1:%d ", c.kept); got != want {
@@ -124,7 +127,8 @@ func TestTrace_Filters(t *testing.T) {
 				}
 				time.Sleep(5 * time.Minute)
 				ask()
-				if kept, _ := asked(in, "/admin/info"); kept-before != c.kept || matchedBy(in) != "" {
+				if kept, _ := asked(in, "/admin/info"); kept-before != c.kept ||
+					matchedBy(in) != "" {
 					t.Errorf("%d are kept after its end, with the traces %q", kept, matchedBy(in))
 				}
 			})
@@ -139,7 +143,8 @@ func TestTrace_Stop(t *testing.T) {
 	for range 20 {
 		in.OK("POST", "/system/monitor/trace", `{"route":"/admin/info","minutes":15}`, "owner")
 	}
-	in.Call("POST", "/system/monitor/trace", `{"route":"/admin/info"}`, "owner").Brief(409, "20 traces are running")
+	in.Call("POST", "/system/monitor/trace", `{"route":"/admin/info"}`, "owner").Brief(409,
+		"20 traces are running")
 	in.OK("GET", "/admin/info", "", "owner")
 	for id := range 19 {
 		in.OK("DELETE", fmt.Sprint("/system/monitor/trace/", id+1), "", "owner")
@@ -155,12 +160,19 @@ func TestTrace_Stop(t *testing.T) {
 	}
 	in.Call("DELETE", "/system/monitor/trace/20", "", "owner").Brief(404, "trace 20 not found")
 	for body, field := range map[string]string{
-		`{}`: "user_id", `{"minutes":5}`: "user_id", `{"user_id":1,"minutes":16}`: "minutes", `{"user_id":1,"minutes":0}`: "minutes", `{"user_id":999}`: "user_id",
-		`{"ip":"x"}`: "ip", `{"route":"/nowhere"}`: "route", `{"route":"POST /admin/list/:id"}`: "route", `{"route":"/system/monitor/request"}`: "route", `{"ip":""}`: "user_id",
+		`{}`: "user_id", `{"minutes":5}`: "user_id", `{"user_id":1,"minutes":16}`: "minutes",
+		`{"user_id":1,"minutes":0}`: "minutes", `{"user_id":999}`: "user_id",
+		`{"ip":"x"}`: "ip", `{"route":"/nowhere"}`: "route",
+		`{"route":"POST /admin/list/:id"}`:    "route",
+		`{"route":"/system/monitor/request"}`: "route", `{"ip":""}`: "user_id",
 	} {
 		in.Call("POST", "/system/monitor/trace", body, "owner").Names(422, field)
 	}
-	for method, url := range map[string]string{"GET": "/system/monitor/trace", "POST": "/system/monitor/trace", "DELETE": "/system/monitor/trace/1"} {
+	for method, url := range map[string]string{
+		"GET":    "/system/monitor/trace",
+		"POST":   "/system/monitor/trace",
+		"DELETE": "/system/monitor/trace/1",
+	} {
 		in.Call(method, url, "", "clerk").Brief(403, "system.monitor.trace")
 	}
 }

@@ -18,11 +18,14 @@ func TestBackup_WholeDatabase(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"kept","title":"Kept"}`)
 	a := in.OK("GET", "/system/backup", "", "owner")
-	if name := a.Header.Get("Content-Disposition"); !strings.HasPrefix(name, `attachment; filename="reeve-`) || !strings.HasSuffix(name, `.tar"`) {
+	if name := a.Header.Get("Content-Disposition"); !strings.HasPrefix(name,
+		`attachment; filename="reeve-`) || !strings.HasSuffix(name, `.tar"`) {
 		t.Errorf("Content-Disposition %s", name)
 	}
-	if want := strconv.Itoa(len(a.Body)); a.Header.Get("Content-Length") != want || a.Header.Get("Content-Type") != "application/octet-stream" {
-		t.Errorf("Content-Length %s of %s bytes, %s", a.Header.Get("Content-Length"), want, a.Header.Get("Content-Type"))
+	if want := strconv.Itoa(len(a.Body)); a.Header.Get("Content-Length") != want ||
+		a.Header.Get("Content-Type") != "application/octet-stream" {
+		t.Errorf("Content-Length %s of %s bytes, %s", a.Header.Get("Content-Length"), want,
+			a.Header.Get("Content-Type"))
 	}
 	if left, err := filepath.Glob(filepath.Join(in.Dir, "backup-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
@@ -70,5 +73,6 @@ func TestShutdown_ReturnsBusy(t *testing.T) {
 	in := servertest.Start(t)
 	in.OK("GET", "/admin/info", "", "owner")
 	in.Close()
-	in.Call("PUT", "/admin/info", `{"nickname":"late"}`, "owner").Brief(503, `"errorCode":"busy"`, "shutting down")
+	in.Call("PUT", "/admin/info", `{"nickname":"late"}`, "owner").Brief(503, `"errorCode":"busy"`,
+		"shutting down")
 }

@@ -56,7 +56,8 @@ func TestHostedPages_NeedSession(t *testing.T) {
 		v := in.GuestBrowser()
 		ask := func() *servertest.Reply {
 			if rt.Method == "POST" {
-				return v.Post(rt.Path, "id", "1", "password", servertest.OwnerPassword, "new_password", "x", "password_again", "x", "old_password", "x")
+				return v.Post(rt.Path, "id", "1", "password", servertest.OwnerPassword,
+					"new_password", "x", "password_again", "x", "old_password", "x")
 			}
 			return v.Get(rt.Path)
 		}
@@ -77,13 +78,16 @@ func TestHostedPages_OtherOriginsRejected(t *testing.T) {
 	in.Hosted(`"app.registration":1`, `"security.login_tries":50`)
 	in.TurnMailOn()
 	v := in.SignedIn("ann")
-	fields := []string{"username", "bea", "password", servertest.OwnerPassword, "password_again", servertest.OwnerPassword, "old_password", servertest.OwnerPassword, "new_password", "another long one", "nickname", "Evil", "id", "1"}
+	fields := []string{"username", "bea", "password", servertest.OwnerPassword, "password_again",
+		servertest.OwnerPassword, "old_password", servertest.OwnerPassword, "new_password",
+		"another long one", "nickname", "Evil", "id", "1"}
 	for _, rt := range pages.Routes(nil) {
 		if rt.Method != "POST" {
 			continue
 		}
 		for _, headers := range []map[string]string{
-			{"Origin": "https://evil.example.org"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
+			{"Origin": "https://evil.example.org"}, {"Origin": "null"},
+			{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
 		} {
 			r := v.Form(rt.Path, fields...)
 			for name, value := range headers {
@@ -124,15 +128,19 @@ func TestHostedPages_MalformedForms(t *testing.T) {
 		for key, value := range v.Cookies {
 			r.AddCookie(&http.Cookie{Name: key, Value: value})
 		}
-		if a := in.Send(r); a.Code != 415 && a.Code != 413 || !strings.Contains(a.Body, "<h1>Something went wrong</h1>") {
+		if a := in.Send(r); a.Code != 415 && a.Code != 413 ||
+			!strings.Contains(a.Body, "<h1>Something went wrong</h1>") {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
 	}
 	long := strings.Repeat("x", 1025)
 	v.Post(pages.DeletionPath, "password", long).Brief(422, "<form", `role="alert"`)
-	v.Post(pages.ProfilePath, "nickname", strings.Repeat("n", 65)).Brief(422, "Display name: ", `aria-invalid="true"`)
-	v.Post(pages.ProfilePath, "nickname", "a\nb").Brief(422, "Display name: must not contain line breaks")
-	v.Post(pages.ProfilePath, "mobile", "call me").Brief(422, "Mobile number: must be a phone number", `value="call me"`)
+	v.Post(pages.ProfilePath, "nickname", strings.Repeat("n", 65)).Brief(422, "Display name: ",
+		`aria-invalid="true"`)
+	v.Post(pages.ProfilePath, "nickname", "a\nb").Brief(422,
+		"Display name: must not contain line breaks")
+	v.Post(pages.ProfilePath, "mobile", "call me").Brief(422,
+		"Mobile number: must be a phone number", `value="call me"`)
 	r := v.Form(pages.ProfilePath, "nickname", "Ann")
 	r.Body = http.NoBody
 	r.ContentLength = 0
@@ -148,7 +156,8 @@ func TestHostedPages_EscapeInput(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	const evil = `"><script>alert(1)</script>{content}`
-	in.Hosted(`"site.title":"\"><script>alert(1)</script>{content}"`, `"site.contact":"\"><script>alert(1)</script>{content}"`, `"app.registration":1`)
+	in.Hosted(`"site.title":"\"><script>alert(1)</script>{content}"`,
+		`"site.contact":"\"><script>alert(1)</script>{content}"`, `"app.registration":1`)
 	v := in.SignedIn("ann")
 	v.Post(pages.ProfilePath, "nickname", evil).Leads(pages.AccountPath + "?done=profile")
 	in.Update(func(tx *store.Tx) error {
@@ -156,17 +165,23 @@ func TestHostedPages_EscapeInput(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = store.Sessions.UpdateQuietly(tx, ids[0], func(s *store.Session) error { s.Browser, s.OS = evil, evil; return nil })
+		_, err = store.Sessions.UpdateQuietly(tx, ids[0], func(s *store.Session) error {
+			s.Browser, s.OS = evil, evil
+			return nil
+		})
 		return err
 	})
-	answers := []*servertest.Reply{v.Post(pages.SignInPath, "username", evil, "password", evil), v.Post(pages.RegisterPath, "username", evil, "email", evil, "nickname", evil, "password", "x", "password_again", "x")}
+	answers := []*servertest.Reply{v.Post(pages.SignInPath, "username", evil, "password", evil),
+		v.Post(pages.RegisterPath, "username", evil, "email", evil, "nickname", evil, "password",
+			"x", "password_again", "x")}
 	for _, rt := range pages.Routes(nil) {
 		if rt.Method == "GET" {
 			answers = append(answers, v.Get(rt.Path), v.Get(rt.Path+"?done="+url.QueryEscape(evil)))
 		}
 	}
 	for _, a := range answers {
-		if strings.Contains(a.Body, "<script") || strings.Contains(a.Body, `""`) || strings.Count(a.Body, "<main>") != 1 || !strings.Contains(a.Body, "&lt;script&gt;") {
+		if strings.Contains(a.Body, "<script") || strings.Contains(a.Body, `""`) ||
+			strings.Count(a.Body, "<main>") != 1 || !strings.Contains(a.Body, "&lt;script&gt;") {
 			t.Errorf("%s: %d %s", a.Sent, a.Code, a.Body)
 		}
 	}
@@ -184,11 +199,14 @@ func TestHostedPages_SecretsAreNotRecorded(t *testing.T) {
 	const mark = "Zq7Xk9Wv"
 	secret := func(n string) string { return mark + " is a secret " + n }
 	v.Post(pages.SignInPath, "username", secret("as a name"), "password", secret("0"))
-	v.Post(pages.RegisterPath, "username", "ann", "email", "", "nickname", "", "password", secret("1"), "password_again", secret("1")).Leads(pages.AccountPath)
-	v.Post(pages.RegisterPath, "username", secret("as a name"), "password", secret("1"), "password_again", secret("2"))
+	v.Post(pages.RegisterPath, "username", "ann", "email", "", "nickname", "", "password",
+		secret("1"), "password_again", secret("1")).Leads(pages.AccountPath)
+	v.Post(pages.RegisterPath, "username", secret("as a name"), "password", secret("1"),
+		"password_again", secret("2"))
 	v.Post(pages.ProfilePath, "email", "ann@example.org", "password", secret("1")).Leads(pages.AccountPath + "?done=profile")
 	v.Post(pages.ProfilePath, "email", "bea@example.org", "password", secret("3")).Brief(422)
-	v.Post(pages.PasswordPath, "old_password", secret("1"), "new_password", secret("2"), "password_again", secret("2")).Leads(pages.AccountPath + "?done=password")
+	v.Post(pages.PasswordPath, "old_password", secret("1"), "new_password", secret("2"),
+		"password_again", secret("2")).Leads(pages.AccountPath + "?done=password")
 	v.Post(pages.DeletionPath, "password", secret("1")).Brief(422)
 	cookie := v.Cookies[servertest.SessionCookie(true, false)]
 	v.Post(pages.DeletionPath, "password", secret("2")).Leads(pages.SignInPath + "?done=deleted")
@@ -198,12 +216,17 @@ func TestHostedPages_SecretsAreNotRecorded(t *testing.T) {
 		}
 	}
 	in.Flush()
-	in.OK("GET", "/system/monitor/request?pageSize=1000", "", "owner").Brief(200, `"/app/account/delete"`, `"wrong_password"`, `"wrong_credentials"`)
-	for _, path := range []string{"/system/monitor/request?pageSize=1000", "/system/monitor/auth?pageSize=1000", "/system/monitor/cache?pageSize=1000", "/system/loginlog?pageSize=1000", "/system/audit?pageSize=1000"} {
+	in.OK("GET", "/system/monitor/request?pageSize=1000", "", "owner").Brief(200,
+		`"/app/account/delete"`, `"wrong_password"`, `"wrong_credentials"`)
+	for _, path := range []string{"/system/monitor/request?pageSize=1000",
+		"/system/monitor/auth?pageSize=1000", "/system/monitor/cache?pageSize=1000",
+		"/system/loginlog?pageSize=1000", "/system/audit?pageSize=1000"} {
 		kept(path, in.OK("GET", path, "", "owner").Body)
 	}
-	in.OK("GET", "/system/monitor/auth?pageSize=1000", "", "owner").Brief(200, `"type":"password_changed"`, `"type":"login_failed"`, `"type":"logout"`)
-	if kept("the log", log.String()); !strings.Contains(log.String(), `"route":"/app/account/delete"`) {
+	in.OK("GET", "/system/monitor/auth?pageSize=1000", "", "owner").Brief(200,
+		`"type":"password_changed"`, `"type":"login_failed"`, `"type":"logout"`)
+	if kept("the log", log.String()); !strings.Contains(log.String(),
+		`"route":"/app/account/delete"`) {
 		t.Error("nothing was logged")
 	}
 }
@@ -235,7 +258,9 @@ func TestHostedPages_Texts(t *testing.T) {
 				}
 			}
 		default:
-			if en.String() == "" || zh.String() == "" || strings.Count(en.String(), "%") != strings.Count(zh.String(), "%") || en.String() == zh.String() {
+			if en.String() == "" || zh.String() == "" ||
+				strings.Count(en.String(), "%") != strings.Count(zh.String(), "%") ||
+				en.String() == zh.String() {
 				t.Errorf("%s: %q, %q", path, en, zh)
 			}
 		}

@@ -14,24 +14,35 @@ import (
 func TestLinkPage(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.OK("PUT", "/system/setting", `{"values":{"site.title":"Shop","site.contact":"<i>Help</i>","security.password_length":"10"}}`, "owner")
+	in.OK("PUT", "/system/setting",
+		`{"values":{"site.title":"Shop","site.contact":"<i>Help</i>","security.password_length":"10"}}`, "owner")
 	token := in.LinkFor(in.Guest("ann", ""), "owner")
 	page := in.OK("GET", mails.LinkPath+token, "", "nobody")
-	page.Brief(200, "<h1>Welcome</h1>", "Choose a password for your account ann.", `value="ann" autocomplete="username"`, `minlength="10"`, "At least 10 characters", "Shop", "&lt;i&gt;Help&lt;/i&gt;", `lang="en"`)
-	if page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("Referrer-Policy") != "no-referrer" || strings.Contains(page.Body, "<script") || strings.Contains(page.Body, token) {
+	page.Brief(200, "<h1>Welcome</h1>", "Choose a password for your account ann.",
+		`value="ann" autocomplete="username"`, `minlength="10"`, "At least 10 characters", "Shop",
+		"&lt;i&gt;Help&lt;/i&gt;", `lang="en"`)
+	if page.Header.Get("Cache-Control") != "no-store" ||
+		page.Header.Get("Referrer-Policy") != "no-referrer" ||
+		strings.Contains(page.Body, "<script") || strings.Contains(page.Body, token) {
 		t.Errorf("%v %s", page.Header, page.Body)
 	}
-	in.Submit(token, servertest.Passwords("a good password", "another")).Brief(422, "Passwords don&#39;t match.", "<form")
-	in.Submit(token, url.Values{"password": {"a good password"}}).Brief(422, "Passwords don&#39;t match.")
+	in.Submit(token, servertest.Passwords("a good password", "another")).Brief(422,
+		"Passwords don&#39;t match.", "<form")
+	in.Submit(token, url.Values{"password": {"a good password"}}).Brief(422,
+		"Passwords don&#39;t match.")
 	in.Submit(token, servertest.Passwords("", "")).Brief(422, "<form", `role="alert"`)
-	in.Submit(token, servertest.Passwords("too short", "too short")).Brief(422, "must be at least 10 characters", "<form", `aria-describedby="password-hint fault"`)
+	in.Submit(token, servertest.Passwords("too short", "too short")).Brief(422,
+		"must be at least 10 characters", "<form", `aria-describedby="password-hint fault"`)
 	in.Submit(token, servertest.Passwords("password123", "password123")).Brief(422, "too common")
 	if body := in.Submit(token, servertest.Passwords("hunter2hunter2x", "other")).Body; strings.Contains(body, "hunter2") {
 		t.Error("the page repeats the password")
 	}
-	in.Submit(token, servertest.Passwords("a good password", "a good password")).Brief(200, "<h1>Done</h1>", "Sign in with the username ann.", `href="/console/"`)
-	in.Submit(token, servertest.Passwords("a good password", "a good password")).Brief(404, "This link doesn&#39;t work")
-	in.Call("GET", mails.LinkPath+token, "", "nobody").Brief(404, "This link doesn&#39;t work", "&lt;i&gt;Help&lt;/i&gt;")
+	in.Submit(token, servertest.Passwords("a good password", "a good password")).Brief(200,
+		"<h1>Done</h1>", "Sign in with the username ann.", `href="/console/"`)
+	in.Submit(token, servertest.Passwords("a good password", "a good password")).Brief(404,
+		"This link doesn&#39;t work")
+	in.Call("GET", mails.LinkPath+token, "", "nobody").Brief(404, "This link doesn&#39;t work",
+		"&lt;i&gt;Help&lt;/i&gt;")
 	in.OK("POST", "/admin/login", `{"username":"ann","password":"a good password"}`, "nobody")
 }
 
@@ -59,12 +70,15 @@ func TestLinkPage_EmailVerification(t *testing.T) {
 	in.AppUser("customer")
 	link := servertest.NewTestLink(store.EmailChange, true, 1)
 	in.Plant(link, "new@example.org")
-	in.OK("GET", mails.LinkPath+link.Token, "", "nobody").Brief(200, "new@example.org", `<button type="submit">Confirm</button>`)
-	if body := in.Call("GET", mails.LinkPath+link.Token, "", "nobody").Body; strings.Contains(body, `type="password"`) {
+	in.OK("GET", mails.LinkPath+link.Token, "", "nobody").Brief(200, "new@example.org",
+		`<button type="submit">Confirm</button>`)
+	if body := in.Call("GET", mails.LinkPath+link.Token, "", "nobody").Body; strings.Contains(body,
+		`type="password"`) {
 		t.Error("the page asks for a password")
 	}
 	in.Submit(link.Token, url.Values{"confirm": {"1"}}).Brief(200, "Email address changed.")
-	in.OK("GET", "/api/user", "", "customer").Brief(200, `"email":"new@example.org","email_verified":1`)
+	in.OK("GET", "/api/user", "", "customer").Brief(200,
+		`"email":"new@example.org","email_verified":1`)
 }
 
 // TestLinkPage_AddressTakenMeanwhile checks that an address is not confirmed once another user has
@@ -86,9 +100,12 @@ func TestLinkPage_OtherRequests(t *testing.T) {
 	in := servertest.Start(t)
 	token := in.LinkFor(in.Guest("ann", ""), "owner")
 	for name, r := range map[string]*http.Request{
-		"JSON":            in.Request("POST", mails.LinkPath+token, `{"password":"a good password","password_again":"a good password"}`, "nobody"),
-		"too large":       in.Request("POST", mails.LinkPath+token, "password="+strings.Repeat("x", 10_000), "nobody"),
-		"a field twice":   in.Request("POST", mails.LinkPath+token, "password=a+good+password&password=b&password_again=a+good+password", "nobody"),
+		"JSON": in.Request("POST", mails.LinkPath+token,
+			`{"password":"a good password","password_again":"a good password"}`, "nobody"),
+		"too large": in.Request("POST", mails.LinkPath+token,
+			"password="+strings.Repeat("x", 10_000), "nobody"),
+		"a field twice": in.Request("POST", mails.LinkPath+token,
+			"password=a+good+password&password=b&password_again=a+good+password", "nobody"),
 		"no form":         in.Request("POST", mails.LinkPath+token, "", "nobody"),
 		"deleting":        in.Request("DELETE", mails.LinkPath+token, "", "nobody"),
 		"a token in caps": in.Request("GET", mails.LinkPath+strings.ToUpper(token), "", "nobody"),
@@ -104,5 +121,6 @@ func TestLinkPage_OtherRequests(t *testing.T) {
 	}
 	in.OK("GET", mails.LinkPath+token+"?utm_source=mail", "", "nobody")
 	long := strings.Repeat("密", 341) // 1023 bytes
-	in.Submit(token+"?utm_source=mail", servertest.Passwords(long, long)).Brief(200, "<h1>Done</h1>")
+	in.Submit(token+"?utm_source=mail", servertest.Passwords(long, long)).Brief(200,
+		"<h1>Done</h1>")
 }

@@ -16,7 +16,8 @@ func TestCustomField_HiddenInOwnEvents(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.Create("/system/field", `{"realm":"admin","key":"risk","title":"Risk","type":"input"}`)
-	in.Create("/system/field", `{"realm":"admin","key":"desk","title":"Desk","type":"input","self_access":"read"}`)
+	in.Create("/system/field",
+		`{"realm":"admin","key":"desk","title":"Desk","type":"input","self_access":"read"}`)
 	id := in.Member("ada", 0)
 	l := in.Listen(in.Live()+"/system/event?types=user.*", "ada")
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d", id), `{"fields":{"risk":"she-may-leave"}}`, "owner")
@@ -35,20 +36,27 @@ func TestCustomField_HiddenInUndoConflicts(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Fields = u.Fields.With(4, "4711"); return nil })
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error {
+			u.Fields = u.Fields.With(4, "4711")
+			return nil
+		})
 		return err
 	})
 	in.OK("PUT", "/user/list/1", `{"fields":{"note":"first"}}`, "owner")
 	first := in.DB.LogHead().Seq
 	in.OK("PUT", "/user/list/1", `{"fields":{"note":"second"}}`, "owner")
 	a := in.OK("GET", "/system/audit/"+store.ID(first).String(), "", "owner")
-	a.Brief(200, `{"collection":"app_user","id":1,"field":"fields.note","expected":"first","current":"second"}`)
+	a.Brief(200,
+		`{"collection":"app_user","id":1,"field":"fields.note","expected":"first","current":"second"}`)
 	a.Lacks("4711", "points")
 
 	in.OK("PUT", "/user/list/1", `{"fields":{"note":"third"}}`, "owner")
 	third := in.DB.LogHead().Seq
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Fields = u.Fields.With(4, "4712"); return nil })
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error {
+			u.Fields = u.Fields.With(4, "4712")
+			return nil
+		})
 		return err
 	})
 	a = in.OK("GET", "/system/audit/"+store.ID(third).String(), "", "owner")
@@ -67,14 +75,18 @@ func TestCustomField_Undo(t *testing.T) {
 	in := withShopFields(t)
 	undo := func() *servertest.Reply {
 		t.Helper()
-		return in.Call("POST", "/system/audit/"+store.ID(in.DB.LogHead().Seq).String()+"/undo", "", "owner")
+		return in.Call("POST", "/system/audit/"+store.ID(in.DB.LogHead().Seq).String()+"/undo", "",
+			"owner")
 	}
 	in.OK("PUT", "/api/user", `{"fields":{"birthday":"2000-02-29"}}`, "customer")
 	undo().Names(422, "fields.birthday") // the backend can only read it
 
 	// Undoing a deletion restores all values, also those that the caller cannot change.
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error { u.Fields = u.Fields.With(4, "12"); return nil })
+		_, err := store.AppUsers.Update(tx, 1, func(u *store.AppUser) error {
+			u.Fields = u.Fields.With(4, "12")
+			return nil
+		})
 		return err
 	})
 	in.OK("DELETE", "/user/list/1", "", "owner")
@@ -125,7 +137,8 @@ func TestCustomField_SearchableStaysVisible(t *testing.T) {
 	in.OK("PUT", "/admin/list/1", `{"fields":{"badge":"Z-77"}}`, "owner")
 	in.Call("PUT", "/system/field/5", `{"searchable":0,"backend_access":"none"}`, "owner").Names(422, "backend_access")
 	in.OK("PUT", "/system/field/5", `{"searchable":0}`, "owner")
-	in.Call("PUT", "/system/field/5", `{"program_access":"none"}`, "owner").Names(422, "program_access")
+	in.Call("PUT", "/system/field/5", `{"program_access":"none"}`, "owner").Names(422,
+		"program_access")
 	applyFields(in)
 	in.OK("PUT", "/system/field/5", `{"backend_access":"none"}`, "owner")
 	in.OK("GET", "/admin/list?keywordSearch=z-7", "", "owner").Brief(200, `"total":0`)
@@ -135,30 +148,42 @@ func TestCustomField_Bounds(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.Create("/system/field", `{"realm":"app","key":"more","title":"More","type":"textarea"}`)
-	in.Create("/system/field", `{"realm":"app","key":"colors","title":"Colors","type":"checkbox","required":1,"options":[{"label":"Red","value":"red"}]}`)
+	in.Create("/system/field",
+		`{"realm":"app","key":"colors","title":"Colors","type":"checkbox","required":1,"options":[{"label":"Red","value":"red"}]}`)
 	in.Create("/system/field", `{"realm":"app","key":"data","title":"Data","type":"json"}`)
 	half := strings.Repeat("x", store.MaxFieldBytes/2+1)
 	in.OK("PUT", "/user/list/1", fmt.Sprintf(`{"fields":{"note":%q}}`, half), "owner")
-	in.Call("PUT", "/user/list/1", fmt.Sprintf(`{"fields":{"more":%q}}`, half), "owner").Names(422, "fields")
+	in.Call("PUT", "/user/list/1", fmt.Sprintf(`{"fields":{"more":%q}}`, half), "owner").Names(422,
+		"fields")
 
-	in.Call("POST", "/user/list", `{"username":"eve","fields":{"tier":"gold","colors":[]}}`, "owner").Names(422, "fields.colors")
+	in.Call("POST", "/user/list", `{"username":"eve","fields":{"tier":"gold","colors":[]}}`,
+		"owner").Names(422, "fields.colors")
 	in.OK("PUT", "/user/list/1", `{"fields":{"colors":["red"]}}`, "owner")
 	in.Call("PUT", "/user/list/1", `{"fields":{"colors":[]}}`, "owner").Names(422, "fields.colors")
 
-	for sent, back := range map[string]string{`"\"hello\""`: `"hello"`, `"\"123\""`: `"123"`, `{"b":1, "a":[1.50]}`: `{"a":[1.50],"b":1}`} {
-		in.OK("PUT", "/user/list/1", `{"fields":{"data":`+sent+`}}`, "owner").Brief(200, `"data":`+back)
+	for sent, back := range map[string]string{
+		`"\"hello\""`:         `"hello"`,
+		`"\"123\""`:           `"123"`,
+		`{"b":1, "a":[1.50]}`: `{"a":[1.50],"b":1}`,
+	} {
+		in.OK("PUT", "/user/list/1", `{"fields":{"data":`+sent+`}}`, "owner").Brief(200,
+			`"data":`+back)
 		before := in.DB.LogHead().Seq
-		in.OK("PUT", "/user/list/1", `{"fields":{"data":`+back+`}}`, "owner").Brief(200, `"data":`+back)
+		in.OK("PUT", "/user/list/1", `{"fields":{"data":`+back+`}}`, "owner").Brief(200,
+			`"data":`+back)
 		if in.DB.LogHead().Seq != before {
 			t.Errorf("%s, sent back as it was read, is a change", back)
 		}
 	}
 
-	in.OK("PUT", "/user/list/1", `{"fields":{"note":"  spaces\n"}}`, "owner").Brief(200, `"note":"spaces"`)
+	in.OK("PUT", "/user/list/1", `{"fields":{"note":"  spaces\n"}}`, "owner").Brief(200,
+		`"note":"spaces"`)
 	in.OK("PUT", "/user/list/1", `{"fields":{"note":" "}}`, "owner").Lacks("note")
-	in.OK("PUT", "/user/list/1", `{"fields":{"data":"null"}}`, "owner").Brief(200, `"fields":{"colors":["red"],"tier":"gold"}`)
+	in.OK("PUT", "/user/list/1", `{"fields":{"data":"null"}}`, "owner").Brief(200,
+		`"fields":{"colors":["red"],"tier":"gold"}`)
 	in.Call("PUT", "/user/list/1", `{"fields":{"data":"{\"a\":[{\"a\":1}],\"a\":2}"}}`, "owner").Names(422, "fields.data")
-	for _, value := range []string{`[]`, `0`, `""`, `false`, `{}`, `{"a":[{"b":1},"a"],"b":"a"}`, `null`} {
+	for _, value := range []string{`[]`, `0`, `""`, `false`, `{}`, `{"a":[{"b":1},"a"],"b":"a"}`,
+		`null`} {
 		a := in.OK("PUT", "/user/list/1", `{"fields":{"data":`+value+`}}`, "owner")
 		if strings.Contains(a.Body, `"data":`+value) == (value == "null" || value == `""`) {
 			t.Errorf("%s: %s", value, a.Body)
@@ -166,10 +191,13 @@ func TestCustomField_Bounds(t *testing.T) {
 	}
 
 	for query, code := range map[string]int{
-		"fields.birthday[]=x&fields.birthday[]=": 400, "fields.birthday[]=2000-01-01,2001-01-01": 200, "fields.birthday=2000-13-01": 400,
-		"fields.tier[]=a&fields.tier[]=b": 400, "fields.birthday[]=,": 200, "fields.birthday[]=,,": 400,
+		"fields.birthday[]=x&fields.birthday[]=":  400,
+		"fields.birthday[]=2000-01-01,2001-01-01": 200, "fields.birthday=2000-13-01": 400,
+		"fields.tier[]=a&fields.tier[]=b": 400, "fields.birthday[]=,": 200,
+		"fields.birthday[]=,,": 400,
 	} {
-		if a := in.Call("GET", "/user/list?"+strings.ReplaceAll(query, ",", url.QueryEscape(",")), "", "owner"); a.Code != code {
+		if a := in.Call("GET", "/user/list?"+strings.ReplaceAll(query, ",", url.QueryEscape(",")),
+			"", "owner"); a.Code != code {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
@@ -178,9 +206,14 @@ func TestCustomField_Bounds(t *testing.T) {
 func TestCustomField_UniqueInImport(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
-	in.Upload("/admin/list-import?dry_run=1", "username,nickname,fields.badge\neve,Eve,B-1\ndan,Dan,b-1\n", "owner").Brief(200, `"failed":1`, `"fields.badge":"is the same as on line 2"`)
-	in.Create("/system/field", `{"realm":"admin","key":"number","title":"Number","type":"number","unique":1}`)
-	in.Upload("/admin/list-import?dry_run=1", "username,nickname,fields.number\neve,Eve,51\ndan,Dan,51.0\n", "owner").Brief(200, `"failed":1`, `"fields.number":"is the same as on line 2"`)
+	in.Upload("/admin/list-import?dry_run=1",
+		"username,nickname,fields.badge\neve,Eve,B-1\ndan,Dan,b-1\n", "owner").Brief(200,
+		`"failed":1`, `"fields.badge":"is the same as on line 2"`)
+	in.Create("/system/field",
+		`{"realm":"admin","key":"number","title":"Number","type":"number","unique":1}`)
+	in.Upload("/admin/list-import?dry_run=1",
+		"username,nickname,fields.number\neve,Eve,51\ndan,Dan,51.0\n", "owner").Brief(200,
+		`"failed":1`, `"fields.number":"is the same as on line 2"`)
 }
 
 // TestCustomField_WithdrawnDuringExport checks that an export omits a field once its access is
@@ -189,12 +222,20 @@ func TestCustomField_WithdrawnDuringExport(t *testing.T) {
 	t.Parallel()
 	in, clerk, _ := withManyUsers(t)
 	in.Create("/system/field", `{"realm":"admin","key":"badge","title":"Badge","type":"input"}`)
-	for id, badge := range map[store.ID]string{clerk: "first", clerk + 2*people.ExportChunk + 10: "last"} {
+	for id, badge := range map[store.ID]string{
+		clerk:                             "first",
+		clerk + 2*people.ExportChunk + 10: "last",
+	} {
 		in.OK("PUT", "/admin/list/"+id.String(), `{"fields":{"badge":"badge-`+badge+`"}}`, "owner")
 	}
-	text, _, err := in.Download("/admin/list-export", "clerk", func() { in.OK("PUT", "/system/field/1", `{"backend_access":"none"}`, "owner") })
-	if servertest.Must(t, err); !strings.Contains(string(text), "badge-first") || strings.Contains(string(text), "badge-last") {
-		t.Errorf("%d bytes, the first badge %v, the last badge %v", len(text), strings.Contains(string(text), "badge-first"), strings.Contains(string(text), "badge-last"))
+	text, _, err := in.Download("/admin/list-export", "clerk", func() {
+		in.OK("PUT", "/system/field/1", `{"backend_access":"none"}`, "owner")
+	})
+	if servertest.Must(t, err); !strings.Contains(string(text), "badge-first") ||
+		strings.Contains(string(text), "badge-last") {
+		t.Errorf("%d bytes, the first badge %v, the last badge %v", len(text),
+			strings.Contains(string(text), "badge-first"),
+			strings.Contains(string(text), "badge-last"))
 	}
 }
 
@@ -229,11 +270,14 @@ func TestOwnProfile_RateLimit(t *testing.T) {
 func TestCustomField_HiddenInMonitoring(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
-	in.OK("PUT", "/api/user", `{"nickname":"Cus Tomer","fields":{"birthday":"1987-06-05"}}`, "customer")
+	in.OK("PUT", "/api/user", `{"nickname":"Cus Tomer","fields":{"birthday":"1987-06-05"}}`,
+		"customer")
 	in.OK("GET", "/user/list?fields.birthday=1987-06-05", "", "owner").Brief(200, `"total":1`)
-	in.OK("GET", "/user/list?filter="+url.QueryEscape(`{"fields.birthday":["1987-06-05"]}`), "", "owner").Brief(200, `"total":1`)
+	in.OK("GET", "/user/list?filter="+url.QueryEscape(`{"fields.birthday":["1987-06-05"]}`), "",
+		"owner").Brief(200, `"total":1`)
 	in.Flush()
-	in.OK("GET", "/system/monitor/request?pageSize=100", "", "owner").Brief(200, "Cus Tomer", "fields.birthday")
+	in.OK("GET", "/system/monitor/request?pageSize=100", "", "owner").Brief(200, "Cus Tomer",
+		"fields.birthday")
 	for _, list := range []string{"request", "query", "cache", "auth"} {
 		in.OK("GET", "/system/monitor/"+list+"?pageSize=1000", "", "owner").Lacks("1987-06-05")
 	}

@@ -9,8 +9,8 @@ import (
 	"reeve/store"
 )
 
-// withShopFields returns a shop whose app users have fields: a tier for everybody to read, a note of the
-// backend, and a birthday that users set themselves.
+// withShopFields returns a shop whose app users have fields: a tier for everybody to read, a note
+// of the backend, and a birthday that users set themselves.
 func withShopFields(t *testing.T) *servertest.Instance {
 	in := servertest.Shop(t)
 	for _, body := range []string{
@@ -30,21 +30,29 @@ func TestCustomField_Audiences(t *testing.T) {
 	t.Parallel()
 	in := withShopFields(t)
 	in.OK("GET", "/api/user", "", "customer").Brief(200, `"fields":{"tier":"gold"}`)
-	in.OK("PUT", "/api/user", `{"fields":{"birthday":"2000-02-29"}}`, "customer").Brief(200, `"fields":{"birthday":"2000-02-29","tier":"gold"}`)
+	in.OK("PUT", "/api/user", `{"fields":{"birthday":"2000-02-29"}}`, "customer").Brief(200,
+		`"fields":{"birthday":"2000-02-29","tier":"gold"}`)
 	in.OK("PUT", "/api/user", `{"fields":{"tier":"gold"}}`, "customer") // as it was read
-	in.Call("PUT", "/api/user", `{"fields":{"tier":"silver"}}`, "customer").Names(422, "fields.tier")
+	in.Call("PUT", "/api/user", `{"fields":{"tier":"silver"}}`, "customer").Names(422,
+		"fields.tier")
 	in.Call("PUT", "/api/user", `{"fields":{"note":"x"}}`, "customer").Names(422, "fields.note")
-	in.Call("PUT", "/api/user", `{"fields":{"birthday":"2001-02-29"}}`, "customer").Names(422, "fields.birthday")
-	in.Call("PUT", "/user/list/1", `{"fields":{"birthday":"2001-02-02"}}`, "owner").Names(422, "fields.birthday")
+	in.Call("PUT", "/api/user", `{"fields":{"birthday":"2001-02-29"}}`, "customer").Names(422,
+		"fields.birthday")
+	in.Call("PUT", "/user/list/1", `{"fields":{"birthday":"2001-02-02"}}`, "owner").Names(422,
+		"fields.birthday")
 	in.Call("PUT", "/user/list/1", `{"fields":{"tier":null}}`, "owner").Names(422, "fields.tier")
-	in.Call("PUT", "/user/list/1", `{"fields":{"tier":"lead","none":1}}`, "owner").Names(422, "fields.tier", "fields.none")
+	in.Call("PUT", "/user/list/1", `{"fields":{"tier":"lead","none":1}}`, "owner").Names(422,
+		"fields.tier", "fields.none")
 	in.Call("POST", "/user/list", `{"username":"new"}`, "owner").Names(422, "fields.tier")
 	in.Call("PUT", "/user/list/1", `{"fields":["tier"]}`, "owner").Names(422, "fields")
 
-	role := in.Role("Sync", func(r *store.Role) { r.DataScope = store.ScopeAll }, "user.list.query", "user.list.update")
+	role := in.Role("Sync", func(r *store.Role) {
+		r.DataScope = store.ScopeAll
+	}, "user.list.query", "user.list.update")
 	in.Member("syncer", 0, role)
 	syncShop(in, role)
-	in.OK("GET", "/user/list/1", "", "sync").Brief(200, `"fields":{"birthday":"2000-02-29","tier":"gold"}`)
+	in.OK("GET", "/user/list/1", "", "sync").Brief(200,
+		`"fields":{"birthday":"2000-02-29","tier":"gold"}`)
 	in.Call("PUT", "/user/list/1", `{"fields":{"tier":"silver"}}`, "sync").Names(422, "fields.tier")
 	in.OK("PUT", "/user/list/1", `{"fields":{"points":12.50}}`, "sync").Brief(200, `"points":12.50`)
 	in.Call("PUT", "/user/list/1", `{"fields":{"points":-1}}`, "sync").Names(422, "fields.points")
@@ -74,7 +82,9 @@ func TestCustomField_Audiences(t *testing.T) {
 // syncShop creates a service key with a role.
 func syncShop(in *servertest.Instance, role store.ID) {
 	in.T.Helper()
-	_, in.Tokens["sync"] = in.Key(1, servertest.ServiceKey, func(k *store.APIKey) { k.RoleIDs, k.DataScope = []store.ID{role}, store.ScopeAll })
+	_, in.Tokens["sync"] = in.Key(1, servertest.ServiceKey, func(k *store.APIKey) {
+		k.RoleIDs, k.DataScope = []store.ID{role}, store.ScopeAll
+	})
 }
 
 func TestCustomField_ListFilter(t *testing.T) {
@@ -89,19 +99,25 @@ func TestCustomField_ListFilter(t *testing.T) {
 	} {
 		in.OK("GET", "/user/list?"+c.query, "", "owner").Brief(200, c.want)
 	}
-	for _, query := range []string{"fields.note=x", "fields.none=x", "fields.points=1", "fields.tier=a&fields.tier=b", "fields.tier[]=a"} {
+	for _, query := range []string{"fields.note=x", "fields.none=x", "fields.points=1",
+		"fields.tier=a&fields.tier=b", "fields.tier[]=a"} {
 		if a := in.Call("GET", "/user/list?"+query, "", "owner"); a.Code != 400 {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
-	in.Create("/system/field", `{"realm":"app","key":"vip","title":"VIP","type":"switch","filterable":1}`)
-	in.Create("/system/field", `{"realm":"app","key":"call","title":"Call at","type":"time","filterable":1}`)
+	in.Create("/system/field",
+		`{"realm":"app","key":"vip","title":"VIP","type":"switch","filterable":1}`)
+	in.Create("/system/field",
+		`{"realm":"app","key":"call","title":"Call at","type":"time","filterable":1}`)
 	in.OK("PUT", "/user/list/1", `{"fields":{"vip":true,"call":"15:04"}}`, "owner")
 	in.OK("PUT", "/user/list/2", `{"fields":{"vip":0,"call":"15:04:00"}}`, "owner")
 	for query, want := range map[string]string{
-		"fields.vip=true": `"total":1`, "fields.vip=1": `"total":1`, `filter={"fields.vip":[false]}`: `"total":1`, "fields.vip=yes": `must be 1 or 0`,
-		"fields.call=15:04": `"total":2`, "fields.call=15:04:00": `"total":2`, "fields.call=15:04:01": `"total":0`,
-		"fields.call[]=15:04:00,15:04": `"total":2`, "fields.call[]=,15:03": `"total":0`, "fields.call[]=15:05,": `"total":0`,
+		"fields.vip=true": `"total":1`, "fields.vip=1": `"total":1`,
+		`filter={"fields.vip":[false]}`: `"total":1`, "fields.vip=yes": `must be 1 or 0`,
+		"fields.call=15:04": `"total":2`, "fields.call=15:04:00": `"total":2`,
+		"fields.call=15:04:01":         `"total":0`,
+		"fields.call[]=15:04:00,15:04": `"total":2`, "fields.call[]=,15:03": `"total":0`,
+		"fields.call[]=15:05,": `"total":0`,
 	} {
 		name, value, _ := strings.Cut(query, "=")
 		if a := in.Call("GET", "/user/list?"+name+"="+url.QueryEscape(value), "", "owner"); !strings.Contains(a.Body, want) {
@@ -121,14 +137,18 @@ func TestCustomField_LogUndoCSV(t *testing.T) {
 	in := withShopFields(t)
 	in.OK("PUT", "/user/list/1", `{"fields":{"tier":"silver"}}`, "owner")
 	change := in.DB.LogHead().Seq
-	in.OK("GET", "/system/audit/"+store.ID(change).String(), "", "owner").Brief(200, `"name":"fields.tier","old":"gold","new":"silver"`)
+	in.OK("GET", "/system/audit/"+store.ID(change).String(), "", "owner").Brief(200,
+		`"name":"fields.tier","old":"gold","new":"silver"`)
 	in.OK("POST", "/system/audit/"+store.ID(change).String()+"/undo", "", "owner")
 	in.OK("GET", "/user/list/1", "", "owner").Brief(200, `"tier":"gold"`)
 
-	in.OK("GET", "/user/list-export", "", "owner").Brief(200, "username,nickname,email,mobile,roles,status,fields.tier,fields.note,fields.birthday\n", "gold,owes money")
+	in.OK("GET", "/user/list-export", "", "owner").Brief(200,
+		"username,nickname,email,mobile,roles,status,fields.tier,fields.note,fields.birthday\n",
+		"gold,owes money")
 	in.Upload("/user/list-import", "username,fields.tier\ndan,silver\n", "owner").Brief(200)
 	in.OK("GET", "/user/list?fields.tier=silver", "", "owner").Brief(200, `"username":"dan"`)
-	in.Upload("/user/list-import", "username,fields.tier\neve,lead\n", "owner").Names(422, "line 2 fields.tier")
+	in.Upload("/user/list-import", "username,fields.tier\neve,lead\n", "owner").Names(422,
+		"line 2 fields.tier")
 	in.Upload("/user/list-import", "username\neve\n", "owner").Names(422, "line 2 fields.tier")
 	in.Upload("/user/list-import", "username,fields.points\neve,1\n", "owner").Names(422, "file")
 

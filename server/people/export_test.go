@@ -36,7 +36,11 @@ func withManyUsers(t *testing.T) (in *servertest.Instance, clerk, role store.ID)
 	clerk = in.Member("clerk", 1, role)
 	in.Update(func(tx *store.Tx) error {
 		for i := range 2*people.ExportChunk + 10 {
-			if err := store.Users.Create(tx, &store.User{Username: fmt.Sprintf("user%05d", i), DeptID: store.ID(i%2 + 1), Status: true}); err != nil {
+			if err := store.Users.Create(tx, &store.User{
+				Username: fmt.Sprintf("user%05d", i),
+				DeptID:   store.ID(i%2 + 1),
+				Status:   true,
+			}); err != nil {
 				return err
 			}
 		}
@@ -53,7 +57,9 @@ func TestUserExport_Reauthorized(t *testing.T) {
 		"the permission is taken away": func(in *servertest.Instance, _, role store.ID) {
 			in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", role), `{"rule_ids":[]}`, "owner")
 		},
-		"the permission is disabled": func(in *servertest.Instance, _, _ store.ID) { in.SwitchPermission("admin.list.export", "status", 0) },
+		"the permission is disabled": func(in *servertest.Instance, _, _ store.ID) {
+			in.SwitchPermission("admin.list.export", "status", 0)
+		},
 		"the role is disabled": func(in *servertest.Instance, _, role store.ID) {
 			in.OK("PUT", fmt.Sprint("/admin/role/", role), `{"status":0}`, "owner")
 		},
@@ -66,11 +72,15 @@ func TestUserExport_Reauthorized(t *testing.T) {
 		"the user is deleted": func(in *servertest.Instance, clerk, _ store.ID) {
 			in.OK("DELETE", fmt.Sprint("/admin/list/", clerk), "", "owner")
 		},
-		"the user signs out": func(in *servertest.Instance, _, _ store.ID) { in.OK("POST", "/admin/logout", "", "clerk") },
+		"the user signs out": func(in *servertest.Instance, _, _ store.ID) {
+			in.OK("POST", "/admin/logout", "", "clerk")
+		},
 		"the user is reset": func(in *servertest.Instance, clerk, _ store.ID) {
 			in.OK("PUT", fmt.Sprintf("/admin/list/%d/password", clerk), "", "owner")
 		},
-		"the session times out": func(in *servertest.Instance, _, _ store.ID) { expire(in, "clerk") },
+		"the session times out": func(in *servertest.Instance, _, _ store.ID) {
+			expire(in, "clerk")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, clerk, role := withManyUsers(t)
@@ -132,7 +142,10 @@ func expire(in *servertest.Instance, name string) {
 			if err != nil {
 				return err
 			}
-			if _, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error { s.ExpiresAt = tx.Now(); return nil }); err != nil {
+			if _, err := store.Sessions.UpdateQuietly(tx, s.ID, func(s *store.Session) error {
+				s.ExpiresAt = tx.Now()
+				return nil
+			}); err != nil {
 				return err
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"reeve/store/kv"
 )
 
-// laravelHash is the hash that Laravel's user factory has for "password"; ryHash the one that RuoYi has for
-// "admin123".
+// laravelHash is the hash that Laravel's user factory has for "password"; ryHash the one that RuoYi
+// has for "admin123".
 const (
 	laravelHash = "$2y$10$92IXUNpkjO0rOQ5byMi.Ye4oKoEa3Ro9llC/.og/at2.uheWG/igi"
 	ryHash      = "$2a$10$7JB720yubVSZvUI0rEqK/.VqGOZTH.ulu33dHOiBE8ByOhJIrdAu2"
@@ -69,14 +69,20 @@ func TestImportedHash_Login(t *testing.T) {
 			in := servertest.Start(t)
 			file := "password_hash,username\n" + laravelHash + ",Ann\n" + springHash + ",bert\n,none\n"
 			before := in.Dump()
-			in.Upload(c.path+"-import?dry_run=1", file, "owner").Brief(200, `"created":0,"failed":0`)
+			in.Upload(c.path+"-import?dry_run=1", file, "owner").Brief(200,
+				`"created":0,"failed":0`)
 			in.Unchanged(before)
 			in.Upload(c.path+"-import", file, "owner").Brief(200, `"created":3,"failed":0`)
-			if hashOf(in, c.app, "ann") != store.ImportedHash+laravelHash || hashOf(in, c.app, "none") != "" {
+			if hashOf(in, c.app, "ann") != store.ImportedHash+laravelHash ||
+				hashOf(in, c.app, "none") != "" {
 				t.Errorf("%q, %q", hashOf(in, c.app, "ann"), hashOf(in, c.app, "none"))
 			}
 			signIn := func(name, password string) *servertest.Reply {
-				return in.Call("POST", c.signIn, string(servertest.EncodeJSON(t, openapi.Object{"username": name, "password": password})), "nobody")
+				return in.Call("POST", c.signIn,
+					string(servertest.EncodeJSON(t, openapi.Object{
+						"username": name,
+						"password": password,
+					})), "nobody")
 			}
 			signIn("ann", "Password").Brief(401, "wrong_credentials")
 			signIn("ann", laravelHash).Brief(401, "wrong_credentials")
@@ -111,11 +117,14 @@ func TestImportedHash_NeedsPasswordPermission(t *testing.T) {
 			in.Upload(c.path+"-import?dry_run=1", "username\nann\n", "importer").Brief(200)
 			in.Upload(c.path+"-import?dry_run=1", file, "both").Brief(200, `"failed":0`)
 			a := in.HeldUpload(c.path+"-import", file, "both", func() {
-				in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", both.RoleIDs[0]), fmt.Sprintf(`{"rule_ids":[%d]}`, in.Permission(c.importing)), "owner")
+				in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", both.RoleIDs[0]),
+					fmt.Sprintf(`{"rule_ids":[%d]}`, in.Permission(c.importing)), "owner")
 			})
 			a.Brief(409, "job_failed", c.password)
 			in.Lists(c.path+"?keywordSearch=ann", "username", "owner")
-			in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", both.RoleIDs[0]), fmt.Sprintf(`{"rule_ids":[%d,%d]}`, in.Permission(c.importing), in.Permission(c.password)), "owner")
+			in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", both.RoleIDs[0]),
+				fmt.Sprintf(`{"rule_ids":[%d,%d]}`, in.Permission(c.importing),
+					in.Permission(c.password)), "owner")
 			in.Upload(c.path+"-import", file, "both").Brief(200, `"created":1`)
 		})
 	}
@@ -128,14 +137,19 @@ func TestImportedHash_RefusedForOwner(t *testing.T) {
 	file := "username,roles,password_hash\nann,Plain," + laravelHash + "\nboss,plain;Owner," + ryHash + "\n"
 	before := in.Dump()
 	_, failed, rows := in.Imported(file)
-	if failed != 1 || !rows[0].OK || rows[1].Errors["password_hash"] == "" || len(rows[1].Errors) != 1 {
+	if failed != 1 || !rows[0].OK || rows[1].Errors["password_hash"] == "" ||
+		len(rows[1].Errors) != 1 {
 		t.Errorf("%+v", rows)
 	}
 	in.Upload("/admin/list-import", file, "owner").Names(422, "line 3 password_hash")
 	in.Unchanged(before)
-	in.Upload("/admin/list-import", strings.Replace(file, ryHash, "", 1), "owner").Brief(200, `"created":2`)
+	in.Upload("/admin/list-import", strings.Replace(file, ryHash, "", 1), "owner").Brief(200,
+		`"created":2`)
 	var ann store.Account
-	in.View(func(tx *store.Tx) (err error) { ann, err = accountNamed(tx, false, "ann"); return err })
+	in.View(func(tx *store.Tx) (err error) {
+		ann, err = accountNamed(tx, false, "ann")
+		return err
+	})
 	promote := func() *servertest.Reply {
 		return in.Call("PUT", fmt.Sprintf("/admin/list/%d", ann.ID), `{"role_ids":[1]}`, "owner")
 	}
@@ -160,10 +174,12 @@ func TestImportedHash_Faults(t *testing.T) {
 	} {
 		for _, c := range importRealms {
 			a := in.Upload(c.path+"-import", "username,password_hash\nann,"+cell+"\n", "owner")
-			if fault := a.Envelope().Errors["line 2 password_hash"]; a.Code != 422 || !strings.Contains(fault, want) || strings.Contains(a.Body, secret) {
+			if fault := a.Envelope().Errors["line 2 password_hash"]; a.Code != 422 ||
+				!strings.Contains(fault, want) || strings.Contains(a.Body, secret) {
 				t.Errorf("%.80s: %d %.300s", cell, a.Code, a.Body)
 			}
-			if a := in.Upload(c.path+"-import?dry_run=1", "username,password_hash\nann,"+cell+"\n", "owner"); a.Code != 200 || strings.Contains(a.Body, secret) {
+			if a := in.Upload(c.path+"-import?dry_run=1", "username,password_hash\nann,"+cell+"\n",
+				"owner"); a.Code != 200 || strings.Contains(a.Body, secret) {
 				t.Errorf("%.80s: %d %.300s", cell, a.Code, a.Body)
 			}
 		}
@@ -172,9 +188,12 @@ func TestImportedHash_Faults(t *testing.T) {
 		"no header":             laravelHash + ",ann\n",
 		"no header, name first": "username," + laravelHash + "\n",
 		"an unquoted comma":     "username,password_hash\nann," + strings.Trim(springHash, `"`) + "\n",
-		"a large cell":          "username,password_hash\nann," + secret + strings.Repeat("x", people.MaxCellBytes) + "\n",
+		"a large cell": "username,password_hash\nann," + secret + strings.Repeat("x",
+			people.MaxCellBytes) + "\n",
 	} {
-		if a := in.Upload("/user/list-import", file, "owner"); a.Code != 422 || a.Envelope().Errors["file"] == "" || strings.Contains(a.Body, secret) || strings.Contains(a.Body, "c29tZXNhbHQ") {
+		if a := in.Upload("/user/list-import", file, "owner"); a.Code != 422 ||
+			a.Envelope().Errors["file"] == "" || strings.Contains(a.Body, secret) ||
+			strings.Contains(a.Body, "c29tZXNhbHQ") {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
 	}
@@ -187,7 +206,11 @@ func TestImportedHash_AppliedStepsForgetRows(t *testing.T) {
 	in.Update(func(tx *store.Tx) error {
 		sealed, err := store.SealHash(tx, "ann", store.ImportedHash+laravelHash)
 		servertest.Must(t, err)
-		input := servertest.EncodeJSON(t, []people.ImportedRow[store.AppUser]{{Line: 2, User: store.AppUser{Username: "ann", Status: true}, Hash: &sealed}})
+		input := servertest.EncodeJSON(t, []people.ImportedRow[store.AppUser]{{
+			Line: 2,
+			User: store.AppUser{Username: "ann", Status: true},
+			Hash: &sealed,
+		}})
 		made, undo, err := people.AppUserRealm.Apply(tx, input)
 		if len(made) != 1 || string(undo) != "null" {
 			t.Errorf("%v, %s", made, undo)
@@ -196,7 +219,8 @@ func TestImportedHash_AppliedStepsForgetRows(t *testing.T) {
 	})
 }
 
-// Users with a password hash are not invited, the others are; steps stay within the limit of a write.
+// Users with a password hash are not invited, the others are; steps stay within the limit of a
+// write.
 func TestImportedHash_NoInvitation(t *testing.T) {
 	t.Parallel()
 	for name, c := range importRealms {
@@ -213,7 +237,8 @@ func TestImportedHash_NoInvitation(t *testing.T) {
 				mails, err2 := store.Mails.Count(tx)
 				hashes, err3 := store.PasswordHashes.Count(tx)
 				if links != 130 || mails != 130 || hashes != 131 {
-					t.Errorf("%d links, %d mails, %d hashes; %v %v %v", links, mails, hashes, err, err2, err3)
+					t.Errorf("%d links, %d mails, %d hashes; %v %v %v", links, mails, hashes, err,
+						err2, err3)
 				}
 				return nil
 			})

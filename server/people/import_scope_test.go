@@ -19,8 +19,12 @@ func TestUserImport_DataScope(t *testing.T) {
 	in.Role("Low", nil, "admin.list.query")
 	in.Role("High", nil, "admin.list.query", "system.setting.delete")
 	in.Role("Wide", func(r *store.Role) { r.DataScope = "all" })
-	in.Role("Other branch", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{11} })
-	own := in.Role("Own", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.import", "admin.list.query")
+	in.Role("Other branch", func(r *store.Role) {
+		r.DataScope, r.DeptIDs = "custom", []store.ID{11}
+	})
+	own := in.Role("Own", func(r *store.Role) {
+		r.DataScope = "dept_tree"
+	}, "admin.list.import", "admin.list.query")
 	in.Member("clerk", 10, own)
 	const header = "username,department,roles\n"
 	nowhere := func(path string) string { return fmt.Sprintf("department %q not found", path) }
@@ -35,16 +39,23 @@ func TestUserImport_DataScope(t *testing.T) {
 		{"D11", "Low", "department", nowhere("D11")},
 		{"D1/D11", "", "department", nowhere("D1/D11")},
 		{"Nowhere", "", "department", nowhere("Nowhere")},
-		{"", "", "department", "is required, because records without a department are outside your data scope"},
+		{"", "", "department",
+			"is required, because records without a department are outside your data scope"},
 		{"D1/D10", "High", "row", "user row8" + tooMuch + "system.setting.delete"},
 		{"D1/D10", "Low;Owner", "row", "user row9" + tooMuch + "the owner role"},
 		{"D1/D10", "Wide", "row", "user row10" + tooMuch + "a data scope that is at least as wide"},
-		{"D1/D10", "Other branch", "row", "user row11" + tooMuch + "a data scope that is at least as wide"},
+		{"D1/D10", "Other branch", "row",
+			"user row11" + tooMuch + "a data scope that is at least as wide"},
 		{"D1/D10", "None", "roles", `role "None" not found`},
 	} {
 		name := fmt.Sprint("row", i)
 		row := name + "," + c.department + "," + c.roles + "\n"
-		v := people.Verdict{Line: i + 2, Username: name, OK: c.column == "", Errors: map[string]string{c.column: c.text}}
+		v := people.Verdict{
+			Line:     i + 2,
+			Username: name,
+			OK:       c.column == "",
+			Errors:   map[string]string{c.column: c.text},
+		}
 		if v.OK {
 			v.Errors, good = nil, good+row
 		} else {
@@ -63,7 +74,8 @@ func TestUserImport_DataScope(t *testing.T) {
 		}
 		out.Rows[i].Details = nil
 	}
-	if diff := cmp.Diff(people.ImportOut{DryRun: true, Failed: 10, Rows: want, Charset: "utf-8"}, out); diff != "" {
+	if diff := cmp.Diff(people.ImportOut{DryRun: true, Failed: 10, Rows: want, Charset: "utf-8"},
+		out); diff != "" {
 		t.Errorf("verdicts (- want, + got):\n%s", diff)
 	}
 	refused := map[string]string{}
@@ -89,9 +101,12 @@ func TestUserImport_HiddenDeptNotAmbiguous(t *testing.T) {
 	in := servertest.Start(t)
 	seen := in.Dept("Twin", 0)
 	in.Dept("Twin", 0)
-	in.Member("clerk", 0, in.Role("Own", func(r *store.Role) { r.DataScope, r.DeptIDs = "custom", []store.ID{seen} }, "admin.list.import"))
+	in.Member("clerk", 0, in.Role("Own", func(r *store.Role) {
+		r.DataScope, r.DeptIDs = "custom", []store.ID{seen}
+	}, "admin.list.import"))
 	const file = "username,department\nnew,Twin\n"
-	in.Upload("/admin/list-import?dry_run=1", file, "owner").Brief(200, `"department":"2 departments are named`)
+	in.Upload("/admin/list-import?dry_run=1", file, "owner").Brief(200,
+		`"department":"2 departments are named`)
 	in.Upload("/admin/list-import", file, "clerk").Brief(200)
 	in.Lists("/admin/list?keywordSearch=new", "dept_id", "owner", seen.String())
 }

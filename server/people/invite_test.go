@@ -31,20 +31,27 @@ func TestInvitation_SetsPassword(t *testing.T) {
 		Invitation *people.OneTimeLink
 	}
 	in.OK("POST", "/admin/list", `{"username":"ann","nickname":"Ann","invite":"link"}`, "owner").Data(&made)
-	if made.Password != "" || made.Invitation == nil || time.Until(made.Invitation.ExpiresAt.Std()).Round(time.Hour) != 7*24*time.Hour {
+	if made.Password != "" || made.Invitation == nil ||
+		time.Until(made.Invitation.ExpiresAt.Std()).Round(time.Hour) != 7*24*time.Hour {
 		t.Fatalf("%+v", made)
 	}
 	token := servertest.TokenIn(t, made.Invitation.URL)
-	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"username":"ann"`, `"links":1`, `"invited_by":"admin"`, `"mail_state":""`)
+	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"username":"ann"`, `"links":1`,
+		`"invited_by":"admin"`, `"mail_state":""`)
 	in.Call("POST", "/admin/login", `{"username":"ann","password":"a good password"}`, "nobody").Brief(401)
-	in.UseLink("/api/password/link", token, "a good password", "192.0.2.1").Brief(404, `"errorCode":"link_expired"`)
+	in.UseLink("/api/password/link", token, "a good password", "192.0.2.1").Brief(404,
+		`"errorCode":"link_expired"`)
 	in.UseLink("/admin/password/link", token, "password", "192.0.2.1").Names(422, "password")
-	in.UseLink("/admin/password/link", token, "a good password", "192.0.2.1").Brief(200, `"username":"ann"`)
+	in.UseLink("/admin/password/link", token, "a good password", "192.0.2.1").Brief(200,
+		`"username":"ann"`)
 	in.OK("POST", "/admin/login", `{"username":"ann","password":"a good password"}`, "nobody").Brief(200, `"must_change_password":0`)
-	in.UseLink("/admin/password/link", token, "another password", "192.0.2.1").Brief(404, `"errorCode":"link_expired"`)
+	in.UseLink("/admin/password/link", token, "another password", "192.0.2.1").Brief(404,
+		`"errorCode":"link_expired"`)
 	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"total":0`)
-	in.Call("POST", fmt.Sprintf("/admin/list/%d/invite", made.ID), `{}`, "owner").Brief(409, `"errorCode":"has_password"`)
-	in.OK("GET", fmt.Sprintf("/admin/list/%d", made.ID), "", "owner").Brief(200, `"email_verified":0`)
+	in.Call("POST", fmt.Sprintf("/admin/list/%d/invite", made.ID), `{}`, "owner").Brief(409,
+		`"errorCode":"has_password"`)
+	in.OK("GET", fmt.Sprintf("/admin/list/%d", made.ID), "", "owner").Brief(200,
+		`"email_verified":0`)
 }
 
 func TestInvitation_ThreeValidCopies(t *testing.T) {
@@ -56,7 +63,9 @@ func TestInvitation_ThreeValidCopies(t *testing.T) {
 		tokens = append(tokens, in.LinkFor(id, "owner"))
 	}
 	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"links":3`, `"total":1`)
-	page := func(token string) int { return in.Call("GET", mails.LinkPath+token, "", "nobody").Code }
+	page := func(token string) int {
+		return in.Call("GET", mails.LinkPath+token, "", "nobody").Code
+	}
 	for i, want := range []int{404, 200, 200, 200} {
 		if got := page(tokens[i]); got != want {
 			t.Errorf("link %d: %d, want %d", i, got, want)
@@ -74,7 +83,8 @@ func TestInvitation_ThreeValidCopies(t *testing.T) {
 // get the rights that the user has been given since.
 func TestInvitation_NeedsRightsOfCopier(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(in *servertest.Instance, clerk *store.User, id store.ID){
+	for name, change := range map[string]func(in *servertest.Instance, clerk *store.User,
+		id store.ID){
 		"the user becomes an owner": func(in *servertest.Instance, _ *store.User, id store.ID) {
 			in.OK("PUT", fmt.Sprintf("/admin/list/%d", id), `{"role_ids":[1]}`, "owner")
 		},
@@ -84,8 +94,10 @@ func TestInvitation_NeedsRightsOfCopier(t *testing.T) {
 		"the clerk is deleted": func(in *servertest.Instance, clerk *store.User, _ store.ID) {
 			in.OK("DELETE", fmt.Sprintf("/admin/list/%d", clerk.ID), "", "owner")
 		},
-		"the clerk loses the permission": func(in *servertest.Instance, clerk *store.User, _ store.ID) {
-			in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", clerk.RoleIDs[0]), `{"rule_ids":[]}`, "owner")
+		"the clerk loses the permission": func(in *servertest.Instance, clerk *store.User,
+			_ store.ID) {
+			in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", clerk.RoleIDs[0]), `{"rule_ids":[]}`,
+				"owner")
 		},
 		"the user is disabled": func(in *servertest.Instance, _ *store.User, id store.ID) {
 			in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner")
@@ -101,7 +113,10 @@ func TestInvitation_NeedsRightsOfCopier(t *testing.T) {
 		},
 		"a week passes": func(in *servertest.Instance, _ *store.User, _ store.ID) {
 			in.Update(func(tx *store.Tx) error {
-				_, err := store.Links.Update(tx, 1, func(l *store.Link) error { l.Tokens[0].ExpiresAt = tx.Now(); return nil })
+				_, err := store.Links.Update(tx, 1, func(l *store.Link) error {
+					l.Tokens[0].ExpiresAt = tx.Now()
+					return nil
+				})
 				return err
 			})
 		},
@@ -115,7 +130,8 @@ func TestInvitation_NeedsRightsOfCopier(t *testing.T) {
 			in.OK("GET", mails.LinkPath+token, "", "nobody")
 			change(in, clerk, id)
 			in.Call("GET", mails.LinkPath+token, "", "nobody").Brief(404)
-			in.UseLink("/admin/password/link", token, "a good password", "192.0.2.1").Brief(404, `"errorCode":"link_expired"`)
+			in.UseLink("/admin/password/link", token, "a good password", "192.0.2.1").Brief(404,
+				`"errorCode":"link_expired"`)
 		})
 	}
 }
@@ -127,15 +143,20 @@ func TestInvitation_CeilingAndScope(t *testing.T) {
 	in := servertest.Start(t)
 	in.TurnMailOn()
 	here, there := in.Dept("Here", 0), in.Dept("There", 0)
-	rights := []string{"admin.list.query", "admin.list.password", "admin.invite.query", "admin.invite.create", "admin.invite.delete"}
+	rights := []string{"admin.list.query", "admin.list.password", "admin.invite.query",
+		"admin.invite.create", "admin.invite.delete"}
 	role := in.Role("local", func(r *store.Role) { r.DataScope = store.ScopeDept }, rights...)
 	in.Member("local", here, role)
 	more := in.Role("more", nil, "system.info")
-	inside, outside := in.Guest("inside", "inside@example.org"), in.Guest("outside", "outside@example.org")
+	inside, outside := in.Guest("inside", "inside@example.org"), in.Guest("outside",
+		"outside@example.org")
 	beyond := in.Guest("beyond", "beyond@example.org")
 	in.Update(func(tx *store.Tx) error {
 		set := func(id, dept store.ID, roles ...store.ID) error {
-			_, err := store.Users.Update(tx, id, func(u *store.User) error { u.DeptID, u.RoleIDs = dept, roles; return nil })
+			_, err := store.Users.Update(tx, id, func(u *store.User) error {
+				u.DeptID, u.RoleIDs = dept, roles
+				return nil
+			})
 			return err
 		}
 		return errors.Join(set(inside, here), set(outside, there), set(beyond, here, more))
@@ -151,12 +172,15 @@ func TestInvitation_CeilingAndScope(t *testing.T) {
 		}
 	}
 	var many people.InvitedMany
-	in.OK("POST", fmt.Sprintf("/admin/invite?ids=%d,%d,%d,999", inside, outside, beyond), `{"copy":1}`, "local").Data(&many)
+	in.OK("POST", fmt.Sprintf("/admin/invite?ids=%d,%d,%d,999", inside, outside, beyond),
+		`{"copy":1}`, "local").Data(&many)
 	var codes []string
 	for _, s := range many.Skipped {
 		codes = append(codes, fmt.Sprint(s.UserID, " ", s.Username, " ", s.Code))
 	}
-	if want := []string{fmt.Sprint(outside, "  not_found"), fmt.Sprint(beyond, " beyond beyond_ceiling"), "999  not_found"}; many.Count != 1 || len(many.Links) != 1 || !slices.Equal(codes, want) {
+	if want := []string{fmt.Sprint(outside, "  not_found"),
+		fmt.Sprint(beyond, " beyond beyond_ceiling"), "999  not_found"}; many.Count != 1 ||
+		len(many.Links) != 1 || !slices.Equal(codes, want) {
 		t.Errorf("%+v, skipped %q, want %q", many, codes, want)
 	}
 	if got := in.Column("/admin/invite?sorter=%7B%22id%22:%22ascend%22%7D", "username", "local"); !slices.Equal(got, []string{"inside", "beyond"}) {
@@ -175,15 +199,18 @@ func TestInvitation_APIKeyCannotCopy(t *testing.T) {
 	in := servertest.Start(t)
 	in.TurnMailOn()
 	id := in.Guest("ann", "ann@example.org")
-	in.Tokens["key"] = in.KeyOf(in.Clerk("inviter", "admin.invite.create", "admin.list.query"), servertest.ServiceKey)
+	in.Tokens["key"] = in.KeyOf(in.Clerk("inviter", "admin.invite.create", "admin.list.query"),
+		servertest.ServiceKey)
 	in.Call("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{}`, "key").Brief(403)
 	in.Call("POST", fmt.Sprintf("/admin/invite?ids=%d", id), `{"copy":1}`, "key").Brief(403)
-	in.OK("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "key").Brief(200, `"email":"ann@example.org"`)
-	in.OK("POST", fmt.Sprintf("/admin/invite?ids=%d", id), `{"send":1}`, "key").Brief(200, `"count":1`)
+	in.OK("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "key").Brief(200,
+		`"email":"ann@example.org"`)
+	in.OK("POST", fmt.Sprintf("/admin/invite?ids=%d", id), `{"send":1}`, "key").Brief(200,
+		`"count":1`)
 }
 
-// TestInvitation_OfImport is the whole way of many people: imported and invited, most of them accept
-// at once from several addresses, some links expire, some are revoked, some are used twice.
+// TestInvitation_OfImport is the whole way of many people: imported and invited, most of them
+// accept at once from several addresses, some links expire, some are revoked, some are used twice.
 func TestInvitation_OfImport(t *testing.T) {
 	t.Parallel()
 	const people, expired, revoked, twice, accepting, addresses = 200, 10, 10, 5, 150, 20
@@ -194,8 +221,10 @@ func TestInvitation_OfImport(t *testing.T) {
 	for i := range people {
 		fmt.Fprintf(&csv, "person%d,Person %[1]d,person%[1]d@example.org\n", i)
 	}
-	in.Upload("/admin/list-import?invite=1", csv.String(), "owner").Brief(200, fmt.Sprintf(`"created":%d`, people))
-	in.OK("GET", "/system/mail?state=queued&pageSize=1", "", "owner").Brief(200, fmt.Sprintf(`"total":%d`, people))
+	in.Upload("/admin/list-import?invite=1", csv.String(), "owner").Brief(200,
+		fmt.Sprintf(`"created":%d`, people))
+	in.OK("GET", "/system/mail?state=queued&pageSize=1", "", "owner").Brief(200,
+		fmt.Sprintf(`"total":%d`, people))
 	in.SendMails()
 	mails := box.All()
 	if len(mails) != people {
@@ -215,7 +244,10 @@ func TestInvitation_OfImport(t *testing.T) {
 			ids[username] = l.ID
 		}
 		for i := range expired {
-			_, err := store.Links.Update(tx, ids[name(i)], func(l *store.Link) error { l.Tokens[0].ExpiresAt = tx.Now(); return nil })
+			_, err := store.Links.Update(tx, ids[name(i)], func(l *store.Link) error {
+				l.Tokens[0].ExpiresAt = tx.Now()
+				return nil
+			})
 			servertest.Must(t, err)
 		}
 		return nil
@@ -231,9 +263,11 @@ func TestInvitation_OfImport(t *testing.T) {
 	var wg sync.WaitGroup
 	use := func(i int) {
 		here := in.In(t)
-		a := here.UseLink("/admin/password/link", tokens[name(i)], "the password of "+name(i), fmt.Sprintf("192.0.2.%d", 1+i%addresses))
+		a := here.UseLink("/admin/password/link", tokens[name(i)], "the password of "+name(i),
+			fmt.Sprintf("192.0.2.%d", 1+i%addresses))
 		for a.Code == http.StatusServiceUnavailable { // too many at once: the client tries again
-			a = here.UseLink("/admin/password/link", tokens[name(i)], "the password of "+name(i), fmt.Sprintf("192.0.2.%d", 1+i%addresses))
+			a = here.UseLink("/admin/password/link", tokens[name(i)], "the password of "+name(i),
+				fmt.Sprintf("192.0.2.%d", 1+i%addresses))
 		}
 		switch a.Code {
 		case http.StatusOK:
@@ -252,7 +286,8 @@ func TestInvitation_OfImport(t *testing.T) {
 	}
 	wg.Wait()
 	if accepted.Load() != accepting || refused.Load() != expired+revoked+twice {
-		t.Errorf("%d accepted and %d refused, want %d and %d", accepted.Load(), refused.Load(), accepting, expired+revoked+twice)
+		t.Errorf("%d accepted and %d refused, want %d and %d", accepted.Load(), refused.Load(),
+			accepting, expired+revoked+twice)
 	}
 	in.View(func(tx *store.Tx) error {
 		for i := range people {
@@ -266,9 +301,11 @@ func TestInvitation_OfImport(t *testing.T) {
 		}
 		return nil
 	})
-	in.OK("GET", "/admin/invite?pageSize=1", "", "owner").Brief(200, fmt.Sprintf(`"total":%d`, people-accepting-revoked))
+	in.OK("GET", "/admin/invite?pageSize=1", "", "owner").Brief(200,
+		fmt.Sprintf(`"total":%d`, people-accepting-revoked))
 	for _, i := range []int{first, first + accepting - 1} {
-		in.OK("POST", "/admin/login", fmt.Sprintf(`{"username":%q,"password":"the password of %[1]s"}`, name(i)), "nobody")
+		in.OK("POST", "/admin/login",
+			fmt.Sprintf(`{"username":%q,"password":"the password of %[1]s"}`, name(i)), "nobody")
 	}
 	noTokens(in, tokens)
 	acceptancesAreLogged(in, accepting)
@@ -280,13 +317,15 @@ func noTokens(in *servertest.Instance, tokens map[string]string) {
 	in.Flush()
 	data := stored(in)
 	for name, token := range tokens {
-		if strings.Contains(data, token) || strings.Contains(data, token[len("rv_l_"):len(token)-6]) {
+		if strings.Contains(data, token) ||
+			strings.Contains(data, token[len("rv_l_"):len(token)-6]) {
 			in.T.Fatalf("the token of %s is stored", name)
 		}
 	}
 }
 
-// acceptancesAreLogged checks that the change log has an entry for each use of a link, by the person.
+// acceptancesAreLogged checks that the change log has an entry for each use of a link, by the
+// person.
 func acceptancesAreLogged(in *servertest.Instance, want int) {
 	in.T.Helper()
 	operation := url.QueryEscape("POST /admin/password/link")
@@ -347,20 +386,23 @@ func TestEmailVerification(t *testing.T) {
 				t.Error("the address is not verified")
 			}
 			if c.as == "customer" {
-				in.Call("POST", c.email, `{"email":"second@example.org"}`, c.as).Names(422, "password")
+				in.Call("POST", c.email, `{"email":"second@example.org"}`, c.as).Names(422,
+					"password")
 			}
 			in.OK("POST", c.email, `{"email":"second@example.org"`+password+`}`, c.as)
 			in.SendMails()
 			if strings.Contains(in.OK("GET", c.info, "", c.as).Body, "second@example.org") {
 				t.Error("the address has changed before it was confirmed")
 			}
-			in.OK("POST", c.verify, `{"token":"`+box.Last(t, "second@example.org").Token(t)+`"}`, "nobody")
+			in.OK("POST", c.verify, `{"token":"`+box.Last(t, "second@example.org").Token(t)+`"}`,
+				"nobody")
 			body := in.OK("GET", c.info, "", c.as).Body
 			if !strings.Contains(body, `"email":"second@example.org","email_verified":1`) {
 				t.Errorf("the address has not changed: %s", body)
 			}
 			in.SendMails()
-			if _, text := box.Last(t, "first@example.org").Text(t); !strings.Contains(text, "second@example.org") {
+			if _, text := box.Last(t, "first@example.org").Text(t); !strings.Contains(text,
+				"second@example.org") {
 				t.Errorf("the old address was not told: %q", text)
 			}
 			in.OK("POST", c.email, `{"email":"third@example.org"`+password+`}`, c.as)
@@ -399,7 +441,8 @@ func TestMailLink_EndedByRestore(t *testing.T) {
 	in.OK("POST", fmt.Sprintf("/admin/list/%d/invite", id), `{"send":1}`, "owner")
 	in = in.Restored()
 	in.Call("GET", mails.LinkPath+token, "", "nobody").Brief(404)
-	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"links":0`, `"expires_at":null`, `"total":1`)
+	in.OK("GET", "/admin/invite", "", "owner").Brief(200, `"links":0`, `"expires_at":null`,
+		`"total":1`)
 	in.OK("GET", "/system/mail", "", "owner").Brief(200, `"state":"failed"`, `"stage":"restored"`)
 	in.OK("GET", "/api/home", "", "nobody").Brief(200, `"forgot_password":0`)
 	in.Call("POST", "/system/mail/1/retry", "", "owner").Brief(409, `"errorCode":"mail_off"`)
@@ -411,14 +454,15 @@ func TestMailLink_EndedByRestore(t *testing.T) {
 func stored(in *servertest.Instance) string {
 	in.T.Helper()
 	var all strings.Builder
-	servertest.Must(in.T, filepath.WalkDir(in.Dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	servertest.Must(in.T,
+		filepath.WalkDir(in.Dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			all.Write(data)
 			return err
-		}
-		data, err := os.ReadFile(path)
-		all.Write(data)
-		return err
-	}))
+		}))
 	return all.String()
 }
 
@@ -427,23 +471,35 @@ func TestMailLinkLog_PermissionAndScope(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	here := in.Dept("Here", 0)
-	local := in.Role("local", func(r *store.Role) { r.DataScope = store.ScopeDept }, "system.audit.query", "admin.invite.query")
+	local := in.Role("local", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "system.audit.query", "admin.invite.query")
 	in.Member("local", here, local)
 	in.Clerk("all", "system.audit.query", "admin.invite.query")
 	in.Clerk("apps", "system.audit.query", "user.invite.query")
 	in.Clerk("none", "system.audit.query")
 	inside, outside, customer := in.Guest("inside", ""), in.Guest("outside", ""), in.AppGuest("customer", "")
-	in.OK("PUT", fmt.Sprintf("/admin/list/%d", inside), fmt.Sprintf(`{"dept_id":%d}`, here), "owner")
-	for _, url := range []string{fmt.Sprintf("/admin/list/%d/invite", inside), fmt.Sprintf("/admin/list/%d/invite", outside), fmt.Sprintf("/user/list/%d/invite", customer)} {
+	in.OK("PUT", fmt.Sprintf("/admin/list/%d", inside), fmt.Sprintf(`{"dept_id":%d}`, here),
+		"owner")
+	for _, url := range []string{fmt.Sprintf("/admin/list/%d/invite", inside),
+		fmt.Sprintf("/admin/list/%d/invite", outside),
+		fmt.Sprintf("/user/list/%d/invite", customer)} {
 		in.OK("POST", url, `{}`, "owner")
 	}
 	for _, url := range []string{"/admin/invite/1", "/admin/invite/2", "/user/invite/3"} {
 		in.OK("DELETE", url, "", "owner")
 	}
-	for who, want := range map[string]string{"owner": "1 2 3", "all": "1 2", "local": "1", "apps": "3", "none": ""} {
+	for who, want := range map[string]string{
+		"owner": "1 2 3",
+		"all":   "1 2",
+		"local": "1",
+		"apps":  "3",
+		"none":  "",
+	} {
 		var seen []string
 		for id := 1; id <= 3; id++ {
-			if a := in.Call("GET", fmt.Sprintf("/system/audit?collection=link&record=%d&pageSize=1", id), "", who); strings.Contains(a.Body, `"collection":"link"`) {
+			if a := in.Call("GET",
+				fmt.Sprintf("/system/audit?collection=link&record=%d&pageSize=1", id), "", who); strings.Contains(a.Body, `"collection":"link"`) {
 				seen = append(seen, fmt.Sprint(id))
 			}
 		}

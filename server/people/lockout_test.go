@@ -16,7 +16,8 @@ import (
 func fail(in *servertest.Instance, n int, path, name string) {
 	in.T.Helper()
 	for range n {
-		in.Call("POST", path, fmt.Sprintf(`{"username":%q,"password":"wrong password"}`, name), "nobody")
+		in.Call("POST", path, fmt.Sprintf(`{"username":%q,"password":"wrong password"}`, name),
+			"nobody")
 	}
 }
 
@@ -38,14 +39,17 @@ func TestLockout_IsVisibleAndEnds(t *testing.T) {
 	in := servertest.Start(t)
 	in.Dept("One", 0)
 	in.Dept("Two", 0)
-	role := in.Role("Help desk", func(r *store.Role) { r.DataScope = store.ScopeDept }, "admin.list.query", "admin.list.unlock", "system.loginlog.query")
+	role := in.Role("Help desk", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "admin.list.query", "admin.list.unlock", "system.loginlog.query")
 	in.Member("helper", 1, role)
 	near := in.Member("near", 1)
 	far := in.Member("far", 2)
 	path := func(id store.ID) string { return fmt.Sprintf("/admin/list/%d", id) }
 
 	signIn := func(name string) *servertest.Reply {
-		return in.Call("POST", "/admin/login", fmt.Sprintf(`{"username":%q,"password":%q}`, name, servertest.OwnerPassword), "nobody")
+		return in.Call("POST", "/admin/login",
+			fmt.Sprintf(`{"username":%q,"password":%q}`, name, servertest.OwnerPassword), "nobody")
 	}
 	fail(in, 4, "/admin/login", "near")
 	if l := lockoutAt(in, path(near), "helper"); l != nil {
@@ -56,10 +60,12 @@ func TestLockout_IsVisibleAndEnds(t *testing.T) {
 	fail(in, 5, "/admin/login", "far")
 	signIn("near").Brief(429)
 	l := lockoutAt(in, path(near), "helper")
-	if l == nil || l.Tries < 10 || len(l.Networks) != 1 || l.Since > kv.TimeOf(time.Now()) || l.Until < kv.TimeOf(time.Now()) {
+	if l == nil || l.Tries < 10 || len(l.Networks) != 1 || l.Since > kv.TimeOf(time.Now()) ||
+		l.Until < kv.TimeOf(time.Now()) {
 		t.Fatalf("the lock-out of near: %+v", l)
 	}
-	in.OK("GET", "/system/loginlog", "", "helper").Brief(200, `"locked_until":"`+l.Until.String()+`"`)
+	in.OK("GET", "/system/loginlog", "", "helper").Brief(200,
+		`"locked_until":"`+l.Until.String()+`"`)
 	in.OK("GET", "/admin/list", "", "helper").Brief(200, `"until":"`+l.Until.String()+`"`)
 
 	in.Clerk("other", "admin.list.query")
@@ -76,7 +82,9 @@ func TestLockout_IsVisibleAndEnds(t *testing.T) {
 		t.Errorf("still locked out: %+v", l)
 	}
 	log := in.OK("GET", "/system/audit?action=unlock", "", "owner")
-	log.Brief(200, `"total":1`, fmt.Sprintf(`"details":{"id":%d,"kind":"user","tries":%d}`, near, l.Tries+1), `"name":"helper"`)
+	log.Brief(200, `"total":1`,
+		fmt.Sprintf(`"details":{"id":%d,"kind":"user","tries":%d}`, near, l.Tries+1),
+		`"name":"helper"`)
 }
 
 func TestLockout_OfAppUser(t *testing.T) {
@@ -103,5 +111,6 @@ func TestLockout_OfAppUser(t *testing.T) {
 			t.Errorf("still locked out: %+v", l)
 		}
 	}
-	in.OK("GET", "/system/audit?action=unlock", "", "owner").Brief(200, `"total":2`, `"kind":"app_user"`)
+	in.OK("GET", "/system/audit?action=unlock", "", "owner").Brief(200, `"total":2`,
+		`"kind":"app_user"`)
 }

@@ -22,7 +22,8 @@ import (
 func withLeaver(t *testing.T) (*servertest.Instance, store.ID) {
 	in := servertest.Start(t)
 	id := in.Member("leaver", 0)
-	in.OK("PUT", fmt.Sprint("/admin/list/", id), `{"nickname":"Lea Ver","email":"lea@example.org","mobile":"5550001"}`, "owner")
+	in.OK("PUT", fmt.Sprint("/admin/list/", id),
+		`{"nickname":"Lea Ver","email":"lea@example.org","mobile":"5550001"}`, "owner")
 	in.Login("leaver", servertest.OwnerPassword).Brief(200)
 	in.Login("leaver", "wrong password").Brief(401)
 	in.Clerk("uploader", "file.list.create")
@@ -31,12 +32,20 @@ func withLeaver(t *testing.T) (*servertest.Instance, store.ID) {
 		if err != nil {
 			return err
 		}
-		_, err = store.Users.Update(tx, id, func(l *store.User) error { l.RoleIDs = u.RoleIDs; return nil })
+		_, err = store.Users.Update(tx, id, func(l *store.User) error {
+			l.RoleIDs = u.RoleIDs
+			return nil
+		})
 		return err
 	})
 	in.Upload("/file/list", "a text", "leaver")
 	in.Update(func(tx *store.Tx) error {
-		return store.Jobs.Create(tx, &store.Job{Kind: people.UserRealm.ImportJob, State: store.JobDone, UserID: id, Username: "leaver"})
+		return store.Jobs.Create(tx, &store.Job{
+			Kind:     people.UserRealm.ImportJob,
+			State:    store.JobDone,
+			UserID:   id,
+			Username: "leaver",
+		})
 	})
 	return in, id
 }
@@ -73,10 +82,12 @@ func TestEraseRoutes(t *testing.T) {
 
 	var out person.Erasure
 	in.OK("POST", url, body, "eraser").Data(&out)
-	if !out.Complete || out.MonitoringUntil != 0 || out.ErasedAt == 0 || out.BackupsBefore != out.ErasedAt {
+	if !out.Complete || out.MonitoringUntil != 0 || out.ErasedAt == 0 ||
+		out.BackupsBefore != out.ErasedAt {
 		t.Errorf("%+v", out)
 	}
-	if r := out.Removed; r.Sessions != 2 || r.Devices != 1 || r.SignIns != 2 || r.Files != 1 || r.Jobs != 1 {
+	if r := out.Removed; r.Sessions != 2 || r.Devices != 1 || r.SignIns != 2 || r.Files != 1 ||
+		r.Jobs != 1 {
 		t.Errorf("removed %+v", r)
 	}
 	in.Call("POST", url, body, "owner").Brief(404)
@@ -111,30 +122,38 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 	in.Clerk("reader", "admin.list.data")
 	url := fmt.Sprintf("/admin/list/%d/data", id)
 	in.OK("PUT", fmt.Sprint("/admin/list/", id), `{"nickname":"Lea"}`, "owner")
-	servertest.Must(t, in.DB.WithRecorder(nil).From(&store.Origin{User: store.Account{ID: id}, RequestID: "x"}).Update(store.System, func(tx *store.Tx) error {
-		u, err := store.UserByName.Get(tx, "uploader")
-		if err != nil {
+	servertest.Must(t,
+		in.DB.WithRecorder(nil).From(&store.Origin{User: store.Account{ID: id}, RequestID: "x"}).Update(store.System, func(tx *store.Tx) error {
+			u, err := store.UserByName.Get(tx, "uploader")
+			if err != nil {
+				return err
+			}
+			_, err = store.Users.Update(tx, u.ID, func(u *store.User) error {
+				u.Nickname = "Someone Else"
+				return nil
+			})
 			return err
-		}
-		_, err = store.Users.Update(tx, u.ID, func(u *store.User) error { u.Nickname = "Someone Else"; return nil })
-		return err
-	}))
+		}))
 	in.Create("/system/webhook", `{"url":"https://example.org/x","types":["*"]}`)
 	in.Key(id, servertest.PersonalKey, func(k *store.APIKey) { k.Name = "laptop of Lea" })
 	in.Update(func(tx *store.Tx) error {
-		return store.TellSignIn(tx, id, store.Notice{Kind: store.NewNetwork, IP: "198.51.100.7"}, "en")
+		return store.TellSignIn(tx, id, store.Notice{Kind: store.NewNetwork, IP: "198.51.100.7"},
+			"en")
 	})
 	boss := in.Member("boss", 0, store.OwnerRole)
 	in.BeginActing("boss", id, 0).Brief(200)
 	invited := servertest.NewTestLink(store.Invitation, false, id)
 	in.Plant(invited, "lea@example.org")
-	in.Update(func(tx *store.Tx) error { return store.QueueMail(tx, store.Invitation, invited.Who, "", "en") })
+	in.Update(func(tx *store.Tx) error {
+		return store.QueueMail(tx, store.Invitation, invited.Who, "", "en")
+	})
 	in.Update(func(tx *store.Tx) error {
 		who := store.Account{ID: id}
 		servertest.Must(t, store.BeginTOTP(tx, who, "JBSWY3DPEHPK3PXP"))
 		app, err := store.TOTPOf(tx, who)
 		servertest.Must(t, err)
-		return errors.Join(store.UseTOTP(tx, app.ID, 1), store.SetRecoveryCodes(tx, who, []string{"hash of a code"}))
+		return errors.Join(store.UseTOTP(tx, app.ID, 1),
+			store.SetRecoveryCodes(tx, who, []string{"hash of a code"}))
 	})
 	in.View(func(tx *store.Tx) error {
 		keys, err := store.WebhookKeysOf(tx, 1)
@@ -152,11 +171,12 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 	})
 	files := in.FilesOf(url, "reader")
 	for name, want := range map[string][]string{
-		"README.txt":         {"change-log.jsonl", "sign-ins.jsonl"},
-		"user.json":          {`"username": "leaver"`, `"email": "lea@example.org"`},
-		"sessions.json":      {`"ip": "192.0.2.1"`},
-		"devices.json":       {`"expires_at"`},
-		"notices.json":       {`"kind": "new_network"`, `"ip": "198.51.100.7"`, `"kind": "acted_as"`, `"by": "boss"`, `"reason": "ticket 7"`},
+		"README.txt":    {"change-log.jsonl", "sign-ins.jsonl"},
+		"user.json":     {`"username": "leaver"`, `"email": "lea@example.org"`},
+		"sessions.json": {`"ip": "192.0.2.1"`},
+		"devices.json":  {`"expires_at"`},
+		"notices.json": {`"kind": "new_network"`, `"ip": "198.51.100.7"`,
+			`"kind": "acted_as"`, `"by": "boss"`, `"reason": "ticket 7"`},
 		"second-factor.json": {`"recovery_codes": 1`},
 		"mails.jsonl":        {`"purpose":"invitation"`, `"email":"lea@example.org"`},
 		"invitation.json":    {`"links": 1`},
@@ -165,7 +185,8 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 		"files.jsonl":        {`"size":6`},
 		"jobs.jsonl":         {`"kind":"user_import"`},
 		"webhooks.jsonl":     {`"host":"example.org"`, fmt.Sprint("about ", id)},
-		"change-log.jsonl":   {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, person.AnotherPerson, `"name":"leaver"`, `"as":{"kind":"user","id":` + id.String() + `,"name":"leaver"}`},
+		"change-log.jsonl": {`"Lea Ver"`, `"old":"Lea Ver","new":"Lea"`, person.AnotherPerson,
+			`"name":"leaver"`, `"as":{"kind":"user","id":` + id.String() + `,"name":"leaver"}`},
 	} {
 		for _, text := range want {
 			if !strings.Contains(files[name], text) {
@@ -176,7 +197,9 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 	if len(files) != 14 {
 		t.Errorf("%d files", len(files))
 	}
-	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`, `"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.Tokens["leaver"], invited.Token, invited.Hash, "JBSWY3DPEHPK3PXP", "hash of a code"}
+	secrets := []string{fmt.Sprint("about ", id+1), "$2a$", "$2b$", `"hash"`, `"token"`,
+		`"sealed"`, "password_key", `"key":`, `"box"`, "Someone Else", in.Tokens["leaver"],
+		invited.Token, invited.Hash, "JBSWY3DPEHPK3PXP", "hash of a code"}
 	in.View(func(tx *store.Tx) error {
 		for s, err := range store.SessionTokens.All(tx) {
 			servertest.Must(t, err)
@@ -202,7 +225,8 @@ func TestPersonData_EverythingButSecrets(t *testing.T) {
 	if boss := in.FilesOf(fmt.Sprintf("/admin/list/%d/data", boss), "owner")["change-log.jsonl"]; !strings.Contains(boss, `"as":{"kind":"user","id":`+id.String()+`,"name":"`+person.AnotherPerson+`"}`) {
 		t.Errorf("the data of somebody who acted as another user: %s", boss)
 	}
-	if again := in.FilesOf(url, "reader")["change-log.jsonl"]; !strings.Contains(again, `"action":"export_person"`) {
+	if again := in.FilesOf(url, "reader")["change-log.jsonl"]; !strings.Contains(again,
+		`"action":"export_person"`) {
 		t.Errorf("the download is not logged: %s", again)
 	}
 }
@@ -213,10 +237,18 @@ func TestPersonData_AppUsers(t *testing.T) {
 	u := in.AppUser("shopper")
 	in.Clerk("reader", "user.list.data")
 	in.Update(func(tx *store.Tx) error {
-		return store.LoginLogs.Create(tx, &store.LoginLog{AppUserID: u.ID, Username: "shopper", Realm: "app", Result: store.LoginFailed})
+		return store.LoginLogs.Create(tx, &store.LoginLog{
+			AppUserID: u.ID,
+			Username:  "shopper",
+			Realm:     "app",
+			Result:    store.LoginFailed,
+		})
 	})
 	files := in.FilesOf(fmt.Sprintf("/user/list/%d/data", u.ID), "reader")
-	if !strings.Contains(files["user.json"], `"shopper"`) || !strings.Contains(files["sign-ins.jsonl"], `"shopper"`) || !strings.Contains(files["sessions.json"], `"shopper"`) || !strings.Contains(files["change-log.jsonl"], `"shopper"`) {
+	if !strings.Contains(files["user.json"], `"shopper"`) ||
+		!strings.Contains(files["sign-ins.jsonl"], `"shopper"`) ||
+		!strings.Contains(files["sessions.json"], `"shopper"`) ||
+		!strings.Contains(files["change-log.jsonl"], `"shopper"`) {
 		t.Errorf("%q", files)
 	}
 }
@@ -224,7 +256,9 @@ func TestPersonData_AppUsers(t *testing.T) {
 func TestPersonData_NeedsReadPermission(t *testing.T) {
 	t.Parallel()
 	in := servertest.FourLevels(t)
-	role := in.Role("Scoped", func(r *store.Role) { r.DataScope = store.ScopeTree }, "admin.list.data", "admin.list.erase")
+	role := in.Role("Scoped", func(r *store.Role) {
+		r.DataScope = store.ScopeTree
+	}, "admin.list.data", "admin.list.erase")
 	in.Member("clerk", 10, role)
 	in.Clerk("none", "admin.list.query")
 	inside := []string{"in.10", "in.100", "in.101"}
@@ -256,7 +290,8 @@ func TestErasure_MonitoringEvents(t *testing.T) {
 	in.Flush()
 	for _, kind := range []string{"request", "auth", "query", "cache"} {
 		body := in.OK("GET", "/system/monitor/"+kind+"?pageSize=100", "", "owner").Body
-		for _, text := range []string{"leaver", "lea@example.org", "5550001", fmt.Sprintf(`"user":{"id":%d,`, id)} {
+		for _, text := range []string{"leaver", "lea@example.org", "5550001",
+			fmt.Sprintf(`"user":{"id":%d,`, id)} {
 			if strings.Contains(body, text) {
 				t.Errorf("%s is still in the %s events: %s", text, kind, body)
 			}
@@ -283,9 +318,11 @@ func TestErasure_ImpersonationEvents(t *testing.T) {
 			in.CallAs("DELETE", "/system/dict/1", "", "boss", clerk).Brief(403)
 			in.Flush()
 			in.CallAs("PUT", "/system/dict/1", `{"name":"M"}`, "boss", clerk).Brief(403) // still in the queue
-			in.OK("GET", "/system/monitor/auth?pageSize=100", "", "owner").Brief(200, `"username":"boss as clerk"`, fmt.Sprintf(`"as_id":%d}`, clerk))
+			in.OK("GET", "/system/monitor/auth?pageSize=100", "", "owner").Brief(200,
+				`"username":"boss as clerk"`, fmt.Sprintf(`"as_id":%d}`, clerk))
 			var out person.Erasure
-			in.OK("POST", fmt.Sprintf("/admin/list/%d/erase", id), `{"username":"`+erased+`"}`, "owner").Data(&out)
+			in.OK("POST", fmt.Sprintf("/admin/list/%d/erase", id), `{"username":"`+erased+`"}`,
+				"owner").Data(&out)
 			if out.Removed.Events == 0 || !out.Complete {
 				t.Errorf("%+v", out)
 			}
@@ -296,7 +333,8 @@ func TestErasure_ImpersonationEvents(t *testing.T) {
 			for _, path := range files {
 				text, err := os.ReadFile(path)
 				servertest.Must(t, err)
-				if bytes.Contains(text, []byte("boss as clerk")) || bytes.Contains(text, []byte(`"username":"`+erased+`"`)) {
+				if bytes.Contains(text, []byte("boss as clerk")) ||
+					bytes.Contains(text, []byte(`"username":"`+erased+`"`)) {
 					t.Errorf("%s has %s", path, erased)
 				}
 				found = found || bytes.Contains(text, []byte("/erase"))

@@ -89,28 +89,37 @@ func TestDecoding_SharedMemory(t *testing.T) {
 
 // TestDecoding_MemoryCost: the memory depends on format, depth and encoding.
 func TestDecoding_MemoryCost(t *testing.T) {
-	photo := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
+	photo := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue,
+		picturetest.White)
 	for name, test := range map[string]struct {
 		data []byte
 		want bool
 	}{
-		"jpeg of 12 million":              {picturetest.JPEGSized(t, picturetest.JPEG(t, photo), 4000, 3000), true},
-		"jpeg of 40 million":              {picturetest.JPEGSized(t, picturetest.JPEG(t, photo), 8000, 5000), true},
-		"progressive jpeg of 12 million":  {picturetest.JPEGSized(t, picturetest.Fixture(t, picturetest.ProgressiveJPEG), 4000, 3000), true},
-		"progressive jpeg of 40 million":  {picturetest.JPEGSized(t, picturetest.Fixture(t, picturetest.ProgressiveJPEG), 8000, 5000), false},
-		"unclear jpeg of 12 million":      {picturetest.InJPEG(picturetest.JPEGSized(t, picturetest.JPEG(t, photo), 4000, 3000), picturetest.JPEGSegment(0xE0, []byte("x")), []byte{0, 0}), false},
+		"jpeg of 12 million": {picturetest.JPEGSized(t, picturetest.JPEG(t, photo),
+			4000, 3000), true},
+		"jpeg of 40 million": {picturetest.JPEGSized(t, picturetest.JPEG(t, photo),
+			8000, 5000), true},
+		"progressive jpeg of 12 million": {picturetest.JPEGSized(t,
+			picturetest.Fixture(t, picturetest.ProgressiveJPEG), 4000, 3000), true},
+		"progressive jpeg of 40 million": {picturetest.JPEGSized(t,
+			picturetest.Fixture(t, picturetest.ProgressiveJPEG), 8000, 5000), false},
+		"unclear jpeg of 12 million": {picturetest.InJPEG(picturetest.JPEGSized(t,
+			picturetest.JPEG(t, photo), 4000, 3000), picturetest.JPEGSegment(0xE0, []byte("x")),
+			[]byte{0, 0}), false},
 		"png of 12 million":               {picturetest.PNGHeader(4000, 3000, 8, 6, 0), true},
 		"png of 12 million, 16 bits":      {picturetest.PNGHeader(4000, 3000, 16, 6, 0), true},
 		"the same, interlaced":            {picturetest.PNGHeader(4000, 3000, 16, 6, 1), false},
 		"png of 6300 × 6300, 16 bits":     {picturetest.PNGHeader(6300, 6300, 16, 6, 0), false},
 		"png of 6300 × 6300, 16 bit gray": {picturetest.PNGHeader(6300, 6300, 16, 0, 0), true},
-		"the same, made transparent":      {picturetest.Join(picturetest.PNGHeader(6300, 6300, 16, 0, 0), picturetest.PNGChunk("tRNS", []byte{0, 0})), false},
-		"png of 6300 × 6300, 8 bits":      {picturetest.PNGHeader(6300, 6300, 8, 6, 0), false},
-		"png of 6300 × 6300, gray":        {picturetest.PNGHeader(6300, 6300, 8, 0, 0), true},
-		"gif of 12 million":               {picturetest.GIFHeader(4000, 3000), true},
-		"webp of 64 × 32":                 {picturetest.Fixture(t, picturetest.LosslessWebP), true},
+		"the same, made transparent": {picturetest.Join(picturetest.PNGHeader(6300, 6300, 16,
+			0, 0), picturetest.PNGChunk("tRNS", []byte{0, 0})), false},
+		"png of 6300 × 6300, 8 bits": {picturetest.PNGHeader(6300, 6300, 8, 6, 0), false},
+		"png of 6300 × 6300, gray":   {picturetest.PNGHeader(6300, 6300, 8, 0, 0), true},
+		"gif of 12 million":          {picturetest.GIFHeader(4000, 3000), true},
+		"webp of 64 × 32":            {picturetest.Fixture(t, picturetest.LosslessWebP), true},
 	} {
-		pic, err := inspectPicture(&pictureSource{ctx: t.Context(), src: bytes.NewReader(test.data)})
+		pic, err := inspectPicture(&pictureSource{ctx: t.Context(),
+			src: bytes.NewReader(test.data)})
 		must(t, err)
 		if err := pic.affordable(256, 256); (err == nil) != test.want {
 			t.Errorf("%s: %d MiB, %v", name, pic.memory(256, 256)>>20, err)
@@ -119,7 +128,9 @@ func TestDecoding_MemoryCost(t *testing.T) {
 }
 
 func TestShrink_ErrorReason(t *testing.T) {
-	data := picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))
+	data := picturetest.PNG(t,
+		picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue,
+			picturetest.White))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	broken := errs.New(errs.Full, "the disk is full")
@@ -129,11 +140,20 @@ func TestShrink_ErrorReason(t *testing.T) {
 		timeout time.Duration
 		check   func(error) bool
 	}{
-		"when the caller cancels":    {gone, bytes.NewReader(data), time.Minute, func(err error) bool { return errs.Is(err, errs.Busy) && errors.Is(err, context.Canceled) }},
-		"when the input fails late":  {t.Context(), &failing{bytes.NewReader(data), 100, broken}, time.Minute, func(err error) bool { return errors.Is(err, broken) }},
-		"when the input fails early": {t.Context(), &failing{bytes.NewReader(data), 2, broken}, time.Minute, func(err error) bool { return errors.Is(err, broken) }},
+		"when the caller cancels": {gone, bytes.NewReader(data), time.Minute, func(err error) bool {
+			return errs.Is(err, errs.Busy) && errors.Is(err, context.Canceled)
+		}},
+		"when the input fails late": {t.Context(), &failing{bytes.NewReader(data), 100, broken},
+			time.Minute, func(err error) bool {
+				return errors.Is(err, broken)
+			}},
+		"when the input fails early": {t.Context(), &failing{bytes.NewReader(data), 2, broken},
+			time.Minute, func(err error) bool {
+				return errors.Is(err, broken)
+			}},
 		"when the timeout expires": {t.Context(), bytes.NewReader(data), 0, func(err error) bool {
-			return errs.Is(err, errs.Invalid) && errs.Of(err).Fields["file"].String() == "the image takes too long to decode"
+			return errs.Is(err, errs.Invalid) &&
+				errs.Of(err).Fields["file"].String() == "the image takes too long to decode"
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,8 +194,12 @@ func TestShrink_Timeout(t *testing.T) {
 	for range 10 { // the code 0, and 14 bits for a run of 27,306 blocks
 		run.Or(run.Lsh(run, 15), big.NewInt(0b0_10101010101010))
 	}
-	scan := picturetest.Join(picturetest.JPEGSegment(0xDA, []byte{1, 1, 0, 1, 1, 0}), run.Lsh(run, 2).FillBytes(make([]byte, 19)))
-	data := picturetest.Join([]byte{0xFF, 0xD8}, picturetest.JPEGSegment(0xC2, append(size, 1, 1, 0x11, 0)), picturetest.JPEGSegment(0xC4, append(code, 0xE0)), bytes.Repeat(scan, 100_000), []byte{0xFF, 0xD9})
+	scan := picturetest.Join(picturetest.JPEGSegment(0xDA, []byte{1, 1, 0, 1, 1, 0}),
+		run.Lsh(run, 2).FillBytes(make([]byte, 19)))
+	data := picturetest.Join([]byte{0xFF, 0xD8},
+		picturetest.JPEGSegment(0xC2, append(size, 1, 1, 0x11, 0)),
+		picturetest.JPEGSegment(0xC4, append(code, 0xE0)), bytes.Repeat(scan, 100_000),
+		[]byte{0xFF, 0xD9})
 	p := NewScaler()
 	p.timeout /= 40
 	var err error
@@ -195,7 +219,10 @@ func BenchmarkShrink(b *testing.B) {
 			img.Pix[i] = 255
 		}
 	}
-	for name, data := range map[string][]byte{"jpeg": picturetest.JPEG(b, img), "png": picturetest.PNG(b, img)} {
+	for name, data := range map[string][]byte{
+		"jpeg": picturetest.JPEG(b, img),
+		"png":  picturetest.PNG(b, img),
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -45,14 +45,20 @@ func pixels(t testing.TB, data []byte) string {
 // TestClean_KeepsOrientation checks that the orientation survives, and nothing else of
 // EXIF.
 func TestClean_KeepsOrientation(t *testing.T) {
-	img := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
+	img := picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue,
+		picturetest.White)
 	for orientation := uint16(1); orientation <= 8; orientation++ {
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 			exif := picturetest.EXIF(order, orientation, "GPS-52.5163N-13.3777E")
 			for media, data := range map[string][]byte{
-				"image/jpeg": picturetest.InJPEG(picturetest.JPEG(t, img), picturetest.JPEGSegment(0xE1, picturetest.Join([]byte(exifMark), exif)), picturetest.JPEGSegment(0xE1, picturetest.Join([]byte(exifMark), exif))),
-				"image/png":  picturetest.InPNG(picturetest.PNG(t, img), picturetest.PNGChunk("eXIf", exif)),
-				"image/webp": picturetest.WebP(picturetest.WebPCanvas(8, 64, 32), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)), picturetest.WebPChunk("EXIF", exif)),
+				"image/jpeg": picturetest.InJPEG(picturetest.JPEG(t, img),
+					picturetest.JPEGSegment(0xE1, picturetest.Join([]byte(exifMark), exif)),
+					picturetest.JPEGSegment(0xE1, picturetest.Join([]byte(exifMark), exif))),
+				"image/png": picturetest.InPNG(picturetest.PNG(t, img),
+					picturetest.PNGChunk("eXIf", exif)),
+				"image/webp": picturetest.WebP(picturetest.WebPCanvas(8, 64, 32),
+					picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)),
+					picturetest.WebPChunk("EXIF", exif)),
 			} {
 				out := cleanPicture(t, media, data)
 				if pixels(t, out) != pixels(t, data) || bytes.Contains(out, []byte("GPS")) {
@@ -68,11 +74,19 @@ func TestClean_KeepsOrientation(t *testing.T) {
 
 // TestAnimations checks that animations keep their frames and nothing between them.
 func TestAnimations(t *testing.T) {
-	frame := picturetest.Join(make([]byte, 16), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)))
-	if out := cleanPicture(t, "image/webp", picturetest.WebP(picturetest.WebPCanvas(2, 64, 32), picturetest.WebPChunk("ANIM", make([]byte, 6)), picturetest.WebPChunk("ANMF", frame), picturetest.WebPChunk("XMP ", []byte("GPS")))); !bytes.Contains(out, frame) || bytes.Contains(out, []byte("GPS")) {
+	frame := picturetest.Join(make([]byte, 16),
+		picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)))
+	if out := cleanPicture(t, "image/webp",
+		picturetest.WebP(picturetest.WebPCanvas(2, 64, 32),
+			picturetest.WebPChunk("ANIM", make([]byte, 6)), picturetest.WebPChunk("ANMF", frame),
+			picturetest.WebPChunk("XMP ", []byte("GPS")))); !bytes.Contains(out, frame) ||
+		bytes.Contains(out, []byte("GPS")) {
 		t.Errorf("%q", out)
 	}
-	if _, err := Clean("image/webp", bytes.NewReader(picturetest.WebP(picturetest.WebPCanvas(2, 64, 32), picturetest.WebPChunk("ANMF", picturetest.Join(make([]byte, 16), picturetest.WebPChunk("EXIF", []byte("GPS")))))), 100); err != ErrNotCleanable {
+	if _, err := Clean("image/webp",
+		bytes.NewReader(picturetest.WebP(picturetest.WebPCanvas(2, 64, 32),
+			picturetest.WebPChunk("ANMF",
+				picturetest.Join(make([]byte, 16), picturetest.WebPChunk("EXIF", []byte("GPS")))))), 100); err != ErrNotCleanable {
 		t.Errorf("a frame with EXIF: %v", err)
 	}
 }
@@ -86,7 +100,9 @@ func FuzzCleanPicture(f *testing.F) {
 			f.Add(uint8(i), data)
 		}
 	}
-	for _, data := range picturetest.WithMetadata(f, picturetest.Quarters(16, 8, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White), picturetest.AlphaWebP) {
+	for _, data := range picturetest.WithMetadata(f,
+		picturetest.Quarters(16, 8, picturetest.Red, picturetest.Lime, picturetest.Blue,
+			picturetest.White), picturetest.AlphaWebP) {
 		for i := range types {
 			f.Add(uint8(i), data)
 			f.Add(uint8(i), data[:len(data)/2])
@@ -103,7 +119,8 @@ func FuzzCleanPicture(f *testing.F) {
 		}
 		size := int64(0)
 		for _, p := range pieces {
-			if p.Own == nil && (p.At < 0 || p.Size <= 0 || p.At+p.Size > int64(len(data))) || p.Own != nil && int64(len(p.Own)) != p.Size {
+			if p.Own == nil && (p.At < 0 || p.Size <= 0 || p.At+p.Size > int64(len(data))) ||
+				p.Own != nil && int64(len(p.Own)) != p.Size {
 				t.Fatalf("%+v of %d bytes", p, len(data))
 			}
 			size += p.Size

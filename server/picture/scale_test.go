@@ -36,38 +36,64 @@ func checkQuarters(t *testing.T, img image.Image, want ...color.Color) {
 }
 
 func TestShrink_EveryKind(t *testing.T) {
-	img := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
-	holed := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.Hole)
+	img := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue,
+		picturetest.White)
+	holed := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue,
+		picturetest.Hole)
 	grey := []color.Color{color.Gray{0}, color.Gray{80}, color.Gray{160}, color.Gray{255}}
 	ycc := image.NewYCbCr(image.Rect(0, 0, 160, 80), image.YCbCrSubsampleRatio444)
 	for i := range ycc.Y {
 		ycc.Y[i], ycc.Cb[i], ycc.Cr[i] = 255, 128, 128
 	}
 	r := img.Bounds()
-	four, fourHoled := []color.Color{picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White}, []color.Color{picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.Hole}
+	four, fourHoled := []color.Color{picturetest.Red, picturetest.Lime, picturetest.Blue,
+		picturetest.White}, []color.Color{picturetest.Red, picturetest.Lime, picturetest.Blue,
+		picturetest.Hole}
 	for name, test := range map[string]struct {
 		data      []byte
 		mediaType string
 		want      []color.Color
 	}{
-		"a png":                           {picturetest.PNG(t, img), "image/jpeg", four},
-		"a png with a hole":               {picturetest.PNG(t, holed), "image/png", fourHoled},
-		"a png of 16 bits":                {picturetest.PNG(t, picturetest.Converted(image.NewRGBA64(r), img)), "image/jpeg", four},
-		"a png of 16 bits with a hole":    {picturetest.PNG(t, picturetest.Converted(image.NewNRGBA64(r), holed)), "image/png", fourHoled},
-		"a png with a palette":            {picturetest.PNG(t, picturetest.Converted(image.NewPaletted(r, palette.WebSafe), img)), "image/jpeg", four},
-		"a png with a palette and a hole": {picturetest.PNG(t, picturetest.Converted(image.NewPaletted(r, color.Palette{picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.Hole}), holed)), "image/png", fourHoled},
-		"a grey png":                      {picturetest.PNG(t, picturetest.Converted(image.NewGray(r), picturetest.Quarters(160, 80, grey...))), "image/jpeg", grey},
-		"a grey png of 16 bits":           {picturetest.PNG(t, picturetest.Converted(image.NewGray16(r), picturetest.Quarters(160, 80, grey...))), "image/jpeg", grey},
-		"a jpeg":                          {picturetest.JPEG(t, img), "image/jpeg", four},
-		"a grey jpeg":                     {picturetest.JPEG(t, picturetest.Converted(image.NewGray(r), picturetest.Quarters(160, 80, grey...))), "image/jpeg", grey},
-		"a jpeg without subsampling":      {picturetest.JPEG(t, ycc), "image/jpeg", []color.Color{picturetest.White, picturetest.White, picturetest.White, picturetest.White}},
-		"a CMYK jpeg":                     {picturetest.Fixture(t, picturetest.CMYKJPEG), "image/jpeg", four},
-		"a progressive jpeg":              {picturetest.Fixture(t, picturetest.ProgressiveJPEG), "image/jpeg", four},
-		"a gif":                           {picturetest.GIF(t, img), "image/jpeg", four},
-		"a gif with a hole":               {picturetest.GIF(t, picturetest.Converted(image.NewPaletted(r, color.Palette{picturetest.Hole, picturetest.Red, picturetest.Lime, picturetest.Blue}), holed)), "image/png", fourHoled},
-		"a webp":                          {picturetest.Fixture(t, picturetest.LossyWebP), "image/jpeg", four},
-		"a webp without loss":             {picturetest.Fixture(t, picturetest.LosslessWebP), "image/jpeg", four},
-		"a webp with a hole":              {picturetest.Fixture(t, picturetest.AlphaWebP), "image/png", fourHoled},
+		"a png":             {picturetest.PNG(t, img), "image/jpeg", four},
+		"a png with a hole": {picturetest.PNG(t, holed), "image/png", fourHoled},
+		"a png of 16 bits": {picturetest.PNG(t,
+			picturetest.Converted(image.NewRGBA64(r), img)), "image/jpeg", four},
+		"a png of 16 bits with a hole": {picturetest.PNG(t,
+			picturetest.Converted(image.NewNRGBA64(r), holed)), "image/png", fourHoled},
+		"a png with a palette": {picturetest.PNG(t,
+			picturetest.Converted(image.NewPaletted(r, palette.WebSafe), img)), "image/jpeg", four},
+		"a png with a palette and a hole": {picturetest.PNG(t,
+			picturetest.Converted(image.NewPaletted(r,
+				color.Palette{picturetest.Red, picturetest.Lime, picturetest.Blue,
+					picturetest.Hole}), holed)), "image/png", fourHoled},
+		"a grey png": {picturetest.PNG(t,
+			picturetest.Converted(image.NewGray(r), picturetest.Quarters(160, 80, grey...))),
+			"image/jpeg", grey},
+		"a grey png of 16 bits": {picturetest.PNG(t,
+			picturetest.Converted(image.NewGray16(r), picturetest.Quarters(160, 80, grey...))),
+			"image/jpeg", grey},
+		"a jpeg": {picturetest.JPEG(t, img), "image/jpeg", four},
+		"a grey jpeg": {picturetest.JPEG(t,
+			picturetest.Converted(image.NewGray(r), picturetest.Quarters(160, 80, grey...))),
+			"image/jpeg", grey},
+		"a jpeg without subsampling": {picturetest.JPEG(t, ycc), "image/jpeg",
+			[]color.Color{picturetest.White, picturetest.White, picturetest.White,
+				picturetest.White}},
+		"a CMYK jpeg": {picturetest.Fixture(t, picturetest.CMYKJPEG),
+			"image/jpeg", four},
+		"a progressive jpeg": {picturetest.Fixture(t, picturetest.ProgressiveJPEG),
+			"image/jpeg", four},
+		"a gif": {picturetest.GIF(t, img), "image/jpeg", four},
+		"a gif with a hole": {picturetest.GIF(t,
+			picturetest.Converted(image.NewPaletted(r,
+				color.Palette{picturetest.Hole, picturetest.Red, picturetest.Lime,
+					picturetest.Blue}), holed)), "image/png", fourHoled},
+		"a webp": {picturetest.Fixture(t, picturetest.LossyWebP),
+			"image/jpeg", four},
+		"a webp without loss": {picturetest.Fixture(t, picturetest.LosslessWebP),
+			"image/jpeg", four},
+		"a webp with a hole": {picturetest.Fixture(t, picturetest.AlphaWebP),
+			"image/png", fourHoled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, mediaType := shrunkTo(t, test.data, 16, 8)
@@ -99,18 +125,25 @@ func TestShrink_AspectAndSize(t *testing.T) {
 		"odd sizes":                 {1237, 733, 101, 97, 101, 60},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, mediaType := shrunkTo(t, picturetest.PNG(t, picturetest.Quarters(test.w, test.h, picturetest.Red, picturetest.Red, picturetest.Red, picturetest.Red)), test.width, test.height)
+			got, mediaType := shrunkTo(t,
+				picturetest.PNG(t,
+					picturetest.Quarters(test.w, test.h, picturetest.Red, picturetest.Red,
+						picturetest.Red, picturetest.Red)), test.width, test.height)
 			if b := got.Bounds(); b.Dx() != test.wantW || b.Dy() != test.wantH {
 				t.Errorf("%d × %d, want %d × %d", b.Dx(), b.Dy(), test.wantW, test.wantH)
 			}
 			if mediaType != "image/jpeg" {
 				t.Errorf("an opaque picture has become %s", mediaType)
 			}
-			checkQuarters(t, got, picturetest.Red, picturetest.Red, picturetest.Red, picturetest.Red)
+			checkQuarters(t, got, picturetest.Red, picturetest.Red, picturetest.Red,
+				picturetest.Red)
 		})
 	}
 	for _, side := range []int{0, -1, maxShrunk + 1} {
-		if _, _, err := shrinkBytes(t, picturetest.PNG(t, picturetest.Quarters(2, 2, picturetest.Red, picturetest.Red, picturetest.Red, picturetest.Red)), side, 1); err == nil {
+		if _, _, err := shrinkBytes(t,
+			picturetest.PNG(t,
+				picturetest.Quarters(2, 2, picturetest.Red, picturetest.Red, picturetest.Red,
+					picturetest.Red)), side, 1); err == nil {
 			t.Errorf("a picture has been shrunk to a width of %d", side)
 		}
 	}
@@ -119,7 +152,11 @@ func TestShrink_AspectAndSize(t *testing.T) {
 // TestLossyWebP_Contrast: white is white, not the 235 of VP8, and red is full
 // red.
 func TestLossyWebP_Contrast(t *testing.T) {
-	for name, text := range map[string]string{"lossy": picturetest.LossyWebP, "lossy with a hole": picturetest.AlphaWebP, "without loss": picturetest.LosslessWebP} {
+	for name, text := range map[string]string{
+		"lossy":             picturetest.LossyWebP,
+		"lossy with a hole": picturetest.AlphaWebP,
+		"without loss":      picturetest.LosslessWebP,
+	} {
 		got, _ := shrunkTo(t, picturetest.Fixture(t, text), 64, 32)
 		for i, at := range []image.Point{{16, 8}, {48, 8}, {16, 24}, {48, 24}} {
 			r, g, b, a := got.At(at.X, at.Y).RGBA()
@@ -161,23 +198,45 @@ func TestShrink_TransparentPixels(t *testing.T) {
 func TestShrink_TurnsUpright(t *testing.T) {
 	// The displayed quarters (red, lime over blue, white) by orientation.
 	seen := map[uint16][]color.Color{
-		1: {picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White}, 2: {picturetest.Lime, picturetest.Red, picturetest.White, picturetest.Blue}, 3: {picturetest.White, picturetest.Blue, picturetest.Lime, picturetest.Red}, 4: {picturetest.Blue, picturetest.White, picturetest.Red, picturetest.Lime},
-		5: {picturetest.Red, picturetest.Blue, picturetest.Lime, picturetest.White}, 6: {picturetest.Blue, picturetest.Red, picturetest.White, picturetest.Lime}, 7: {picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red}, 8: {picturetest.Lime, picturetest.White, picturetest.Red, picturetest.Blue},
+		1: {picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White},
+		2: {picturetest.Lime, picturetest.Red, picturetest.White, picturetest.Blue},
+		3: {picturetest.White, picturetest.Blue, picturetest.Lime, picturetest.Red},
+		4: {picturetest.Blue, picturetest.White, picturetest.Red, picturetest.Lime},
+		5: {picturetest.Red, picturetest.Blue, picturetest.Lime, picturetest.White},
+		6: {picturetest.Blue, picturetest.Red, picturetest.White, picturetest.Lime},
+		7: {picturetest.White, picturetest.Lime, picturetest.Blue, picturetest.Red},
+		8: {picturetest.Lime, picturetest.White, picturetest.Red, picturetest.Blue},
 	}
-	img := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)
+	img := picturetest.Quarters(160, 80, picturetest.Red, picturetest.Lime, picturetest.Blue,
+		picturetest.White)
 	for orientation, want := range seen {
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 			exif := picturetest.EXIF(order, orientation, "")
 			marked := picturetest.Join([]byte(exifMark), exif)
 			for name, data := range map[string][]byte{
-				"jpeg":                     picturetest.InJPEG(picturetest.JPEG(t, img), picturetest.JPEGSegment(0xE0, []byte("JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00")), picturetest.JPEGSegment(0xE1, marked)),
-				"jpeg with XMP before":     picturetest.InJPEG(picturetest.JPEG(t, img), picturetest.JPEGSegment(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00<x/>")), picturetest.JPEGSegment(0xE1, marked)),
-				"jpeg with bytes to fill":  picturetest.InJPEG(picturetest.JPEG(t, img), []byte{0xFF, 0xFF}, picturetest.JPEGSegment(0xE1, marked)),
-				"png":                      picturetest.InPNG(picturetest.PNG(t, img), picturetest.PNGChunk("eXIf", exif)),
-				"webp":                     picturetest.WebP(picturetest.WebPCanvas(8, 64, 32), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)), picturetest.WebPChunk("EXIF", exif)),
-				"webp with a mark before":  picturetest.WebP(picturetest.WebPCanvas(8, 64, 32), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LosslessWebP)), picturetest.WebPChunk("EXIF", marked)),
-				"progressive jpeg":         picturetest.InJPEG(picturetest.Fixture(t, picturetest.ProgressiveJPEG), picturetest.JPEGSegment(0xE1, marked)),
-				"jpeg with a second, of 3": picturetest.InJPEG(picturetest.JPEG(t, img), picturetest.JPEGSegment(0xE1, marked), picturetest.JPEGSegment(0xE1, picturetest.Join([]byte(exifMark), picturetest.EXIF(order, 3, "")))),
+				"jpeg": picturetest.InJPEG(picturetest.JPEG(t, img),
+					picturetest.JPEGSegment(0xE0,
+						[]byte("JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00")),
+					picturetest.JPEGSegment(0xE1, marked)),
+				"jpeg with XMP before": picturetest.InJPEG(picturetest.JPEG(t, img),
+					picturetest.JPEGSegment(0xE1, []byte("http://ns.adobe.com/xap/1.0/\x00<x/>")),
+					picturetest.JPEGSegment(0xE1, marked)),
+				"jpeg with bytes to fill": picturetest.InJPEG(picturetest.JPEG(t, img),
+					[]byte{0xFF, 0xFF}, picturetest.JPEGSegment(0xE1, marked)),
+				"png": picturetest.InPNG(picturetest.PNG(t, img),
+					picturetest.PNGChunk("eXIf", exif)),
+				"webp": picturetest.WebP(picturetest.WebPCanvas(8, 64, 32),
+					picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)),
+					picturetest.WebPChunk("EXIF", exif)),
+				"webp with a mark before": picturetest.WebP(picturetest.WebPCanvas(8, 64, 32),
+					picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LosslessWebP)),
+					picturetest.WebPChunk("EXIF", marked)),
+				"progressive jpeg": picturetest.InJPEG(picturetest.Fixture(t,
+					picturetest.ProgressiveJPEG), picturetest.JPEGSegment(0xE1, marked)),
+				"jpeg with a second, of 3": picturetest.InJPEG(picturetest.JPEG(t, img),
+					picturetest.JPEGSegment(0xE1, marked),
+					picturetest.JPEGSegment(0xE1,
+						picturetest.Join([]byte(exifMark), picturetest.EXIF(order, 3, "")))),
 			} {
 				got, _ := shrunkTo(t, data, 8, 6)
 				w, h := 8, 4
@@ -204,8 +263,14 @@ func TestOrientation_SearchBound(t *testing.T) {
 	exif := picturetest.EXIF(binary.BigEndian, 6, "")
 	for n, want := range map[int]int{100: 8, maxPictureChunks: 4} {
 		for name, data := range map[string][]byte{
-			"png":  picturetest.InPNG(picturetest.PNG(t, picturetest.Quarters(8, 4, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White)), bytes.Repeat(picturetest.PNGChunk("prIv", nil), n), picturetest.PNGChunk("eXIf", exif)),
-			"webp": picturetest.WebP(picturetest.WebPCanvas(8, 64, 32), picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)), bytes.Repeat(picturetest.WebPChunk("priv", nil), n), picturetest.WebPChunk("EXIF", exif)),
+			"png": picturetest.InPNG(picturetest.PNG(t,
+				picturetest.Quarters(8, 4, picturetest.Red, picturetest.Lime, picturetest.Blue,
+					picturetest.White)), bytes.Repeat(picturetest.PNGChunk("prIv", nil), n),
+				picturetest.PNGChunk("eXIf", exif)),
+			"webp": picturetest.WebP(picturetest.WebPCanvas(8, 64, 32),
+				picturetest.WebPChunks(picturetest.Fixture(t, picturetest.LossyWebP)),
+				bytes.Repeat(picturetest.WebPChunk("priv", nil), n),
+				picturetest.WebPChunk("EXIF", exif)),
 		} {
 			got, _ := shrunkTo(t, data, 8, 8)
 			if h := got.Bounds().Dy(); h != want {

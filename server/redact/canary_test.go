@@ -51,14 +51,16 @@ func (c *canaries) show() string {
 func (c *canaries) junk() string {
 	var b strings.Builder
 	for range c.IntN(4) {
-		b.WriteString(c.pick("a", `"`, `\`, "/", "<", "&", "%", "%41", "é", "\u2028", "\n", "\x00", "😀", " ", "+", "=", ";", "'", "]", "}", `\u0041`, "\x7f"))
+		b.WriteString(c.pick("a", `"`, `\`, "/", "<", "&", "%", "%41", "é", "\u2028", "\n", "\x00",
+			"😀", " ", "+", "=", ";", "'", "]", "}", `\u0041`, "\x7f"))
 	}
 	return b.String()
 }
 
 // secretKey returns a secret name in one of many spellings.
 func (c *canaries) secretKey() string {
-	name := c.pick("password", "pwd", "secret", "token", "cookie", "credential", "api_key", "signature", "private", "key", "otp", "pin", "pass", "auth", "hash", "salt")
+	name := c.pick("password", "pwd", "secret", "token", "cookie", "credential", "api_key",
+		"signature", "private", "key", "otp", "pin", "pass", "auth", "hash", "salt")
 	switch c.IntN(6) {
 	case 0:
 		return strings.ToUpper(name)
@@ -75,7 +77,8 @@ func (c *canaries) secretKey() string {
 }
 
 func (c *canaries) plainKey() string {
-	return c.pick("name", "values", "monkey", "option", "keywordSearch", "code", "status", "passport", "a", "", "é", `\"`) + strconv.Itoa(c.IntN(100))
+	return c.pick("name", "values", "monkey", "option", "keywordSearch", "code", "status",
+		"passport", "a", "", "é", `\"`) + strconv.Itoa(c.IntN(100))
 }
 
 // text encodes a JSON string in one of many ways.
@@ -159,7 +162,8 @@ func (c *canaries) header() http.Header {
 	token := strings.ReplaceAll(c.mark(), "%", "") + strings.Repeat("x", 20)
 	c.secret = append(c.secret, token)
 	h := http.Header{
-		"User-Agent": {c.show() + " rv_" + token}, "Content-Type": {c.show()}, "Referer": {"https://h/?x=" + token},
+		"User-Agent": {c.show() + " rv_" + token}, "Content-Type": {c.show()},
+		"Referer":   {"https://h/?x=" + token},
 		"X-Unknown": {token}, "Cookie": {"a=" + token}, "Authorization": {"Bearer " + token},
 	}
 	h.Set(c.pick("X-Api-Key", "X-Auth", "Proxy-Authorization", "X-Token"), token)
@@ -236,7 +240,9 @@ func TestRedact_NoCanary(t *testing.T) {
 		c.check(t, fmt.Sprintf("seed %d: the header", seed), fmt.Sprint(header), fmt.Sprint(h))
 		for _, value := range c.values {
 			quoted, _ := json.Marshal(value)
-			text := strings.Join([]string{"bad " + value, string(quoted), quote(value), fmt.Sprintf("%q %+q", value, value), url.QueryEscape(value), url.PathEscape(value), "end"}, c.pick(" ", ",", ""))
+			text := strings.Join([]string{"bad " + value, string(quoted), quote(value),
+				fmt.Sprintf("%q %+q", value, value), url.QueryEscape(value), url.PathEscape(value),
+				"end"}, c.pick(" ", ",", ""))
 			got := r.Text(text)
 			c.check(t, fmt.Sprintf("seed %d: the text", seed), got, text)
 			if !strings.HasPrefix(got, "bad ") || !strings.HasSuffix(got, "end") {
@@ -260,10 +266,16 @@ func FuzzRedact(f *testing.F) {
 	f.Add(`["\ud800",-0e-0,"\u0000"]`, "a;b", "/\xff", someToken+" "+someJWT+" a://b:c@d")
 	f.Fuzz(func(t *testing.T, body, query, path, text string) {
 		const secret = `Zq7"secret\of/ours`
-		for pattern, hide := range map[string]Fields{"": {}, "/media/:key": {}, "/system/setting": {Values: true}, "/system/setting/:id": {Value: true}} {
+		for pattern, hide := range map[string]Fields{
+			"":                    {},
+			"/media/:key":         {},
+			"/system/setting":     {Values: true},
+			"/system/setting/:id": {Value: true},
+		} {
 			r := &Redactor{IsSecretSetting: func(name string) bool { return len(name)%2 == 0 }}
 			kept := r.Body("application/json", []byte(body), true, hide)
-			again := (&Redactor{IsSecretSetting: r.IsSecretSetting}).Body("application/json", []byte(kept), true, hide)
+			again := (&Redactor{IsSecretSetting: r.IsSecretSetting}).Body("application/json",
+				[]byte(kept), true, hide)
 			if json.Valid([]byte(kept)) && again != kept {
 				t.Errorf("redacted twice, %s becomes %s", kept, again)
 			}
@@ -275,17 +287,28 @@ func FuzzRedact(f *testing.F) {
 			if out := r.Body("application/json", []byte(around), true, hide); strings.Contains(undone(out), secret) {
 				t.Errorf("a secret is kept: %s", out)
 			}
-			uri, header := r.URI(pattern, path, query, hide), r.Header(http.Header{"User-Agent": {text}, "Referer": {text}, "Cookie": {text}})
+			uri, header := r.URI(pattern, path, query, hide), r.Header(http.Header{
+				"User-Agent": {text},
+				"Referer":    {text},
+				"Cookie":     {text},
+			})
 			said := r.Text(text + secret + text + url.QueryEscape(secret))
 			if strings.Contains(undone(said), "Zq7") && !strings.Contains(undone(text), "Zq7") {
 				t.Errorf("a secret is said: %s", said)
 			}
-			for what, s := range map[string]string{"body": kept, "uri": uri, "agent": header["User-Agent"], "referer": header["Referer"], "text": said} {
+			for what, s := range map[string]string{
+				"body":    kept,
+				"uri":     uri,
+				"agent":   header["User-Agent"],
+				"referer": header["Referer"],
+				"text":    said,
+			} {
 				if !utf8.ValidString(s) {
 					t.Errorf("the %s is not UTF-8: %q", what, s)
 				}
 			}
-			if len(kept) > keptBody || len(uri) > keptURI || len(header["User-Agent"]) > keptHeader || len(header["Referer"]) > keptHeader {
+			if len(kept) > keptBody || len(uri) > keptURI ||
+				len(header["User-Agent"]) > keptHeader || len(header["Referer"]) > keptHeader {
 				t.Errorf("too long: %d, %d, %v", len(kept), len(uri), header)
 			}
 		}

@@ -36,17 +36,23 @@ func TestHostileRedis(t *testing.T) {
 		serve func(net.Conn)
 		says  string
 	}{
-		"nothing":                       {func(c net.Conn) { io.Copy(io.Discard, c) }, late},
-		"hanging up at once":            {func(net.Conn) {}, ""},
-		"hanging up within an answer":   {func(c net.Conn) { c.Read(make([]byte, 100)); io.WriteString(c, "$5\r\nab") }, closes},
-		"an answer that never ends":     {then("$5\r\nab"), late},
-		"one line without an end":       {sendForever("x"), tooMuch},
-		"one error without an end":      {sendForever("-x"), tooMuch},
-		"numbers without an end":        {sendForever(":1\r\n"), nonsense},
-		"line breaks without an end":    {sendForever("\r\n"), nonsense},
-		"arrays within arrays":          {sendForever("*1\r\n"), tooMuch},
-		"wide arrays within arrays":     {sendForever("*8000\r\n"), tooMuch},
-		"a text that is never the last": {func(c net.Conn) { io.WriteString(c, "*9999\r\n"); sendForever(bulk(strings.Repeat("x", 9999)))(c) }, tooMuch},
+		"nothing":            {func(c net.Conn) { io.Copy(io.Discard, c) }, late},
+		"hanging up at once": {func(net.Conn) {}, ""},
+		"hanging up within an answer": {func(c net.Conn) {
+			c.Read(make([]byte, 100))
+			io.WriteString(c, "$5\r\nab")
+		}, closes},
+		"an answer that never ends":  {then("$5\r\nab"), late},
+		"one line without an end":    {sendForever("x"), tooMuch},
+		"one error without an end":   {sendForever("-x"), tooMuch},
+		"numbers without an end":     {sendForever(":1\r\n"), nonsense},
+		"line breaks without an end": {sendForever("\r\n"), nonsense},
+		"arrays within arrays":       {sendForever("*1\r\n"), tooMuch},
+		"wide arrays within arrays":  {sendForever("*8000\r\n"), tooMuch},
+		"a text that is never the last": {func(c net.Conn) {
+			io.WriteString(c, "*9999\r\n")
+			sendForever(bulk(strings.Repeat("x", 9999)))(c)
+		}, tooMuch},
 		"an array of a billion":         {then("*1000000000\r\n"), tooMuch},
 		"an array of no number":         {then("*many\r\n"), nonsense},
 		"an array below nothing":        {then("*-2\r\n"), nonsense},
@@ -54,21 +60,24 @@ func TestHostileRedis(t *testing.T) {
 		"a number that wraps round":     {then("*9223372036854775808\r\n"), tooMuch},
 		"a number that wraps to little": {then("$18446744073709551617\r\na\r\n"), tooMuch},
 		"a text of four gigabytes":      {then("$4294967296\r\n"), tooMuch},
-		"a text with zeros before it":   {then("$000000000000000000005\r\nab\r\n*999999999\r\n"), tooMuch},
-		"a text of no length":           {then("$\r\n"), nonsense},
-		"a text that is longer":         {then("$1\r\nab\r\n"), nonsense},
-		"no carriage return":            {then("$1\na\n"), nonsense},
-		"a web server":                  {answers("HTTP/1.1 400 Bad Request\r\n\r\n"), nonsense},
-		"its own question":              {func(c net.Conn) { io.Copy(c, c) }, nonsense},
-		"the password as an error":      {answers("-" + testPassword + "\r\n"), "******"},
-		"the password as INFO's error":  {then("-ERR " + testPassword + "\r\n"), "******"},
-		"an escape as INFO's error":     {then("-ERR \x1b[2J\r\n"), "ERR \uFFFD[2J"},
-		"the password as a line":        {answers(testPassword + "\r\n"), nonsense},
-		"INFO as a number":              {then(":1\r\n"), nonsense},
-		"INFO as nothing":               {then("$-1\r\n"), nonsense},
-		"INFO of something else":        {then(bulk("hello")), noInfo},
-		"SLOWLOG as a number":           {answers("+OK\r\n", bulk(goodRedisInfo), ":1\r\n"), nonsense},
-		"SLOWLOG of numbers":            {answers("+OK\r\n", bulk(goodRedisInfo), "*1\r\n:1\r\n"), nonsense},
+		"a text with zeros before it": {then("$000000000000000000005\r\nab\r\n*999999999\r\n"),
+			tooMuch},
+		"a text of no length":          {then("$\r\n"), nonsense},
+		"a text that is longer":        {then("$1\r\nab\r\n"), nonsense},
+		"no carriage return":           {then("$1\na\n"), nonsense},
+		"a web server":                 {answers("HTTP/1.1 400 Bad Request\r\n\r\n"), nonsense},
+		"its own question":             {func(c net.Conn) { io.Copy(c, c) }, nonsense},
+		"the password as an error":     {answers("-" + testPassword + "\r\n"), "******"},
+		"the password as INFO's error": {then("-ERR " + testPassword + "\r\n"), "******"},
+		"an escape as INFO's error":    {then("-ERR \x1b[2J\r\n"), "ERR \uFFFD[2J"},
+		"the password as a line":       {answers(testPassword + "\r\n"), nonsense},
+		"INFO as a number":             {then(":1\r\n"), nonsense},
+		"INFO as nothing":              {then("$-1\r\n"), nonsense},
+		"INFO of something else":       {then(bulk("hello")), noInfo},
+		"SLOWLOG as a number": {answers("+OK\r\n", bulk(goodRedisInfo), ":1\r\n"),
+			nonsense},
+		"SLOWLOG of numbers": {answers("+OK\r\n", bulk(goodRedisInfo), "*1\r\n:1\r\n"),
+			nonsense},
 		"byte by byte": {func(c net.Conn) {
 			for _, err := io.WriteString(c, "+"); err == nil; _, err = io.WriteString(c, "x") {
 				runtime.Gosched()
@@ -110,7 +119,10 @@ func TestHostileRedisFigures(t *testing.T) {
 		"*4\r\n:4\r\n:1\r\n:1\r\n*2\r\n" + bulk("bad name") + bulk("key") +
 		"*6\r\n:5\r\n:1\r\n:1\r\n*2\r\n" + bulk("get") + bulk("key") + bulk(testPassword) + bulk("name")
 	quiet := strings.ReplaceAll(goodRedisInfo, "uptime_in_seconds:5", "uptime_in_seconds:1")
-	s := newStepped(t, urlOf(fakeRedis(t, inTurn(answers("+OK\r\n", bulk(quiet), "*0\r\n"), answers("+OK\r\n", bulk(info+stats), slow)))))
+	s := newStepped(t,
+		urlOf(fakeRedis(t,
+			inTurn(answers("+OK\r\n", bulk(quiet), "*0\r\n"),
+				answers("+OK\r\n", bulk(info+stats), slow)))))
 	s.polled()
 	all := s.polled()
 	encoded, err := json.Marshal(all)
@@ -122,7 +134,8 @@ func TestHostileRedisFigures(t *testing.T) {
 		t.Fatalf("%s", encoded)
 	}
 	in := all[0].Info
-	if in.MaxMemory != 0 || in.UsedMemory != 0 || in.ConnectedClients != 0 || *in.HitRate != 0.5 || len(in.Version) > maxText || strings.Contains(in.Version, "\x1b") {
+	if in.MaxMemory != 0 || in.UsedMemory != 0 || in.ConnectedClients != 0 || *in.HitRate != 0.5 ||
+		len(in.Version) > maxText || strings.Contains(in.Version, "\x1b") {
 		t.Errorf("%s", encoded)
 	}
 	if len(in.Keys) != maxDatabases || in.Keys["db0"] != 0 || in.Keys["db1"] != 2 {
@@ -130,9 +143,11 @@ func TestHostileRedisFigures(t *testing.T) {
 	}
 	var got []string
 	for _, e := range append(eventsOf("command", all), eventsOf("slowlog", all)...) {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %v", e.Command, e.Key, e.Client, e.DurationMS)))
+		got = append(got,
+			strings.TrimSpace(fmt.Sprintf("%s %s %s %v", e.Command, e.Key, e.Client, e.DurationMS)))
 	}
-	want := strings.Join([]string{"******   0", "GET key ****** 0.001", "?   0.001", "GET ******  0", "?   0.001"}, "|")
+	want := strings.Join([]string{"******   0", "GET key ****** 0.001", "?   0.001",
+		"GET ******  0", "?   0.001"}, "|")
 	if strings.Join(got, "|") != want {
 		t.Errorf("%q\nwant\n%q", strings.Join(got, "|"), want)
 	}
@@ -141,7 +156,8 @@ func TestHostileRedisFigures(t *testing.T) {
 func TestPoll_SlowDelaysNoOther(t *testing.T) {
 	r := startServer(t)
 	silent := fakeRedis(t, func(c net.Conn) { io.Copy(io.Discard, c) })
-	p := newTestPoller(t, "silent="+urlOf(silent), "good="+urlOf(r.addr), "loud="+urlOf(fakeRedis(t, sendForever("x"))))
+	p := newTestPoller(t, "silent="+urlOf(silent), "good="+urlOf(r.addr),
+		"loud="+urlOf(fakeRedis(t, sendForever("x"))))
 	p.every, p.timeout = time.Millisecond, time.Hour
 	w := runPoller(t, p)
 	for range 5 {

@@ -9,7 +9,8 @@ import (
 
 func TestLogin_Rejected(t *testing.T) {
 	r := startServer(t)
-	do(t, r.client(), "ACL SETUSER blind on >pw +ping", "ACL SETUSER half on >pw +info", "ACL SETUSER some on >pw +info +slowlog")
+	do(t, r.client(), "ACL SETUSER blind on >pw +ping", "ACL SETUSER half on >pw +info",
+		"ACL SETUSER some on >pw +info +slowlog")
 	for name, tc := range map[string]struct{ login, says string }{
 		"no password":      {"", "NOAUTH "},
 		"wrong password":   {":another@", "WRONGPASS "},
@@ -26,7 +27,8 @@ func TestLogin_Rejected(t *testing.T) {
 		}
 	}
 	s := newStepped(t, "redis://half:pw@"+r.addr)
-	if all := s.polled(); len(all) != 1 || all[0].Info == nil || all[0].Error != "it refuses SLOWLOG" {
+	if all := s.polled(); len(all) != 1 || all[0].Info == nil ||
+		all[0].Error != "it refuses SLOWLOG" {
 		t.Errorf("a user with INFO alone: %+v", all)
 	}
 	do(t, r.client(), "ACL SETUSER half +slowlog")

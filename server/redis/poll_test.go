@@ -17,13 +17,15 @@ func TestPoll_FiguresAndCommands(t *testing.T) {
 	do(t, c, "SET before 1", "GET before", "CONFIG SET maxmemory 64mb")
 	s := newStepped(t, urlOf(r.addr))
 	first := s.polled()
-	if len(first) != 1 || first[0].Type != "info" || first[0].Info.HitRate != nil || first[0].Info.ExpiredKeys != 0 {
+	if len(first) != 1 || first[0].Type != "info" || first[0].Info.HitRate != nil ||
+		first[0].Info.ExpiredKeys != 0 {
 		t.Fatalf("the first poll gives more than figures: %+v", first)
 	}
 	if first[0].Connection != "it" || first[0].At == 0 {
 		t.Errorf("%+v", first[0])
 	}
-	do(t, c, "GET before", "GET nothing", "GET none", "GET no", "SET gone 1 PX 1", "SELECT 3", "SET a 1", "SET b 1", "SELECT 0")
+	do(t, c, "GET before", "GET nothing", "GET none", "GET no", "SET gone 1 PX 1", "SELECT 3",
+		"SET a 1", "SET b 1", "SELECT 0")
 	for n := 1; n > 0; { // reading the key makes it expire once its millisecond has passed
 		var err error
 		n, err = redis.Int(c.Do("EXISTS", "gone"))
@@ -31,7 +33,8 @@ func TestPoll_FiguresAndCommands(t *testing.T) {
 	}
 	all := s.polled()
 	info := *eventsOf("info", all)[0].Info
-	if info.Version == "" || info.UsedMemory < 100_000 || info.HitRate == nil || info.ConnectedClients < 2 {
+	if info.Version == "" || info.UsedMemory < 100_000 || info.HitRate == nil ||
+		info.ConnectedClients < 2 {
 		t.Errorf("%+v", info)
 	}
 	// EXISTS counts as a read, so the rate is only bounded by the four GETs.
@@ -39,13 +42,19 @@ func TestPoll_FiguresAndCommands(t *testing.T) {
 		t.Errorf("hit rate %v", rate)
 	}
 	info.Version, info.UsedMemory, info.HitRate, info.ConnectedClients, info.OpsPerSecond, info.UptimeSeconds = "", 0, nil, 0, 0, 0
-	if diff := cmp.Diff(Info{Role: "master", MaxMemory: 64 << 20, ExpiredKeys: 1, Keys: map[string]int64{"db0": 1, "db3": 2}}, info); diff != "" {
+	if diff := cmp.Diff(Info{
+		Role:        "master",
+		MaxMemory:   64 << 20,
+		ExpiredKeys: 1,
+		Keys:        map[string]int64{"db0": 1, "db3": 2},
+	}, info); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
 	calls := map[string]int64{}
 	for i, e := range eventsOf("command", all) {
 		calls[e.Command] = e.Calls
-		if e.UsecPerCall != float64(e.Usec)/float64(e.Calls) || i > 0 && e.Usec > eventsOf("command", all)[i-1].Usec {
+		if e.UsecPerCall != float64(e.Usec)/float64(e.Calls) ||
+			i > 0 && e.Usec > eventsOf("command", all)[i-1].Usec {
 			t.Errorf("%d: %+v", i, e)
 		}
 	}
@@ -69,8 +78,10 @@ func TestPoll_CostliestCommandsOnly(t *testing.T) {
 	c := r.client()
 	s := newStepped(t, urlOf(r.addr))
 	s.polled()
-	do(t, c, "LPUSH l 1", "SADD s 1", "ZADD z 1 m", "HSET h f 1", "XADD x * f 1", "SETBIT b 1 1", "PFADD p 1", "GET k", "SET k 1", "DEL k",
-		"LLEN l", "SCARD s", "ZCARD z", "HLEN h", "XLEN x", "GETBIT b 1", "PFCOUNT p", "TTL k", "TYPE k", "EXISTS k", "APPEND k 1", "STRLEN k", "PING", "DBSIZE")
+	do(t, c, "LPUSH l 1", "SADD s 1", "ZADD z 1 m", "HSET h f 1", "XADD x * f 1", "SETBIT b 1 1",
+		"PFADD p 1", "GET k", "SET k 1", "DEL k",
+		"LLEN l", "SCARD s", "ZCARD z", "HLEN h", "XLEN x", "GETBIT b 1", "PFCOUNT p", "TTL k",
+		"TYPE k", "EXISTS k", "APPEND k 1", "STRLEN k", "PING", "DBSIZE")
 	if n := len(eventsOf("command", s.polled())); n != maxTop {
 		t.Errorf("%d commands, want %d", n, maxTop)
 	}
@@ -86,9 +97,13 @@ func TestSlowLog_CommandAndKeyOnly(t *testing.T) {
 	if all := eventsOf("slowlog", s.polled()); len(all) != 0 {
 		t.Errorf("the first poll has entries: %+v", all)
 	}
-	do(t, c, "CLIENT SETNAME here", "SET colour canary-value", "GET colour", "EVAL return'canary-script' 1 canary-key", "ECHO canary-echo",
-		"AUTH default "+testPassword, "HELLO 2 AUTH default "+testPassword, "CONFIG SET masterauth canary-config", "ACL SETUSER bob >canary-acl",
-		"PUBLISH canary-channel canary-message", "CLIENT SETNAME canary-name", "SET "+testPassword+" 1", "HSET user:1 canary-field 1", "LPUSH "+strings.Repeat("k", 300)+" 1")
+	do(t, c, "CLIENT SETNAME here", "SET colour canary-value", "GET colour",
+		"EVAL return'canary-script' 1 canary-key", "ECHO canary-echo",
+		"AUTH default "+testPassword, "HELLO 2 AUTH default "+testPassword,
+		"CONFIG SET masterauth canary-config", "ACL SETUSER bob >canary-acl",
+		"PUBLISH canary-channel canary-message", "CLIENT SETNAME canary-name",
+		"SET "+testPassword+" 1", "HSET user:1 canary-field 1",
+		"LPUSH "+strings.Repeat("k", 300)+" 1")
 	if _, err := c.Do("GETRANGE", "line\nbreak\x00\xff", "0", "1"); err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +122,14 @@ func TestSlowLog_CommandAndKeyOnly(t *testing.T) {
 		if e.Client == client {
 			got = append(got, strings.TrimRight(e.Command+" "+e.Key, " "))
 		}
-		if e.DurationMS <= 0 && e.Command == "EVAL" || e.ExecutedAt.Std().Before(time.Now().Add(-time.Minute)) || e.ExecutedAt.Std().After(time.Now().Add(time.Minute)) {
+		if e.DurationMS <= 0 && e.Command == "EVAL" ||
+			e.ExecutedAt.Std().Before(time.Now().Add(-time.Minute)) ||
+			e.ExecutedAt.Std().After(time.Now().Add(time.Minute)) {
 			t.Errorf("%+v", e)
 		}
 	}
-	want := []string{"CLIENT", "SET colour", "GET colour", "EVAL", "ECHO", "AUTH", "HELLO", "CONFIG", "ACL", "PUBLISH", "CLIENT", "SET ******", "HSET user:1",
+	want := []string{"CLIENT", "SET colour", "GET colour", "EVAL", "ECHO", "AUTH", "HELLO",
+		"CONFIG", "ACL", "PUBLISH", "CLIENT", "SET ******", "HSET user:1",
 		"LPUSH " + strings.Repeat("k", 128), "GETRANGE line\uFFFDbreak\uFFFD\uFFFD"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)

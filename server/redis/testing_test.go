@@ -58,7 +58,8 @@ func (r *testServer) start() bool {
 	r.t.Helper()
 	_, port, err := net.SplitHostPort(r.addr)
 	must(r.t, err)
-	r.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--requirepass", testPassword, "--save", "",
+	r.cmd = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--requirepass",
+		testPassword, "--save", "",
 		"--appendonly", "no", "--dir", r.dir, "--logfile", "", "--slowlog-log-slower-than", "0")
 	out, err := r.cmd.StdoutPipe()
 	must(r.t, err)
@@ -173,7 +174,12 @@ type runningPoller struct {
 func runPoller(t *testing.T, p *Poller) *runningPoller {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &runningPoller{t: t, events: make(chan Event, 100), cancel: cancel, ended: make(chan struct{})}
+	r := &runningPoller{
+		t:      t,
+		events: make(chan Event, 100),
+		cancel: cancel,
+		ended:  make(chan struct{}),
+	}
 	go func() {
 		defer close(r.ended)
 		p.Run(ctx, func(e Event) {

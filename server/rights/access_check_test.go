@@ -26,16 +26,27 @@ func TestIntrospection(t *testing.T) {
 	in.AppUser("customer")
 	key := in.NewKey("key", "/admin/account/key", `{"name":"laptop"}`, "clerk")
 	ask := func(token string) *servertest.Reply {
-		return in.Introspect(url.Values{"token": {token}, "token_type_hint": {"access_token"}, "extension": {"x"}}.Encode(), "program")
+		return in.Introspect(url.Values{
+			"token":           {token},
+			"token_type_hint": {"access_token"},
+			"extension":       {"x"},
+		}.Encode(), "program")
 	}
-	ask(in.Tokens["clerk"]).Brief(200, `{"active":true,"scope":"system.dict.query system.info","username":"clerk","token_type":"Bearer","exp":`, `"sub":"user:2","realm":"admin","user_id":2}`)
-	ask(in.Tokens["customer"]).Brief(200, `"active":true,"username":"customer"`, `"sub":"app_user:1","realm":"app","user_id":1}`)
-	ask(key.Token).Brief(200, `"active":true,"scope":"system.dict.query system.info"`, `"key_id":2,"key_name":"laptop"}`)
-	inactive := []string{"x", strings.Repeat("x", 3900), "rv_" + strings.Repeat("A", 49), key.Token + "A", in.Tokens["clerk"][:20], strings.ToUpper(key.Token)}
+	ask(in.Tokens["clerk"]).Brief(200,
+		`{"active":true,"scope":"system.dict.query system.info","username":"clerk","token_type":"Bearer","exp":`, `"sub":"user:2","realm":"admin","user_id":2}`)
+	ask(in.Tokens["customer"]).Brief(200, `"active":true,"username":"customer"`,
+		`"sub":"app_user:1","realm":"app","user_id":1}`)
+	ask(key.Token).Brief(200, `"active":true,"scope":"system.dict.query system.info"`,
+		`"key_id":2,"key_name":"laptop"}`)
+	inactive := []string{"x", strings.Repeat("x", 3900), "rv_" + strings.Repeat("A", 49),
+		key.Token + "A", in.Tokens["clerk"][:20], strings.ToUpper(key.Token)}
 	in.OK("DELETE", "/admin/key/2", "", "owner")
 	in.OK("POST", "/api/logout", "", "customer")
 	in.Update(func(tx *store.Tx) error {
-		_, err := store.Users.Update(tx, 2, func(u *store.User) error { u.MustChangePassword = true; return nil })
+		_, err := store.Users.Update(tx, 2, func(u *store.User) error {
+			u.MustChangePassword = true
+			return nil
+		})
 		return err
 	})
 	for _, token := range append(inactive, key.Token, in.Tokens["customer"], in.Tokens["clerk"]) {
@@ -43,8 +54,16 @@ func TestIntrospection(t *testing.T) {
 			t.Errorf("%s: %d %s", token, a.Code, a.Body)
 		}
 	}
-	for form, status := range map[string]int{"": 415, "token=": 400, "token_type_hint=x": 400, "token=a&token=b": 400, "token=%zz": 400, "token=" + strings.Repeat("x", 5000): 413} {
-		if a := in.Introspect(form, "program"); a.Code != status || !strings.HasPrefix(a.Body, `{"error":"invalid_request","error_description":"`) {
+	for form, status := range map[string]int{
+		"":                                   415,
+		"token=":                             400,
+		"token_type_hint=x":                  400,
+		"token=a&token=b":                    400,
+		"token=%zz":                          400,
+		"token=" + strings.Repeat("x", 5000): 413,
+	} {
+		if a := in.Introspect(form, "program"); a.Code != status ||
+			!strings.HasPrefix(a.Body, `{"error":"invalid_request","error_description":"`) {
 			t.Errorf("%.30s: %d %s, want %d", form, a.Code, a.Body, status)
 		}
 	}
@@ -52,12 +71,14 @@ func TestIntrospection(t *testing.T) {
 		t.Errorf("JSON: %d %s", a.Code, a.Body)
 	}
 	for as, want := range map[string]string{"customer": `401 {"error":"invalid_token"`} {
-		if a := in.Introspect("token=x", as); !strings.HasPrefix(fmt.Sprint(a.Code, " ", a.Body), want) || a.Header.Get("WWW-Authenticate") != "Bearer" {
+		if a := in.Introspect("token=x", as); !strings.HasPrefix(fmt.Sprint(a.Code, " ", a.Body),
+			want) || a.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("%s: %d %s", as, a.Code, a.Body)
 		}
 	}
 	in.Clerk("other", "auth.check")
-	if a := in.Introspect("token=x", "other"); !strings.HasPrefix(a.Body, `{"error":"insufficient_scope"`) || a.Code != 403 {
+	if a := in.Introspect("token=x", "other"); !strings.HasPrefix(a.Body,
+		`{"error":"insufficient_scope"`) || a.Code != 403 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 }
@@ -67,7 +88,9 @@ func TestIntrospection_ClientSecret(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Program()
-	key, bare := in.Tokens["program"], in.NewKey("bare", "/admin/key", fmt.Sprintf(`{"name":"bare","role_ids":[%d]}`, in.Role("Bare", nil, "auth.check")), "owner").Token
+	key, bare := in.Tokens["program"], in.NewKey("bare", "/admin/key",
+		fmt.Sprintf(`{"name":"bare","role_ids":[%d]}`, in.Role("Bare", nil, "auth.check")),
+		"owner").Token
 	const basic, bearer = `Basic realm="Reeve"`, "Bearer"
 	for _, c := range []struct {
 		name, username, password, form, header string
@@ -78,17 +101,23 @@ func TestIntrospection_ClientSecret(t *testing.T) {
 		{"Basic, without a name", "", key, "", "", 200, "", ""},
 		{"Basic, and the name in the form", "svc", key, "&client_id=svc", "", 200, "", ""},
 		{"in the form", "", "", "&client_id=svc&client_secret=" + key, "", 200, "", ""},
-		{"in the form, beside a header for a proxy", "", "", "&client_secret=" + key, "Negotiate x", 200, "", ""},
+		{"in the form, beside a header for a proxy", "", "", "&client_secret=" + key,
+			"Negotiate x", 200, "", ""},
 		{"a wrong secret", "svc", key + "x", "", "", 401, "invalid_client", basic},
-		{"the password of a user", "admin", servertest.OwnerPassword, "", "", 401, "invalid_client", basic},
+		{"the password of a user", "admin", servertest.OwnerPassword, "", "", 401,
+			"invalid_client", basic},
 		{"a token of a session", "svc", in.Tokens["owner"], "", "", 401, "invalid_client", basic},
-		{"a wrong secret in the form", "", "", "&client_id=svc&client_secret=x", "", 401, "invalid_client", basic},
-		{"an empty secret in the form", "", "", "&client_id=svc&client_secret=", "", 401, "invalid_client", basic},
+		{"a wrong secret in the form", "", "", "&client_id=svc&client_secret=x", "", 401,
+			"invalid_client", basic},
+		{"an empty secret in the form", "", "", "&client_id=svc&client_secret=", "", 401,
+			"invalid_client", basic},
 		{"nothing", "", "", "", "", 401, "invalid_client", basic},
-		{"a wrong token", "", "", "&client_secret=" + key, "Bearer x", 401, "invalid_token", bearer},
+		{"a wrong token", "", "", "&client_secret=" + key, "Bearer x", 401, "invalid_token",
+			bearer},
 		{"a key without the permission", "svc", bare, "", "", 403, "insufficient_scope", ""},
 	} {
-		r := httptest.NewRequest("POST", "/auth/introspect", strings.NewReader("token="+in.Tokens["owner"]+c.form))
+		r := httptest.NewRequest("POST", "/auth/introspect",
+			strings.NewReader("token="+in.Tokens["owner"]+c.form))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if c.username+c.password != "" {
 			r.SetBasicAuth(c.username, c.password)
@@ -101,7 +130,8 @@ func TestIntrospection_ClientSecret(t *testing.T) {
 		if c.code != "" {
 			want = `{"error":"` + c.code + `"`
 		}
-		if a.Code != c.status || !strings.HasPrefix(a.Body, want) || a.Header.Get("WWW-Authenticate") != c.challenge {
+		if a.Code != c.status || !strings.HasPrefix(a.Body, want) ||
+			a.Header.Get("WWW-Authenticate") != c.challenge {
 			t.Errorf("%s: %d %s %s", c.name, a.Code, a.Header.Get("WWW-Authenticate"), a.Body)
 		}
 	}
@@ -122,7 +152,9 @@ func TestPermissionCheck(t *testing.T) {
 	in.Program()
 	in.Create("/admin/rule", `{"type":2,"key":"shop.order.refund","name":"Refund"}`)
 	in.Dept("Top", 0)
-	role := in.Role("Clerks", func(r *store.Role) { r.DataScope = store.ScopeDept }, "shop.order.refund")
+	role := in.Role("Clerks", func(r *store.Role) {
+		r.DataScope = store.ScopeDept
+	}, "shop.order.refund")
 	id := in.Member("clerk", 1, role)
 	in.AppUser("customer")
 	in.NewKey("clerk's", "/admin/account/key", `{"name":"laptop"}`, "clerk")
@@ -134,21 +166,33 @@ func TestPermissionCheck(t *testing.T) {
 		`"allowed":{"no.such":false,"shop.order.refund":true,"system.info":false}`,
 		`"reasons":{"no.such":"unknown_permission","shop.order.refund":"granted","system.info":"not_granted"}`,
 		fmt.Sprintf(`"data_scope":{"all":false,"user_id":%d,"dept_ids":[1]}`, id))
-	in.OK("POST", "/auth/check", body(in.Tokens["clerk's"]), "program").Brief(200, `"key_id":2,"key_name":"laptop"`, `"shop.order.refund":true`)
-	in.OK("POST", "/auth/check", body(in.Tokens["customer"]), "program").Brief(200, `"active":true`, `"realm":"app"`, `"shop.order.refund":false`, `"shop.order.refund":"unknown_permission"`, `"data_scope":null`)
-	in.OK("POST", "/auth/check", body("rv_x"), "program").Brief(200, `"active":false,"user":null,"allowed":{"no.such":false,"shop.order.refund":false,"system.info":false}`, `"system.info":"unknown_token"`, `"data_scope":null`)
-	in.OK("POST", "/auth/check", fmt.Sprintf(`{"user_id":%d,"permissions":["shop.order.refund"]}`, id), "program").Brief(200, `"allowed":{"shop.order.refund":true}`)
+	in.OK("POST", "/auth/check", body(in.Tokens["clerk's"]), "program").Brief(200,
+		`"key_id":2,"key_name":"laptop"`, `"shop.order.refund":true`)
+	in.OK("POST", "/auth/check", body(in.Tokens["customer"]), "program").Brief(200,
+		`"active":true`, `"realm":"app"`, `"shop.order.refund":false`,
+		`"shop.order.refund":"unknown_permission"`, `"data_scope":null`)
+	in.OK("POST", "/auth/check", body("rv_x"), "program").Brief(200,
+		`"active":false,"user":null,"allowed":{"no.such":false,"shop.order.refund":false,"system.info":false}`, `"system.info":"unknown_token"`, `"data_scope":null`)
+	in.OK("POST", "/auth/check",
+		fmt.Sprintf(`{"user_id":%d,"permissions":["shop.order.refund"]}`, id), "program").Brief(200, `"allowed":{"shop.order.refund":true}`)
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", id), `{"status":0}`, "owner")
 	in.OK("POST", "/auth/check", body(in.Tokens["clerk"]), "program").Brief(200, `"active":false`)
-	in.OK("POST", "/auth/check", fmt.Sprintf(`{"user_id":%d,"permissions":["shop.order.refund"],"explain":1}`, id), "program").Brief(200, `"active":false`, `"shop.order.refund":"user_disabled"`)
+	in.OK("POST", "/auth/check",
+		fmt.Sprintf(`{"user_id":%d,"permissions":["shop.order.refund"],"explain":1}`, id),
+		"program").Brief(200, `"active":false`, `"shop.order.refund":"user_disabled"`)
 
 	in.Call("POST", "/auth/check", `{"permissions":["a.b"]}`, "program").Names(422, "user_id")
 	in.Call("POST", "/auth/check", `{"token":"x","user_id":1,"permissions":["a.b"]}`, "program").Names(422, "token")
-	in.OK("POST", "/auth/check", `{"token":"x"}`, "program").Brief(200, `"active":false`, `"allowed":{}`)
-	in.OK("POST", "/auth/check", `{"token":"x","permissions":["system.info","no.such"]}`, "program").Brief(200, `"unknown":["no.such"]`)
-	in.OK("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":[]}`, in.Tokens["owner"]), "program").Brief(200, `"active":true`, `"allowed":{}`)
-	in.Call("POST", "/auth/check", `{"token":"x","permissions":[`+strings.Repeat(`"a.b",`, 100)+`"a.b"]}`, "program").Names(422, "permissions")
-	in.Call("POST", "/auth/check", `{"user_id":99,"permissions":["a.b"]}`, "program").Names(422, "user_id")
+	in.OK("POST", "/auth/check", `{"token":"x"}`, "program").Brief(200, `"active":false`,
+		`"allowed":{}`)
+	in.OK("POST", "/auth/check", `{"token":"x","permissions":["system.info","no.such"]}`,
+		"program").Brief(200, `"unknown":["no.such"]`)
+	in.OK("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":[]}`, in.Tokens["owner"]),
+		"program").Brief(200, `"active":true`, `"allowed":{}`)
+	in.Call("POST", "/auth/check",
+		`{"token":"x","permissions":[`+strings.Repeat(`"a.b",`, 100)+`"a.b"]}`, "program").Names(422, "permissions")
+	in.Call("POST", "/auth/check", `{"user_id":99,"permissions":["a.b"]}`, "program").Names(422,
+		"user_id")
 
 	self := in.Role("Self", nil, "auth.check")
 	in.Member("self", 0, self)
@@ -161,26 +205,31 @@ func TestPermissionCheck_TokenIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Program()
-	in.OK("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":["system.info"]}`, in.Tokens["owner"]), "program")
+	in.OK("POST", "/auth/check",
+		fmt.Sprintf(`{"token":%q,"permissions":["system.info"]}`, in.Tokens["owner"]), "program")
 	in.Introspect("token="+in.Tokens["owner"], "program").Brief(200)
-	in.Call("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":1}`, in.Tokens["owner"]), "program").Brief(422)
+	in.Call("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":1}`, in.Tokens["owner"]),
+		"program").Brief(422)
 	in.Flush()
-	for _, url := range []string{"/system/monitor/request?pageSize=100", "/system/monitor/auth?pageSize=100", "/system/audit"} {
+	for _, url := range []string{"/system/monitor/request?pageSize=100",
+		"/system/monitor/auth?pageSize=100", "/system/audit"} {
 		if a := in.OK("GET", url, "", "owner"); strings.Contains(a.Body, in.Tokens["owner"][8:]) {
 			t.Errorf("%s has the token", url)
 		}
 	}
 }
 
-// TestPermissionCheck_MatchesEnforcement makes random changes and compares the answers of checks with those of the
-// routes, for sessions and keys.
+// TestPermissionCheck_MatchesEnforcement makes random changes and compares the answers of checks
+// with those of the routes, for sessions and keys.
 func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 	t.Parallel()
 	in, r := servertest.Start(t), disktest.Random(t)
 	in.Program()
 	paths := map[string]string{
-		"admin.list.query": "/admin/list", "admin.role.query": "/admin/role", "admin.dept.query": "/admin/dept", "system.dict.query": "/system/dict",
-		"file.list.query": "/file/list", "system.job": "", "system.info": "/system/info", "admin.key.query": "/admin/key", "system.webhook.query": "/system/webhook",
+		"admin.list.query": "/admin/list", "admin.role.query": "/admin/role",
+		"admin.dept.query": "/admin/dept", "system.dict.query": "/system/dict",
+		"file.list.query": "/file/list", "system.job": "", "system.info": "/system/info",
+		"admin.key.query": "/admin/key", "system.webhook.query": "/system/webhook",
 	}
 	delete(paths, "system.job")
 	var roles []store.ID
@@ -214,7 +263,10 @@ func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 	}
 	in.Update(func(tx *store.Tx) error { // or few would have any
 		for _, id := range roles {
-			if _, err := store.Roles.Update(tx, id, func(v *store.Role) error { v.RuleIDs = rules; return nil }); err != nil {
+			if _, err := store.Roles.Update(tx, id, func(v *store.Role) error {
+				v.RuleIDs = rules
+				return nil
+			}); err != nil {
 				return err
 			}
 		}
@@ -225,24 +277,45 @@ func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 		in.Update(func(tx *store.Tx) (err error) {
 			switch r.IntN(6) {
 			case 0:
-				_, err = store.Roles.Update(tx, roles[r.IntN(4)], func(v *store.Role) error { v.RuleIDs = some(rules); return nil })
+				_, err = store.Roles.Update(tx, roles[r.IntN(4)], func(v *store.Role) error {
+					v.RuleIDs = some(rules)
+					return nil
+				})
 			case 1:
-				_, err = store.Roles.Update(tx, roles[r.IntN(4)], func(v *store.Role) error { v.Status = r.IntN(3) > 0; return nil })
+				_, err = store.Roles.Update(tx, roles[r.IntN(4)], func(v *store.Role) error {
+					v.Status = r.IntN(3) > 0
+					return nil
+				})
 			case 2:
-				_, err = store.Users.Update(tx, store.ID(2+r.IntN(3)), func(v *store.User) error { v.RoleIDs = some(roles); return nil })
+				_, err = store.Users.Update(tx, store.ID(2+r.IntN(3)), func(v *store.User) error {
+					v.RoleIDs = some(roles)
+					return nil
+				})
 			case 3:
-				_, err = store.Users.Update(tx, store.ID(2+r.IntN(3)), func(v *store.User) error { v.Status = r.IntN(3) > 0; return nil })
+				_, err = store.Users.Update(tx, store.ID(2+r.IntN(3)), func(v *store.User) error {
+					v.Status = r.IntN(3) > 0
+					return nil
+				})
 			case 4:
-				_, err = store.APIKeys.Update(tx, store.ID(2+r.IntN(6)), func(v *store.APIKey) error { v.Status = r.IntN(3) > 0; return nil })
+				_, err = store.APIKeys.Update(tx, store.ID(2+r.IntN(6)),
+					func(v *store.APIKey) error {
+						v.Status = r.IntN(3) > 0
+						return nil
+					})
 			case 5:
-				_, err = store.Permissions.Update(tx, rules[r.IntN(len(rules))], func(v *store.Permission) error { v.Status = r.IntN(3) > 0; return nil })
+				_, err = store.Permissions.Update(tx, rules[r.IntN(len(rules))],
+					func(v *store.Permission) error {
+						v.Status = r.IntN(3) > 0
+						return nil
+					})
 			}
 			return err
 		})
 		token := tokens[r.IntN(len(tokens))]
 		in.Tokens["checked"] = token
 		var out rights.CheckOut
-		in.OK("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":[%s]}`, token, quoted), "program").Data(&out)
+		in.OK("POST", "/auth/check", fmt.Sprintf(`{"token":%q,"permissions":[%s]}`, token, quoted),
+			"program").Data(&out)
 		for _, key := range keys {
 			code := in.Call("GET", paths[key]+"?pageSize=1", "", "checked").Code
 			if code == http.StatusBadRequest { // the tree and the state of the system have no pages
@@ -253,7 +326,8 @@ func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 			} else {
 				refused++
 			}
-			if want := map[bool]int{true: 200, false: 403}[out.Allowed[key]]; code != want && (out.Active || code != 401) {
+			if want := map[bool]int{true: 200, false: 403}[out.Allowed[key]]; code != want &&
+				(out.Active || code != 401) {
 				t.Fatalf("%s: the check says %t, the route %d", key, out.Allowed[key], code)
 			}
 		}
@@ -263,8 +337,8 @@ func TestPermissionCheck_MatchesEnforcement(t *testing.T) {
 	}
 }
 
-// TestPermissionCheck_NeverStale asks on several connections while the permission is granted and revoked. A check that
-// begins after a change was acknowledged has its result.
+// TestPermissionCheck_NeverStale asks on several connections while the permission is granted and
+// revoked. A check that begins after a change was acknowledged has its result.
 func TestPermissionCheck_NeverStale(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
@@ -290,7 +364,8 @@ func TestPermissionCheck_NeverStale(t *testing.T) {
 					continue // it changed meanwhile
 				}
 				checks.Add(1)
-				if allowed := strings.Contains(a.Body, `"system.info":true`); allowed && before%2 == 1 {
+				if allowed := strings.Contains(a.Body, `"system.info":true`); allowed &&
+					before%2 == 1 {
 					t.Errorf("after revocation %d: %s", before, a.Body)
 				}
 			}

@@ -14,8 +14,10 @@ import (
 // checked asks whether the customer may refund an order, by the token and by the ID.
 func checked(in *servertest.Instance, want ...string) {
 	in.T.Helper()
-	for _, who := range []string{fmt.Sprintf(`"token":%q`, in.Tokens["customer"]), `"app_user_id":1`} {
-		in.OK("POST", "/auth/check", `{`+who+`,"permissions":["app.order.refund"],"explain":1}`, "program").Brief(200, want...)
+	for _, who := range []string{fmt.Sprintf(`"token":%q`, in.Tokens["customer"]),
+		`"app_user_id":1`} {
+		in.OK("POST", "/auth/check", `{`+who+`,"permissions":["app.order.refund"],"explain":1}`,
+			"program").Brief(200, want...)
 	}
 }
 
@@ -23,13 +25,17 @@ func TestAppRoles(t *testing.T) {
 	t.Parallel()
 	in := servertest.Shop(t)
 	checked(in, `"active":true`, `"app.order.refund":false`, `"app.order.refund":"no_role"`)
-	in.OK("PUT", "/user/list/1/role", `{"role_ids":[1]}`, "owner").Brief(200, `"role_ids":[1],"role_names":["Gold"]`)
+	in.OK("PUT", "/user/list/1/role", `{"role_ids":[1]}`, "owner").Brief(200,
+		`"role_ids":[1],"role_names":["Gold"]`)
 	checked(in, `"app.order.refund":true`, `"app.order.refund":"granted"`, `"data_scope":null`)
-	in.OK("GET", "/api/user", "", "customer").Brief(200, `"role_names":["Gold"]`, `"access":["app.order","app.order.refund"]`)
-	in.Introspect("token="+in.Tokens["customer"], "program").Brief(200, `"scope":"app.order app.order.refund"`, `"realm":"app"`)
+	in.OK("GET", "/api/user", "", "customer").Brief(200, `"role_names":["Gold"]`,
+		`"access":["app.order","app.order.refund"]`)
+	in.Introspect("token="+in.Tokens["customer"], "program").Brief(200,
+		`"scope":"app.order app.order.refund"`, `"realm":"app"`)
 	in.OK("GET", "/user/list?filter="+`{"role_id":["1"]}`, "", "owner").Brief(200, `"total":1`)
 	in.OK("GET", "/user/role/1", "", "owner").Brief(200, `"user_count":1`)
-	in.OK("GET", "/user/permission/explain?user_id=1&key=app.order.refund", "", "owner").Brief(200, `"allowed":true,"reason":"granted"`, `"limited":0`, `"key":"app.order"`)
+	in.OK("GET", "/user/permission/explain?user_id=1&key=app.order.refund", "", "owner").Brief(200,
+		`"allowed":true,"reason":"granted"`, `"limited":0`, `"key":"app.order"`)
 
 	// Whatever takes the permission away does so at the next request.
 	for _, c := range []struct{ url, off, on, reason string }{
@@ -41,7 +47,8 @@ func TestAppRoles(t *testing.T) {
 	} {
 		in.OK("PUT", c.url, c.off, "owner")
 		checked(in, `"app.order.refund":false`, `"app.order.refund":"`+c.reason+`"`)
-		if a := in.OK("GET", "/api/user", "", "customer"); strings.Contains(a.Body, "app.order.refund") {
+		if a := in.OK("GET", "/api/user", "", "customer"); strings.Contains(a.Body,
+			"app.order.refund") {
 			t.Errorf("%s: %s", c.reason, a.Body)
 		}
 		in.OK("PUT", c.url, c.on, "owner")
@@ -50,17 +57,27 @@ func TestAppRoles(t *testing.T) {
 	in.Call("DELETE", "/user/role/1", "", "owner").Brief(409, `"errorCode":"in_use"`)
 	in.Call("DELETE", "/user/rule/1", "", "owner").Brief(409, `"errorCode":"in_use"`)
 	in.OK("DELETE", "/user/rule/2", "", "owner") // roles lose it
-	checked(in, `"app.order.refund":false`, `"unknown":["app.order.refund"]`, `"app.order.refund":"unknown_permission"`)
+	checked(in, `"app.order.refund":false`, `"unknown":["app.order.refund"]`,
+		`"app.order.refund":"unknown_permission"`)
 	in.OK("GET", "/user/role/1", "", "owner").Brief(200, `"rule_ids":[1]`)
 	in.Update(func(tx *store.Tx) error {
-		return store.AppUsers.Create(tx, &store.AppUser{Username: "pending", Status: true, Pending: true, RoleIDs: []store.ID{1}})
+		return store.AppUsers.Create(tx, &store.AppUser{
+			Username: "pending",
+			Status:   true,
+			Pending:  true,
+			RoleIDs:  []store.ID{1},
+		})
 	})
-	in.OK("POST", "/auth/check", `{"app_user_id":2,"permissions":["app.order"],"explain":1}`, "program").Brief(200, `"active":false`, `"app.order":"user_disabled"`)
-	in.OK("GET", "/user/permission/explain?user_id=2&key=app.order", "", "owner").Brief(200, `"allowed":false,"reason":"user_disabled"`)
+	in.OK("POST", "/auth/check", `{"app_user_id":2,"permissions":["app.order"],"explain":1}`,
+		"program").Brief(200, `"active":false`, `"app.order":"user_disabled"`)
+	in.OK("GET", "/user/permission/explain?user_id=2&key=app.order", "", "owner").Brief(200,
+		`"allowed":false,"reason":"user_disabled"`)
 	in.OK("PUT", "/user/list/1/status", `{"status":0}`, "owner")
-	in.OK("POST", "/auth/check", `{"app_user_id":1,"permissions":["app.order"],"explain":1}`, "program").Brief(200, `"active":false`, `"app.order":"user_disabled"`)
+	in.OK("POST", "/auth/check", `{"app_user_id":1,"permissions":["app.order"],"explain":1}`,
+		"program").Brief(200, `"active":false`, `"app.order":"user_disabled"`)
 	in.Call("POST", "/auth/check", `{"app_user_id":9,"permissions":["app.order"]}`, "program").Names(422, "app_user_id")
-	in.Call("POST", "/auth/check", `{"app_user_id":1,"user_id":1}`, "program").Names(422, "app_user_id")
+	in.Call("POST", "/auth/check", `{"app_user_id":1,"user_id":1}`, "program").Names(422,
+		"app_user_id")
 }
 
 // The realms never mix: not by the key of a permission, and not by the ID of a role.
@@ -68,7 +85,9 @@ func TestRealms_SeparatePermissions(t *testing.T) {
 	t.Parallel()
 	in := servertest.Shop(t)
 	in.OK("PUT", "/user/list/1", `{"role_ids":[1]}`, "owner") // app role 1 is not the owner role
-	in.OK("POST", "/auth/check", `{"app_user_id":1,"permissions":["admin.list.query","system.info"]}`, "program").Brief(200, `"admin.list.query":false`, `"unknown":["admin.list.query","system.info"]`)
+	in.OK("POST", "/auth/check",
+		`{"app_user_id":1,"permissions":["admin.list.query","system.info"]}`, "program").Brief(200,
+		`"admin.list.query":false`, `"unknown":["admin.list.query","system.info"]`)
 	in.Call("GET", "/admin/list", "", "customer").Brief(401)
 	in.OK("POST", "/auth/check", `{"user_id":1,"permissions":["app.order.refund"]}`, "program").Brief(200, `"app.order.refund":false`, `"unknown":["app.order.refund"]`) // the owner has every permission of users
 	in.Create("/admin/rule", `{"type":2,"key":"app.order.refund","name":"Of users"}`)
@@ -88,10 +107,13 @@ func TestRealms_SeparatePermissions(t *testing.T) {
 func TestAppRoles_AssignmentNeedsPermission(t *testing.T) {
 	t.Parallel()
 	in := servertest.Shop(t)
-	in.Clerk("support", "user.list.query", "user.list.create", "user.list.update", "user.list.delete", "system.audit.query", "system.audit.undo")
+	in.Clerk("support", "user.list.query", "user.list.create", "user.list.update",
+		"user.list.delete", "system.audit.query", "system.audit.undo")
 	in.OK("PUT", "/user/list/1", `{"nickname":"N","role_ids":[]}`, "support") // the same roles
-	in.Call("PUT", "/user/list/1", `{"role_ids":[1]}`, "support").Brief(403, store.AppRolePermission)
-	in.Call("POST", "/user/list", `{"username":"other","role_ids":[1]}`, "support").Brief(403, store.AppRolePermission)
+	in.Call("PUT", "/user/list/1", `{"role_ids":[1]}`, "support").Brief(403,
+		store.AppRolePermission)
+	in.Call("POST", "/user/list", `{"username":"other","role_ids":[1]}`, "support").Brief(403,
+		store.AppRolePermission)
 	in.OK("PUT", "/api/user", `{"role_ids":[1],"access":["app.order"]}`, "customer").Brief(200, `"role_ids":[]`, `"access":[]`) // read-only
 	in.OK("PUT", "/user/list/1", `{"role_ids":[1]}`, "owner")
 	in.OK("PUT", "/user/list/1", `{"role_ids":[]}`, "owner")
@@ -107,7 +129,8 @@ func TestAppRoles_AssignmentNeedsPermission(t *testing.T) {
 func TestAppRoles_NotWidenedOnOtherPaths(t *testing.T) {
 	t.Parallel()
 	in := servertest.Shop(t)
-	in.Clerk("clerk", "user.role.query", "user.role.create", "user.role.update", "system.audit.query", "system.audit.undo")
+	in.Clerk("clerk", "user.role.query", "user.role.create", "user.role.update",
+		"system.audit.query", "system.audit.undo")
 	in.Call("PUT", "/user/role/1/rule", `{"rule_ids":[1]}`, "clerk").Brief(403, "user.role.rule")
 	in.OK("DELETE", "/user/role/1", "", "owner")
 	undo := fmt.Sprintf("/system/audit/%d/undo", in.DB.LogHead().Seq)
@@ -117,7 +140,8 @@ func TestAppRoles_NotWidenedOnOtherPaths(t *testing.T) {
 
 	in.OK("PUT", "/user/role/1", `{"default":0,"sort":3}`, "clerk")
 	in.Call("PUT", "/user/role/1", `{"default":1}`, "clerk").Brief(403, store.AppRolePermission) // or by registering
-	in.Call("POST", "/user/role", `{"name":"Mine","default":1}`, "clerk").Brief(403, store.AppRolePermission)
+	in.Call("POST", "/user/role", `{"name":"Mine","default":1}`, "clerk").Brief(403,
+		store.AppRolePermission)
 	in.OK("PUT", "/user/role/1", `{"default":1}`, "owner")
 	in.OK("PUT", "/user/role/1", `{"default":1,"sort":4}`, "clerk")
 }
@@ -127,7 +151,8 @@ func TestRegistration_DefaultRoles(t *testing.T) {
 	in := servertest.Shop(t)
 	in.OK("PUT", "/system/setting", `{"values":{"app.registration":1}}`, "owner")
 	register := func(name string) *servertest.Reply {
-		return in.OK("POST", "/api/register", `{"username":"`+name+`","password":"long enough it is"}`, "nobody")
+		return in.OK("POST", "/api/register",
+			`{"username":"`+name+`","password":"long enough it is"}`, "nobody")
 	}
 	register("early")
 	in.OK("PUT", "/user/role/1", `{"default":1}`, "owner")
@@ -157,8 +182,11 @@ func TestExplainAt_AppUsers(t *testing.T) {
 	remember()
 	in.OK("DELETE", "/user/list/1", "", "owner")
 	remember()
-	for i, want := range []string{`"reason":"no_role"`, `"allowed":true,"reason":"granted","roles":[{"id":1,"name":"Gold"}]`, `"reason":"parent_disabled"`, `"reason":"unknown_user"`} {
-		in.OK("GET", "/user/permission/explain?user_id=1&key=app.order.refund&at="+before[i], "", "owner").Brief(200, want)
+	for i, want := range []string{`"reason":"no_role"`,
+		`"allowed":true,"reason":"granted","roles":[{"id":1,"name":"Gold"}]`,
+		`"reason":"parent_disabled"`, `"reason":"unknown_user"`} {
+		in.OK("GET", "/user/permission/explain?user_id=1&key=app.order.refund&at="+before[i], "",
+			"owner").Brief(200, want)
 	}
 	in.Call("GET", "/user/permission/explain?user_id=1&key=app.order", "", "owner").Brief(404)
 	in.Call("GET", "/user/permission/explain?user_id=1&key=app.order&at=2999-01-01", "", "owner").Names(422, "at")

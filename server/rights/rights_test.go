@@ -80,24 +80,35 @@ func TestMenus_AccessibleOnly(t *testing.T) {
 	seeded, system, _ := strings.Cut(menusOf(in, "owner"), ")")
 	rest := " " + strings.TrimPrefix(seeded, "admin(")
 	sub := in.Create("/admin/rule", `{"type":0,"key":"sub","name":"Sub","parent_id":1,"sort":1}`)
-	page := in.Create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"sub.page","name":"Page","parent_id":%d,"sort":2}`, sub))
-	in.Create("/admin/rule", fmt.Sprintf(`{"type":1,"key":"sub.other","name":"Other","parent_id":%d,"sort":1}`, sub))
-	in.Create("/admin/rule", fmt.Sprintf(`{"type":2,"key":"sub.page.act","name":"Act","parent_id":%d}`, page))
+	page := in.Create("/admin/rule",
+		fmt.Sprintf(`{"type":1,"key":"sub.page","name":"Page","parent_id":%d,"sort":2}`, sub))
+	in.Create("/admin/rule",
+		fmt.Sprintf(`{"type":1,"key":"sub.other","name":"Other","parent_id":%d,"sort":1}`, sub))
+	in.Create("/admin/rule",
+		fmt.Sprintf(`{"type":2,"key":"sub.page.act","name":"Act","parent_id":%d}`, page))
 	in.Clerk("none")
 	in.Clerk("page", "sub.page")
 	in.Clerk("both", "sub.page", "sub.other", "sub.page.act", "system.setting.query")
 	in.Clerk("menu", "admin", "sub")
 	menus := func(name, owner, page, both string) {
 		t.Helper()
-		for who, want := range map[string]string{"owner": owner, "page": page, "both": both, "none": "", "menu": ""} {
+		for who, want := range map[string]string{
+			"owner": owner,
+			"page":  page,
+			"both":  both,
+			"none":  "",
+			"menu":  "",
+		} {
 			if got := menusOf(in, who); got != want {
 				t.Errorf("%s: %s sees %q, want %q", name, who, got, want)
 			}
 		}
 	}
-	menus("as made", "admin(sub(sub.other sub.page)"+rest+")"+system, "admin(sub(sub.page))", "admin(sub(sub.other sub.page))")
+	menus("as made", "admin(sub(sub.other sub.page)"+rest+")"+system, "admin(sub(sub.page))",
+		"admin(sub(sub.other sub.page))")
 	in.SwitchPermission("sub.other", "show", 0)
-	menus("one hidden", "admin(sub(sub.page)"+rest+")"+system, "admin(sub(sub.page))", "admin(sub(sub.page))")
+	menus("one hidden", "admin(sub(sub.page)"+rest+")"+system, "admin(sub(sub.page))",
+		"admin(sub(sub.page))")
 	in.SwitchPermission("sub.page", "status", 0)
 	menus("and one disabled", "admin("+strings.TrimSpace(rest)+")"+system, "", "")
 	in.SwitchPermission("sub.page", "status", 1)
@@ -112,13 +123,19 @@ func TestRole_ChangesApplyAtOnce(t *testing.T) {
 	u := in.Clerk("clerk", "system.setting.query")
 	role := func(edit func(*store.Role)) {
 		in.Update(func(tx *store.Tx) error {
-			_, err := store.Roles.Update(tx, u.RoleIDs[0], func(r *store.Role) error { edit(r); return nil })
+			_, err := store.Roles.Update(tx, u.RoleIDs[0], func(r *store.Role) error {
+				edit(r)
+				return nil
+			})
 			return err
 		})
 	}
 	user := func(edit func(*store.User)) {
 		in.Update(func(tx *store.Tx) error {
-			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error { edit(u); return nil })
+			_, err := store.Users.Update(tx, u.ID, func(u *store.User) error {
+				edit(u)
+				return nil
+			})
 			return err
 		})
 	}

@@ -21,19 +21,28 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// readable returns an instance with the groups open (public), a and b, which each have the setting plain
-// and, except open, the secret token; and with the dictionaries shown (public), inner and off.
+// readable returns an instance with the groups open (public), a and b, which each have the setting
+// plain and, except open, the secret token; and with the dictionaries shown (public), inner and
+// off.
 func readable(t testing.TB, options ...func(*servertest.Setup)) *servertest.Instance {
 	t.Helper()
 	in := servertest.Start(t, options...)
 	for _, g := range []string{"open", "a", "b"} {
-		id := in.Create("/system/setting-group", fmt.Sprintf(`{"key":%q,"title":"Group %[1]s","public":%t}`, g, g == "open"))
-		in.Create("/system/setting", fmt.Sprintf(`{"key":"plain","title":"P","type":"number","values":"7","group_id":%d}`, id))
+		id := in.Create("/system/setting-group",
+			fmt.Sprintf(`{"key":%q,"title":"Group %[1]s","public":%t}`, g, g == "open"))
+		in.Create("/system/setting",
+			fmt.Sprintf(`{"key":"plain","title":"P","type":"number","values":"7","group_id":%d}`,
+				id))
 		if g != "open" {
-			in.Create("/system/setting", fmt.Sprintf(`{"key":"token","title":"T","type":"secret","values":%q,"group_id":%d}`, secretIn(g), id))
+			in.Create("/system/setting",
+				fmt.Sprintf(`{"key":"token","title":"T","type":"secret","values":%q,"group_id":%d}`, secretIn(g), id))
 		}
 	}
-	for code, flags := range map[string]string{"shown": `"public":1`, "inner": `"public":0`, "off": `"public":1,"status":0`} {
+	for code, flags := range map[string]string{
+		"shown": `"public":1`,
+		"inner": `"public":0`,
+		"off":   `"public":1,"status":0`,
+	} {
 		id := in.Create("/system/dict", fmt.Sprintf(`{"code":%q,"name":"N",%s}`, code, flags))
 		in.Create(fmt.Sprintf("/system/dict/%d/item", id), `{"label":"L","value":"v"}`)
 	}
@@ -56,8 +65,10 @@ func readConfiguration(in *servertest.Instance, query, as string) (c configurati
 	return c
 }
 
-// expected returns what a caller gets of groups of readable: independent of how the server decides it.
-func expected(groups []string, backend, key bool, has func(permission string) bool) (c configuration) {
+// expected returns what a caller gets of groups of readable: independent of how the server decides
+// it.
+func expected(groups []string, backend, key bool,
+	has func(permission string) bool) (c configuration) {
 	c = configuration{Settings: map[string]map[string]any{}, Withheld: []string{}}
 	for _, g := range groups {
 		if g != "open" && (!backend || !has("system.setting.read."+g)) {
@@ -80,7 +91,8 @@ func TestConfigRead_Readers(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	in.Tokens["app"] = in.AppSignIn(in.Customer("app").ID)
-	all, permissions := []string{"open", "a", "b"}, []string{"system.setting.read.a", "system.setting.secret.a", "system.setting.read.b", "system.setting.secret.b"}
+	all, permissions := []string{"open", "a", "b"}, []string{"system.setting.read.a",
+		"system.setting.secret.a", "system.setting.read.b", "system.setting.secret.b"}
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(from []string) (some []string) {
 		for _, s := range from {
@@ -102,7 +114,9 @@ func TestConfigRead_Readers(t *testing.T) {
 			u := in.Clerk(as, has...)
 			if kind > 2 {
 				key = true
-				in.Tokens[as] = in.KeyOf(u, []servertest.Credential{servertest.PersonalKey, servertest.ServiceKey, servertest.ServiceKey}[kind-3])
+				in.Tokens[as] = in.KeyOf(u,
+					[]servertest.Credential{servertest.PersonalKey, servertest.ServiceKey,
+						servertest.ServiceKey}[kind-3])
 			}
 		}
 		holds := func(permission string) bool { return slices.Contains(has, permission) }
@@ -113,7 +127,8 @@ func TestConfigRead_Readers(t *testing.T) {
 			}
 		}
 		got.Dicts = nil
-		disktest.Equal(t, fmt.Sprintf("all for %s with %q", as, has), got, expected(all, backend, key, holds))
+		disktest.Equal(t, fmt.Sprintf("all for %s with %q", as, has), got,
+			expected(all, backend, key, holds))
 
 		groups := append(pick(all), pick([]string{"none"})...)
 		if len(groups) == 0 {
@@ -148,8 +163,10 @@ func TestConfigRead_Dictionaries(t *testing.T) {
 	in.Tokens["app"] = in.AppSignIn(in.Customer("app").ID)
 	in.Tokens["key"] = in.KeyOf(in.Person("clerk"), servertest.ServiceKey)
 	for _, c := range []struct{ as, query, want string }{
-		{"nobody", "", "[]"}, {"nobody", "?dicts=*", "[shown]"}, {"app", "?dicts=*", "[shown]"}, {"nobody", "?dicts=shown", "[shown]"},
-		{"clerk", "?dicts=*", "[inner shown]"}, {"key", "?dicts=*", "[inner shown]"}, {"key", "?dicts=inner,inner", "[inner]"},
+		{"nobody", "", "[]"}, {"nobody", "?dicts=*", "[shown]"}, {"app", "?dicts=*", "[shown]"},
+		{"nobody", "?dicts=shown", "[shown]"},
+		{"clerk", "?dicts=*", "[inner shown]"}, {"key", "?dicts=*", "[inner shown]"},
+		{"key", "?dicts=inner,inner", "[inner]"},
 	} {
 		names := []string{}
 		for code, dict := range readConfiguration(in, c.query, c.as).Dicts {
@@ -167,7 +184,8 @@ func TestConfigRead_Dictionaries(t *testing.T) {
 	in.Call("GET", "/config?dicts=inner", "", "app").Names(422, "dicts")
 	in.Call("GET", "/config?dicts=off", "", "clerk").Names(422, "dicts")
 	in.Call("GET", "/config?dicts=shown,none", "", "key").Names(422, "dicts")
-	for _, query := range []string{"groups=A", "groups=a,", "dicts=%2F", "groups=" + strings.Repeat("a,", 101) + "a", "wait=61", "wait=-1", "wait=x", "other=1"} {
+	for _, query := range []string{"groups=A", "groups=a,", "dicts=%2F",
+		"groups=" + strings.Repeat("a,", 101) + "a", "wait=61", "wait=-1", "wait=x", "other=1"} {
 		if a := in.Call("GET", "/config?"+query, "", "nobody"); a.Code != 400 && a.Code != 422 {
 			t.Errorf("%s: %d", query, a.Code)
 		}
@@ -177,7 +195,9 @@ func TestConfigRead_Dictionaries(t *testing.T) {
 		tag = a.Header.Get("ETag")
 		r := in.Request("GET", path, "", "nobody")
 		r.Header.Set("If-None-Match", tag)
-		if got := in.Send(r); tag == "" || got.Code != 304 || got.Header.Get("Cache-Control") != "public, no-cache" || a.Header.Get("Cache-Control") != "public, no-cache" {
+		if got := in.Send(r); tag == "" || got.Code != 304 ||
+			got.Header.Get("Cache-Control") != "public, no-cache" ||
+			a.Header.Get("Cache-Control") != "public, no-cache" {
 			t.Errorf("%s: %s %d %v", path, tag, got.Code, a.Header)
 		}
 	}
@@ -192,7 +212,8 @@ func TestConfigRead_Dictionaries(t *testing.T) {
 // session with the same permissions.
 func withSecrets(in *servertest.Instance) {
 	in.T.Helper()
-	in.Tokens["key"] = in.KeyOf(in.Clerk("watcher", "system.setting.read.a", "system.setting.secret.a"), servertest.ServiceKey)
+	in.Tokens["key"] = in.KeyOf(in.Clerk("watcher", "system.setting.read.a",
+		"system.setting.secret.a"), servertest.ServiceKey)
 }
 
 func tagOf(in *servertest.Instance, url, as string) string {
@@ -218,7 +239,8 @@ func TestConfigRead_ETag(t *testing.T) {
 	}{
 		{"another value", fmt.Sprintf("/system/setting/%d", plain), `{"values":"8"}`, true, true},
 		{"another title", fmt.Sprintf("/system/setting/%d", plain), `{"title":"Q"}`, false, false},
-		{"another secret", fmt.Sprintf("/system/setting/%d", token), `{"values":"other"}`, true, false},
+		{"another secret", fmt.Sprintf("/system/setting/%d", token), `{"values":"other"}`, true,
+			false},
 		{"the mask", fmt.Sprintf("/system/setting/%d", token), `{"values":"******"}`, false, false},
 		{"the same secret again", fmt.Sprintf("/system/setting/%d", token), `{"values":"other"}`, true, false}, // the tag says nothing about values
 		{"no secret", fmt.Sprintf("/system/setting/%d", token), `{"values":""}`, true, false},
@@ -255,7 +277,11 @@ func TestConfigRead_Headers(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	withSecrets(in)
-	for as, want := range map[string]string{"nobody": "public, no-cache", "watcher": "private, no-cache", "key": "no-store"} {
+	for as, want := range map[string]string{
+		"nobody":  "public, no-cache",
+		"watcher": "private, no-cache",
+		"key":     "no-store",
+	} {
 		h := in.OK("GET", "/config", "", as).Header
 		if h.Get("Cache-Control") != want || !slices.Contains(h.Values("Vary"), "Authorization") {
 			t.Errorf("%s: %v", as, h)
@@ -283,12 +309,15 @@ func TestConfigRead_SecretsLeaveNoTrace(t *testing.T) {
 	in.Flush()
 	seen := map[string]string{"the log": log.String()}
 	for _, url := range []string{
-		"/system/monitor/request?pageSize=1000", "/system/monitor/query?pageSize=1000", "/system/monitor/cache?pageSize=1000", "/system/monitor/auth?pageSize=1000",
-		"/system/audit?pageSize=1000", "/system/audit-export", "/system/setting-value", "/system/setting?pageSize=1000", "/api/home", "/config",
+		"/system/monitor/request?pageSize=1000", "/system/monitor/query?pageSize=1000",
+		"/system/monitor/cache?pageSize=1000", "/system/monitor/auth?pageSize=1000",
+		"/system/audit?pageSize=1000", "/system/audit-export", "/system/setting-value",
+		"/system/setting?pageSize=1000", "/api/home", "/config",
 	} {
 		seen[url] = in.Call("GET", url, "", "owner").Body
 	}
-	if !strings.Contains(seen["/system/monitor/request?pageSize=1000"], "/config") || !strings.Contains(seen["/system/audit?pageSize=1000"], changes.SecretsRead) {
+	if !strings.Contains(seen["/system/monitor/request?pageSize=1000"], "/config") ||
+		!strings.Contains(seen["/system/audit?pageSize=1000"], changes.SecretsRead) {
 		t.Error("the requests are not recorded")
 	}
 	for name, text := range in.Dump() {
@@ -309,12 +338,16 @@ func TestConfigRead_KeyRights(t *testing.T) {
 	in.Update(func(tx *store.Tx) error { // a disabled permission is held by nobody but owners
 		p, err := store.PermissionByKey.Get(tx, store.SecretPermission("a"))
 		if err == nil {
-			_, err = store.Permissions.Update(tx, p.ID, func(p *store.Permission) error { p.Status = false; return nil })
+			_, err = store.Permissions.Update(tx, p.ID, func(p *store.Permission) error {
+				p.Status = false
+				return nil
+			})
 		}
 		return err
 	})
 	in.OK("GET", "/config?groups=a", "", "key").Brief(200, `"withheld":["a.token"]`)
-	in.OK("PUT", fmt.Sprintf("/system/setting-group/%d", groupID(in, "a")), `{"key":"renamed"}`, "owner")
+	in.OK("PUT", fmt.Sprintf("/system/setting-group/%d", groupID(in, "a")), `{"key":"renamed"}`,
+		"owner")
 	in.OK("GET", "/config?groups=renamed", "", "key").Brief(200, `"withheld":["renamed.token"]`)
 	in.Call("GET", "/config?groups=a", "", "key").Brief(403)
 	in.OK("GET", "/config?groups=renamed", "", "watcher").Brief(200, `"withheld":["renamed.token"]`)
@@ -337,14 +370,17 @@ func groupID(in *servertest.Instance, key string) (id store.ID) {
 func TestConfigRead_SecretKeepsItsReaders(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
-	u := in.Clerk("mover", "system.setting.update", "system.setting.query", "system.setting.read.a", "system.setting.secret.a")
+	u := in.Clerk("mover", "system.setting.update", "system.setting.query",
+		"system.setting.read.a", "system.setting.secret.a")
 	in.Tokens["key"] = in.KeyOf(u, servertest.PersonalKey)
 	move := func(more string) *servertest.Reply {
-		return in.Call("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("b.token")), fmt.Sprintf(`{"group_id":%d,"key":"moved"%s}`, groupID(in, "a"), more), "mover")
+		return in.Call("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("b.token")),
+			fmt.Sprintf(`{"group_id":%d,"key":"moved"%s}`, groupID(in, "a"), more), "mover")
 	}
 	move("").Names(422, "values")
 	move(`,"values":"******"`).Names(422, "values")
-	if body := in.OK("GET", "/config?groups=a", "", "key").Body; strings.Contains(body, secretIn("b")) {
+	if body := in.OK("GET", "/config?groups=a", "", "key").Body; strings.Contains(body,
+		secretIn("b")) {
 		t.Error(body)
 	}
 	if a := move(`,"values":"entered again"`); a.Code != 200 {
@@ -383,7 +419,13 @@ func TestConfigRead_OldPermissionIsNotReused(t *testing.T) {
 	in := servertest.Start(t)
 	var own store.ID
 	in.Update(func(tx *store.Tx) error { // of an older version
-		p := &store.Permission{Type: store.ActionPermission, Key: "system.setting.read.later", Name: "Mine", Show: true, Status: true}
+		p := &store.Permission{
+			Type:   store.ActionPermission,
+			Key:    "system.setting.read.later",
+			Name:   "Mine",
+			Show:   true,
+			Status: true,
+		}
 		err := store.Permissions.Create(tx, p)
 		own = p.ID
 		return err
@@ -405,12 +447,16 @@ func TestConfigRead_EventsOmitHiddenNames(t *testing.T) {
 	url := in.Live()
 	app := in.Listen(url+"/api/event?types=setting.*,dict.*", "app")
 	ra := in.Listen(url+"/system/event?types=setting.*", "ra")
-	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "shown")), `{"public":0,"name":"Secret project"}`, "owner")
-	if kind, data := app.Next(); kind != "dict.changed" || strings.Contains(fmt.Sprint(data), "Secret") {
+	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "shown")),
+		`{"public":0,"name":"Secret project"}`, "owner")
+	if kind, data := app.Next(); kind != "dict.changed" ||
+		strings.Contains(fmt.Sprint(data), "Secret") {
 		t.Error(kind, data)
 	}
-	in.OK("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("a.plain")), fmt.Sprintf(`{"group_id":%d,"key":"zz","title":"Secret title"}`, groupID(in, "b")), "owner")
-	if kind, data := ra.Next(); kind != "setting.changed" || strings.Contains(fmt.Sprint(data), "Secret") {
+	in.OK("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("a.plain")),
+		fmt.Sprintf(`{"group_id":%d,"key":"zz","title":"Secret title"}`, groupID(in, "b")), "owner")
+	if kind, data := ra.Next(); kind != "setting.changed" ||
+		strings.Contains(fmt.Sprint(data), "Secret") {
 		t.Error(kind, data)
 	}
 }
@@ -428,7 +474,8 @@ func TestConfigWait_AnonymousLeaveStreamsFree(t *testing.T) {
 	for i := range 16 {
 		r := httptest.NewRequest("GET", "/config?wait=60", nil).WithContext(ctx)
 		r.Header.Set("If-None-Match", tag)
-		r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::1", i)), 1234).String()
+		r.RemoteAddr = netip.AddrPortFrom(netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::1", i)),
+			1234).String()
 		wg.Go(func() {
 			defer func() { recover() }() // the connection ends
 			w := httptest.NewRecorder()

@@ -25,8 +25,8 @@ type waiting struct {
 	err    error
 }
 
-// waitOn sends a request that waits, as a client that has the present response, and returns once the
-// server holds it.
+// waitOn sends a request that waits, as a client that has the present response, and returns once
+// the server holds it.
 func waitOn(in *servertest.Instance, url, query, as string, seconds int) *waiting {
 	in.T.Helper()
 	return waitWith(in, tagOf(in, "/config"+query, as), url, query, as, seconds)
@@ -37,7 +37,8 @@ func waitWith(in *servertest.Instance, tag, url, query, as string, seconds int) 
 	before := in.Server.Limits.Streams.Now()
 	ctx, cancel := context.WithCancel(context.Background())
 	sep := map[bool]string{true: "?", false: "&"}[query == ""]
-	r, err := http.NewRequestWithContext(ctx, "GET", fmt.Sprintf("%s/config%s%swait=%d", url, query, sep, seconds), nil)
+	r, err := http.NewRequestWithContext(ctx, "GET",
+		fmt.Sprintf("%s/config%s%swait=%d", url, query, sep, seconds), nil)
 	servertest.Must(in.T, err)
 	if token := in.Tokens[as]; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -91,8 +92,10 @@ func TestConfigWait_EndsWithChange(t *testing.T) {
 	withSecrets(in)
 	url := in.Live()
 	all := map[string]*waiting{
-		"key": waitOn(in, url, "?groups=a", "key", 60), "watcher": waitOn(in, url, "?groups=a", "watcher", 60),
-		"public": waitOn(in, url, "?groups=open", "nobody", 60), "dict": waitOn(in, url, "?groups=open&dicts=shown", "nobody", 60),
+		"key":     waitOn(in, url, "?groups=a", "key", 60),
+		"watcher": waitOn(in, url, "?groups=a", "watcher", 60),
+		"public":  waitOn(in, url, "?groups=open", "nobody", 60),
+		"dict":    waitOn(in, url, "?groups=open&dicts=shown", "nobody", 60),
 	}
 	in.OK("PUT", "/system/setting", `{"values":{"b.plain":9}}`, "owner")
 	in.OK("PUT", "/system/setting", `{"values":{"a.token":"changed"}}`, "owner")
@@ -102,7 +105,8 @@ func TestConfigWait_EndsWithChange(t *testing.T) {
 	}
 	in.OK("PUT", "/system/setting", `{"values":{"a.plain":10}}`, "owner")
 	all["watcher"].gets(200, `"plain":10`)
-	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "shown")), `{"name":"New name"}`, "owner")
+	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "shown")), `{"name":"New name"}`,
+		"owner")
 	all["dict"].gets(200, `New name`)
 	all["public"].waits()
 	in.OK("PUT", "/system/setting", `{"values":{"open.plain":11}}`, "owner")
@@ -141,7 +145,8 @@ func TestConfigWait_EndsWithRights(t *testing.T) {
 		for _, key := range keys {
 			ids = append(ids, fmt.Sprint(in.Permission(key)))
 		}
-		in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", in.RoleIDs(as)[0]), `{"rule_ids":[`+strings.Join(ids, ",")+`]}`, "owner")
+		in.OK("PUT", fmt.Sprintf("/admin/role/%d/rule", in.RoleIDs(as)[0]),
+			`{"rule_ids":[`+strings.Join(ids, ",")+`]}`, "owner")
 	}
 	for _, c := range []struct {
 		name   string
@@ -152,24 +157,33 @@ func TestConfigWait_EndsWithRights(t *testing.T) {
 		{"disabled", func(_ string, _, key store.ID) {
 			in.OK("PUT", fmt.Sprintf("/admin/key/%d", key), `{"status":0}`, "owner")
 		}, 401, "unknown_key"},
-		{"deleted", func(_ string, _, key store.ID) { in.OK("DELETE", fmt.Sprintf("/admin/key/%d", key), "", "owner") }, 401, "unknown_key"},
+		{"deleted", func(_ string, _, key store.ID) {
+			in.OK("DELETE", fmt.Sprintf("/admin/key/%d", key), "", "owner")
+		}, 401, "unknown_key"},
 		{"rotated", func(_ string, _, key store.ID) {
 			in.OK("POST", fmt.Sprintf("/admin/key/%d/rotate", key), `{"overlap_hours":0}`, "owner")
 		}, 401, "unknown_key"},
 		{"elsewhere", func(_ string, _, key store.ID) {
-			in.OK("PUT", fmt.Sprintf("/admin/key/%d", key), `{"networks":["203.0.113.0/24"]}`, "owner")
+			in.OK("PUT", fmt.Sprintf("/admin/key/%d", key), `{"networks":["203.0.113.0/24"]}`,
+				"owner")
 		}, 403, "key_network"},
 		{"without an owner", func(_ string, user, _ store.ID) {
 			in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", user), `{"status":0}`, "owner")
 		}, 401, "unknown_key"},
-		{"without the group", func(as string, _, _ store.ID) { permission(as) }, 403, "system.setting.read.a"},
-		{"without the secrets", func(as string, _, _ store.ID) { permission(as, "system.setting.read.a") }, 200, `"withheld":["a.token"]`},
+		{"without the group", func(as string, _, _ store.ID) {
+			permission(as)
+		}, 403, "system.setting.read.a"},
+		{"without the secrets", func(as string, _, _ store.ID) {
+			permission(as, "system.setting.read.a")
+		}, 200, `"withheld":["a.token"]`},
 		{"no such group", func(string, store.ID, store.ID) { // last, since the others need it
-			in.OK("PUT", fmt.Sprintf("/system/setting-group/%d", groupID(in, "a")), `{"key":"c"}`, "owner")
+			in.OK("PUT", fmt.Sprintf("/system/setting-group/%d", groupID(in, "a")), `{"key":"c"}`,
+				"owner")
 		}, 403, "system.setting.read.a"},
 	} {
 		as := "for " + c.name
-		u := in.Clerk(strings.ReplaceAll(as, " ", "-"), "system.setting.read.a", "system.setting.secret.a")
+		u := in.Clerk(strings.ReplaceAll(as, " ", "-"), "system.setting.read.a",
+			"system.setting.secret.a")
 		var id store.ID
 		id, in.Tokens[as] = in.Key(u.ID, servertest.ServiceKey)
 		w := waitOn(in, url, "?groups=a", as, 60)
@@ -194,7 +208,9 @@ func TestConfigWait_Limit(t *testing.T) {
 	other.waits()
 	open[0].cancel()
 	<-open[0].done
-	servertest.Until(t, "the place is free", func() bool { return in.Server.Limits.Streams.Now() == 2 })
+	servertest.Until(t, "the place is free", func() bool {
+		return in.Server.Limits.Streams.Now() == 2
+	})
 	again := waitWith(in, tag, url, "", "nobody", 60)
 	in.Server.Limits.Streams.Total = 3
 	in.Clerk("third")
@@ -223,7 +239,8 @@ func TestConfigWait_AllReceiveChange(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				in.Call("POST", "/system/dict", fmt.Sprintf(`{"code":"x%d","name":"N"}`, i), "owner")
+				in.Call("POST", "/system/dict", fmt.Sprintf(`{"code":"x%d","name":"N"}`, i),
+					"owner")
 			}
 		}
 	})

@@ -65,7 +65,8 @@ func TestDictRead_ETag(t *testing.T) {
 		{"nothing", "PUT", "/system/dict/1", `{}`, false},
 		{"a description", "PUT", "/system/dict/1", `{"describe":"d"}`, false},
 		{"a disabled dictionary", "PUT", "/system/dict/3", `{"name":"x"}`, false},
-		{"an item of a disabled one", "POST", "/system/dict/3/item", `{"label":"x","value":"x"}`, false},
+		{"an item of a disabled one", "POST", "/system/dict/3/item", `{"label":"x","value":"x"}`,
+			false},
 		{"an item that is off", "PUT", "/system/dict/1/item/4", `{"label":"x"}`, false},
 		{"a sort that moves nothing", "PUT", "/system/dict/1/item/3", `{"sort":1}`, false},
 		{"something else", "PUT", "/admin/info", `{"nickname":"x"}`, false},
@@ -87,7 +88,8 @@ func TestDictRead_ETag(t *testing.T) {
 	} {
 		in.OK(change.method, change.url, change.body, "owner")
 		a := read(tag)
-		if changed := a.Code == http.StatusOK; changed != change.shows || a.Code != http.StatusOK && a.Code != http.StatusNotModified {
+		if changed := a.Code == http.StatusOK; changed != change.shows ||
+			a.Code != http.StatusOK && a.Code != http.StatusNotModified {
 			t.Errorf("%s: %d", change.name, a.Code)
 		}
 		tag = a.Header.Get("ETag")
@@ -123,7 +125,8 @@ func TestDictRead_FollowsWritesAtOnce(t *testing.T) {
 						t.Errorf("%s %s: shown is %t", value, when, got)
 					}
 				}
-				_, rest, _ := strings.Cut(ask("POST", "/system/dict/1/item", `{"label":"x","value":"`+value+`"}`), `"id":`)
+				_, rest, _ := strings.Cut(ask("POST", "/system/dict/1/item",
+					`{"label":"x","value":"`+value+`"}`), `"id":`)
 				id, _, _ := strings.Cut(rest, ",")
 				url := "/system/dict/1/item/" + id
 				shown("created", true, `"label":"x","value":"`+value+`"`)

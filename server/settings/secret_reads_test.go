@@ -23,7 +23,8 @@ func readsLogged(in *servertest.Instance, since uint64) (all []string) {
 		}
 		var d settings.SecretDetails
 		servertest.Must(in.T, json.Unmarshal(e.Details, &d))
-		if e.Actor.Kind != "key" || e.Operation.Route != "/config" || len(d.Settings) == 0 || d.GroupID != groupID(in, d.Group) {
+		if e.Actor.Kind != "key" || e.Operation.Route != "/config" || len(d.Settings) == 0 ||
+			d.GroupID != groupID(in, d.Group) {
 			in.T.Errorf("%+v %s", e.Actor, e.Details)
 		}
 		all = append(all, fmt.Sprint(e.Actor.ID, " ", d.Group, " ", d.Count))
@@ -35,7 +36,9 @@ func TestSecretRead_Logged(t *testing.T) {
 	t.Parallel()
 	in := readable(t)
 	withSecrets(in)
-	in.Tokens["second"] = in.KeyOf(in.Clerk("other", "system.setting.read.a", "system.setting.secret.a", "system.setting.read.b", "system.setting.secret.b"), servertest.PersonalKey)
+	in.Tokens["second"] = in.KeyOf(in.Clerk("other", "system.setting.read.a",
+		"system.setting.secret.a", "system.setting.read.b", "system.setting.secret.b"),
+		servertest.PersonalKey)
 	since := in.NewestEntry()
 	logged := func(what string, want ...string) {
 		t.Helper()

@@ -21,7 +21,8 @@ func groupNodes(in *servertest.Instance) (all map[string]string) {
 			if err != nil {
 				return err
 			}
-			if strings.HasPrefix(p.Key, store.ReadPermission("")) || strings.HasPrefix(p.Key, store.SecretPermission("")) {
+			if strings.HasPrefix(p.Key, store.ReadPermission("")) ||
+				strings.HasPrefix(p.Key, store.SecretPermission("")) {
 				all[p.Key] = fmt.Sprint(p.Name, " ", p.ID)
 			}
 		}
@@ -55,19 +56,23 @@ func TestSettingGroup_Permissions(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	wholeNodes(in, "a new database")
-	group := fmt.Sprintf("/system/setting-group/%d", in.Create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
+	group := fmt.Sprintf("/system/setting-group/%d",
+		in.Create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
 	wholeNodes(in, "a new group")
 	read, secret := in.Permission("system.setting.read.payment"), in.Permission("system.setting.secret.payment")
 	role := in.Role("Shop", nil, "system.setting.read.payment", "system.setting.secret.payment")
 	node := func(id store.ID) string { return fmt.Sprintf("/admin/rule/%d", id) }
 	for _, c := range []struct{ method, url, body, says string }{
 		{"DELETE", node(read), "", "belongs to a group of settings"},
-		{"DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", read, secret), "", "belongs to a group of settings"},
+		{"DELETE", fmt.Sprintf("/admin/rule?ids=%d,%d", read, secret), "",
+			"belongs to a group of settings"},
 		{"PUT", node(secret), `{"key":"shop.secret"}`, "belongs to a group of settings"},
 		{"PUT", node(secret), `{"key":"system.setting.secret.site"}`, ""},
 		{"PUT", node(read), `{"type":1}`, "must be an action"},
-		{"POST", "/admin/rule", `{"type":2,"key":"system.setting.secret.later","name":"N"}`, "is reserved"},
-		{"PUT", node(in.Permission("system.setting.save")), `{"key":"system.setting.read.later"}`, ""},
+		{"POST", "/admin/rule", `{"type":2,"key":"system.setting.secret.later","name":"N"}`,
+			"is reserved"},
+		{"PUT", node(in.Permission("system.setting.save")), `{"key":"system.setting.read.later"}`,
+			""},
 	} {
 		a := in.Call(c.method, c.url, c.body, "owner")
 		if a.Code != 409 && a.Code != 422 || !strings.Contains(a.Body, c.says) {
@@ -77,7 +82,8 @@ func TestSettingGroup_Permissions(t *testing.T) {
 	in.OK("PUT", node(secret), `{"name":"Stripe","sort":5,"status":0,"parent_id":0}`, "owner")
 	in.OK("PUT", group, `{"key":"billing","title":"Billing"}`, "owner")
 	nodes := groupNodes(in)
-	if nodes["system.setting.read.billing"] != fmt.Sprint("Read settings: Billing ", read) || nodes["system.setting.secret.billing"] != fmt.Sprint("Stripe ", secret) {
+	if nodes["system.setting.read.billing"] != fmt.Sprint("Read settings: Billing ", read) ||
+		nodes["system.setting.secret.billing"] != fmt.Sprint("Stripe ", secret) {
 		t.Errorf("after renaming: %v", nodes)
 	}
 	granted := func(want ...store.ID) {
@@ -101,11 +107,14 @@ func TestSettingGroup_Permissions(t *testing.T) {
 func TestSettingGroup_Undo(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	in.Clerk("clerk", "system.audit.query", "system.audit.undo", "system.setting.group.query", "system.setting.group.create",
+	in.Clerk("clerk", "system.audit.query", "system.audit.undo", "system.setting.group.query",
+		"system.setting.group.create",
 		"system.setting.group.update", "system.setting.group.delete", "system.setting.query")
-	group := fmt.Sprintf("/system/setting-group/%d", in.Create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
+	group := fmt.Sprintf("/system/setting-group/%d",
+		in.Create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
 	made := in.NewestEntry()
-	for _, c := range []struct{ method, body string }{{"PUT", `{"key":"billing","title":"Billing"}`}, {"DELETE", ""}} {
+	for _, c := range []struct{ method, body string }{{"PUT",
+		`{"key":"billing","title":"Billing"}`}, {"DELETE", ""}} {
 		was := in.State()
 		in.OK(c.method, group, c.body, "clerk")
 		wholeNodes(in, c.method)
@@ -125,7 +134,8 @@ func TestSettingGroup_Undo(t *testing.T) {
 	in.Undo(made, "clerk").Brief(200)
 	wholeNodes(in, "undone creation")
 
-	group = fmt.Sprintf("/system/setting-group/%d", in.Create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
+	group = fmt.Sprintf("/system/setting-group/%d",
+		in.Create("/system/setting-group", `{"key":"payment","title":"Payment"}`))
 	in.Role("Shop", nil, "system.setting.read.payment")
 	was := in.State()
 	in.OK("DELETE", group, "", "owner")
@@ -165,13 +175,21 @@ func TestSettingGroup_PermissionsAfterUpgrade(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		p := &store.Permission{Type: store.ActionPermission, Key: "system.setting.secret.site", Name: "Mine", Show: true, Status: true}
+		p := &store.Permission{
+			Type:   store.ActionPermission,
+			Key:    "system.setting.secret.site",
+			Name:   "Mine",
+			Show:   true,
+			Status: true,
+		}
 		if err := store.Permissions.Create(tx, p); err != nil {
 			return err
 		}
 		own = p.ID
 		_, err = store.Installs.Update(tx, 1, func(i *kv.Install) error {
-			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool { return key == store.GroupPermissionParent })
+			i.Seeded = slices.DeleteFunc(i.Seeded, func(key string) bool {
+				return key == store.GroupPermissionParent
+			})
 			return nil
 		})
 		return err
@@ -200,9 +218,14 @@ func TestSettingSecret_ProgramOwnedNotRead(t *testing.T) {
 	in := readable(t)
 	declared := store.Builtins
 	defer func() { store.Builtins = declared }()
-	store.Builtins = append(slices.Clone(declared), &store.Builtin{Group: "a", Key: "token", Type: "secret"})
+	store.Builtins = append(slices.Clone(declared), &store.Builtin{
+		Group: "a",
+		Key:   "token",
+		Type:  "secret",
+	})
 	withSecrets(in)
-	in.Tokens["owner's key"] = in.KeyOf(&store.User{Ident: store.Ident{ID: 1}}, servertest.PersonalKey)
+	in.Tokens["owner's key"] = in.KeyOf(&store.User{Ident: store.Ident{ID: 1}},
+		servertest.PersonalKey)
 	for _, as := range []string{"key", "owner's key", "owner"} {
 		a := in.OK("GET", "/config?groups=a", "", as)
 		a.Brief(200, `"a.token"`)
@@ -230,19 +253,26 @@ func TestConfigRead_Events(t *testing.T) {
 	in.OK("PUT", "/system/setting", `{"values":{"b.plain":9}}`, "owner")
 	in.OK("PUT", "/system/setting", `{"values":{"a.token":"Canary"}}`, "owner")
 	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "off")), `{"name":"Canary"}`, "owner")
-	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "inner")), `{"describe":"Canary"}`, "owner")
-	item := in.Create(fmt.Sprintf("/system/dict/%d/item", dictID(in, "shown")), `{"label":"Canary","value":"new"}`)
+	in.OK("PUT", fmt.Sprintf("/system/dict/%d", dictID(in, "inner")), `{"describe":"Canary"}`,
+		"owner")
+	item := in.Create(fmt.Sprintf("/system/dict/%d/item", dictID(in, "shown")),
+		`{"label":"Canary","value":"new"}`)
 	in.OK("DELETE", fmt.Sprintf("/system/dict/%d/item/%d", dictID(in, "shown"), item), "", "owner")
 	in.OK("PUT", "/system/setting", `{"values":{"open.plain":1}}`, "owner")
 	of := func(about string, record store.ID) string { return fmt.Sprint(about, " ", record) }
-	a, inner, shown, last := of("setting T", in.Setting("a.token")), of("dict N", dictID(in, "inner")), of("dict N", dictID(in, "shown")), of("setting P", in.Setting("open.plain"))
+	a, inner, shown, last := of("setting T", in.Setting("a.token")), of("dict N",
+		dictID(in, "inner")), of("dict N", dictID(in, "shown")), of("setting P",
+		in.Setting("open.plain"))
 	for as, want := range map[string][]string{
-		"all": {a, inner, shown, shown, last}, "key": {a, inner, shown, shown, last}, "none": {inner, shown, shown, last}, "app": {shown, shown, last},
+		"all": {a, inner, shown, shown, last}, "key": {a, inner, shown, shown, last},
+		"none": {inner, shown, shown, last}, "app": {shown, shown, last},
 	} {
 		for i, w := range want {
 			kind, data := listeners[as].Next()
-			got := of(fmt.Sprint(data["collection"], " ", data["name"]), store.ID(data["record"].(float64)))
-			if got != w || len(data["fields"].([]any)) != 0 || strings.Contains(fmt.Sprint(data), "Canary") {
+			got := of(fmt.Sprint(data["collection"], " ", data["name"]),
+				store.ID(data["record"].(float64)))
+			if got != w || len(data["fields"].([]any)) != 0 ||
+				strings.Contains(fmt.Sprint(data), "Canary") {
 				t.Errorf("%s, event %d: %s %v, want %s", as, i, kind, data, w)
 			}
 		}

@@ -29,7 +29,8 @@ func shelf(t *testing.T) *servertest.Instance {
 		{"elder", "Elder", "line\ntwo", "switch", 8, 1},
 	} {
 		in.Create("/system/setting", string(servertest.EncodeJSON(t, openapi.Object{
-			"key": s.key, "title": s.title, "describe": s.describe, "type": s.typ, "group_id": s.group, "sort": s.sort})))
+			"key": s.key, "title": s.title, "describe": s.describe, "type": s.typ,
+			"group_id": s.group, "sort": s.sort})))
 	}
 	return in
 }
@@ -92,21 +93,31 @@ func TestSettingList_SearchFilterSort(t *testing.T) {
 		{"a type", q("filter", `{"type":["switch"]}`), "elder"},
 		{"any of two types", q("filter", `{"type":["switch","number"]}`), "banana elder"},
 		{"one type without an array", q("filter", `{"type":"number"}`), "banana"},
-		{"a null filter counts as absent", q("filter", `{"type":null,"group_id":[]}`), "banana damson elder cherry apple"},
+		{"a null filter counts as absent", q("filter", `{"type":null,"group_id":[]}`),
+			"banana damson elder cherry apple"},
 		{"a type that is none", q("filter", `{"type":["none"]}`), ""},
 		{"groups by filter, text and number", q("filter", `{"group_id":["8",77]}`), "elder cherry"},
 		{"two filters are ANDed", q("filter", `{"type":["input"],"group_id":[7]}`), "damson apple"},
-		{"keyword, group and filter are ANDed", q("keywordSearch", "p", "group_id", "7", "filter", `{"type":["input"]}`), "damson apple"},
+		{"keyword, group and filter are ANDed",
+			q("keywordSearch", "p", "group_id", "7", "filter", `{"type":["input"]}`),
+			"damson apple"},
 		{"by id", q("sorter", `{"id":"ascend"}`), "apple banana cherry damson elder"},
 		{"by id, downwards", q("sorter", `{"id":"descend"}`), "elder damson cherry banana apple"},
-		{"by title, without regard to case and marks", q("sorter", `{"title":"ascend"}`), "apple cherry banana elder damson"},
-		{"by sort, downwards, ties by id", q("sorter", `{"sort":"descend"}`), "apple cherry banana damson elder"},
-		{"by type, ties by id", q("sorter", `{"type":"ascend"}`), "apple cherry damson banana elder"},
-		{"by type downwards, ties by id", q("sorter", `{"type":"descend"}`), "elder banana apple cherry damson"},
-		{"by group, ties by id", q("sorter", `{"group_id":"ascend"}`), "apple banana damson cherry elder"},
+		{"by title, without regard to case and marks", q("sorter", `{"title":"ascend"}`),
+			"apple cherry banana elder damson"},
+		{"by sort, downwards, ties by id", q("sorter", `{"sort":"descend"}`),
+			"apple cherry banana damson elder"},
+		{"by type, ties by id", q("sorter", `{"type":"ascend"}`),
+			"apple cherry damson banana elder"},
+		{"by type downwards, ties by id", q("sorter", `{"type":"descend"}`),
+			"elder banana apple cherry damson"},
+		{"by group, ties by id", q("sorter", `{"group_id":"ascend"}`),
+			"apple banana damson cherry elder"},
 		{"an empty sorter", q("sorter", `{}`), "banana damson elder cherry apple"},
-		{"by created_at", q("sorter", `{"created_at":"descend"}`), "elder damson cherry banana apple"},
-		{"sorted and searched", q("keywordSearch", "p", "sorter", `{"key":"descend"}`), "damson cherry apple"},
+		{"by created_at", q("sorter", `{"created_at":"descend"}`),
+			"elder damson cherry banana apple"},
+		{"sorted and searched", q("keywordSearch", "p", "sorter", `{"key":"descend"}`),
+			"damson cherry apple"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := strings.Join(keys(in.In(t), c.query), " "); got != c.want {
@@ -146,7 +157,8 @@ func TestSettingList_TimeRange(t *testing.T) {
 		{"without a beginning", "", day(0), true},
 		{"without a beginning, to yesterday", "", day(-1), false},
 		{"the wrong way round", day(1), day(-1), false},
-		{"in another zone", at.Std().Add(-1e9).Format("2006-01-02T15:04:05Z07:00"), at.Std().Add(3600e9).Format("2006-01-02T15:04:05") + "+00:00", true},
+		{"in another zone", at.Std().Add(-1e9).Format("2006-01-02T15:04:05Z07:00"),
+			at.Std().Add(3600e9).Format("2006-01-02T15:04:05") + "+00:00", true},
 		{"a date and a moment", day(0), at.String(), true},
 	} {
 		for _, field := range []string{"created_at[]", "updated_at[]"} {
@@ -193,10 +205,14 @@ func TestSettingList_FollowsWritesAtOnce(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
 	for i := range servertest.Size(20, 200, 2000) {
-		id := in.Create("/system/setting", fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i))
-		in.OK("GET", "/system/setting?group_id=7", "", "owner").Brief(200, fmt.Sprintf(`"data":[{"id":%d,`, id))
-		in.OK("PUT", fmt.Sprintf("/system/setting/%d", id), fmt.Sprintf(`{"values":"v%d"}`, i), "owner")
-		in.OK("GET", "/system/setting-value", "", "owner").Brief(200, fmt.Sprintf(`"g":{"k%d":"v%[1]d"}`, i))
+		id := in.Create("/system/setting",
+			fmt.Sprintf(`{"key":"k%d","title":"T","type":"input","group_id":7}`, i))
+		in.OK("GET", "/system/setting?group_id=7", "", "owner").Brief(200,
+			fmt.Sprintf(`"data":[{"id":%d,`, id))
+		in.OK("PUT", fmt.Sprintf("/system/setting/%d", id), fmt.Sprintf(`{"values":"v%d"}`, i),
+			"owner")
+		in.OK("GET", "/system/setting-value", "", "owner").Brief(200,
+			fmt.Sprintf(`"g":{"k%d":"v%[1]d"}`, i))
 		in.OK("DELETE", fmt.Sprintf("/system/setting/%d", id), "", "owner")
 		in.OK("GET", "/system/setting?group_id=7", "", "owner").Brief(200, `"data":[],"total":0`)
 	}

@@ -18,7 +18,8 @@ func vault(t *testing.T, plain string) (*servertest.Instance, string, store.ID) 
 	t.Helper()
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.Create("/system/setting", fmt.Sprintf(`{"key":"key","title":"Key","type":"secret","values":%q,"group_id":7}`, plain))
+	id := in.Create("/system/setting",
+		fmt.Sprintf(`{"key":"key","title":"Key","type":"secret","values":%q,"group_id":7}`, plain))
 	return in, fmt.Sprintf("/system/setting/%d", id), store.ID(id)
 }
 
@@ -46,10 +47,12 @@ func TestSettingSecret_NeverReturned(t *testing.T) {
 		in.OK("PUT", url, `{"values":"`+plainSecret+`2"}`, "owner").Body,
 		in.OK("PUT", "/system/setting", `{"values":{"g.key":"`+plainSecret+`3"}}`, "owner").Body,
 		in.Call("PUT", url, `{"values":"`+plainSecret+`4","type":"number"}`, "owner").Body,
-		in.Call("PUT", "/system/setting", `{"values":{"g.key":"`+plainSecret+`5","g.none":1}}`, "owner").Body,
+		in.Call("PUT", "/system/setting", `{"values":{"g.key":"`+plainSecret+`5","g.none":1}}`,
+			"owner").Body,
 		in.Call("PUT", url, `{"values":"`+plainSecret+`6","key":"KEY"}`, "owner").Body,
 		in.OK("POST", "/system/setting/refresh", "", "owner").Body,
-		in.OK("GET", "/system/setting", "", "owner").Body, in.OK("GET", "/system/setting-value", "", "owner").Body,
+		in.OK("GET", "/system/setting", "", "owner").Body,
+		in.OK("GET", "/system/setting-value", "", "owner").Body,
 	}
 	for _, body := range bodies {
 		if strings.Contains(body, plainSecret) {
@@ -88,7 +91,8 @@ func TestSettingSecret_CanBeEmptied(t *testing.T) {
 		t.Errorf("the secret is %q", secret(in, id))
 	}
 	in.Call("PUT", url, `{"values":"******"}`, "owner").Names(422, "values")
-	in.Call("PUT", "/system/setting", `{"values":{"g.key":"******"}}`, "owner").Names(422, "values.g.key")
+	in.Call("PUT", "/system/setting", `{"values":{"g.key":"******"}}`, "owner").Names(422,
+		"values.g.key")
 	in.OK("PUT", url, `{"values":"new"}`, "owner")
 	if secret(in, id) != "new" {
 		t.Errorf("the secret is %q", secret(in, id))
@@ -113,7 +117,8 @@ func TestSettingSecret_FromPlainValue(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.Create("/system/setting", `{"key":"k","title":"T","type":"input","values":"`+plainSecret+`","group_id":7}`)
+	id := in.Create("/system/setting",
+		`{"key":"k","title":"T","type":"input","values":"`+plainSecret+`","group_id":7}`)
 	url := fmt.Sprintf("/system/setting/%d", id)
 	in.OK("PUT", url, `{"type":"secret"}`, "owner").Brief(200, `"values":"******"`)
 	if got := secret(in, store.ID(id)); got != plainSecret {
@@ -126,23 +131,35 @@ func TestSettingSecret_MaskIsNoValue(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"g","title":"G"}`)
-	id := in.Create("/system/setting", `{"key":"k","title":"T","type":"input","values":"******","group_id":7}`)
-	in.Call("PUT", fmt.Sprintf("/system/setting/%d", id), `{"type":"secret"}`, "owner").Names(422, "values")
+	id := in.Create("/system/setting",
+		`{"key":"k","title":"T","type":"input","values":"******","group_id":7}`)
+	in.Call("PUT", fmt.Sprintf("/system/setting/%d", id), `{"type":"secret"}`, "owner").Names(422,
+		"values")
 }
 
 func TestSettingSecret_NotInPublicGroup(t *testing.T) {
 	t.Parallel()
 	in, url, _ := vault(t, plainSecret)
 	in.Create("/system/setting-group", `{"key":"open","title":"Open","public":1}`)
-	plain := in.Create("/system/setting", `{"key":"k","title":"T","type":"input","values":"x","group_id":8}`)
+	plain := in.Create("/system/setting",
+		`{"key":"k","title":"T","type":"input","values":"x","group_id":8}`)
 	servertest.RunCases(t, in, []servertest.Case{
-		{"a new secret in it", "POST", "/system/setting", `{"key":"s","title":"T","type":"secret","values":"x","group_id":8}`, "owner", 422, []string{`"type":`, "public"}, nil},
-		{"a new secret without a value", "POST", "/system/setting", `{"key":"s","title":"T","type":"secret","group_id":8}`, "owner", 422, []string{"public"}, nil},
-		{"a secret moved into it", "PUT", url, `{"group_id":8}`, "owner", 422, []string{"public"}, nil},
-		{"a setting in it made a secret", "PUT", fmt.Sprintf("/system/setting/%d", plain), `{"type":"secret"}`, "owner", 422, []string{"public"}, nil},
-		{"a group with one made public", "PUT", "/system/setting-group/7", `{"public":1}`, "owner", 422, []string{`"errors":{"public":`}, nil},
-		{"the same with true", "PUT", "/system/setting-group/7", `{"public":true}`, "owner", 422, []string{`"errors":{"public":`}, nil},
-		{"the public group made private", "PUT", "/system/setting-group/8", `{"public":0}`, "owner", 200, []string{`"public":0`}, nil},
+		{"a new secret in it", "POST", "/system/setting",
+			`{"key":"s","title":"T","type":"secret","values":"x","group_id":8}`, "owner", 422,
+			[]string{`"type":`, "public"}, nil},
+		{"a new secret without a value", "POST", "/system/setting",
+			`{"key":"s","title":"T","type":"secret","group_id":8}`, "owner", 422,
+			[]string{"public"}, nil},
+		{"a secret moved into it", "PUT", url, `{"group_id":8}`, "owner", 422, []string{"public"},
+			nil},
+		{"a setting in it made a secret", "PUT", fmt.Sprintf("/system/setting/%d", plain),
+			`{"type":"secret"}`, "owner", 422, []string{"public"}, nil},
+		{"a group with one made public", "PUT", "/system/setting-group/7", `{"public":1}`, "owner",
+			422, []string{`"errors":{"public":`}, nil},
+		{"the same with true", "PUT", "/system/setting-group/7", `{"public":true}`, "owner", 422,
+			[]string{`"errors":{"public":`}, nil},
+		{"the public group made private", "PUT", "/system/setting-group/8", `{"public":0}`,
+			"owner", 200, []string{`"public":0`}, nil},
 	})
 	in.OK("PUT", url, `{"group_id":8}`, "owner")
 	in.Call("PUT", "/system/setting-group/8", `{"public":1}`, "owner").Names(422, "public")
@@ -164,7 +181,8 @@ func TestSettingSecret_NeverSearched(t *testing.T) {
 	t.Parallel()
 	in, _, _ := vault(t, plainSecret)
 	for _, keyword := range []string{plainSecret, "hunter2", "******"} {
-		in.OK("GET", "/system/setting?keywordSearch="+keyword, "", "owner").Brief(200, `"data":[],"total":0`)
+		in.OK("GET", "/system/setting?keywordSearch="+keyword, "", "owner").Brief(200,
+			`"data":[],"total":0`)
 	}
 }
 
@@ -176,6 +194,7 @@ func TestSettingSecret_ChangeMakesRecordStale(t *testing.T) {
 	}
 	servertest.Must(t, json.Unmarshal(servertest.Record(in.OK("GET", url, "", "owner")), &read))
 	in.OK("PUT", url, `{"values":"other"}`, "owner")
-	in.Call("PUT", url, `{"values":"third","updated_at":"`+read.UpdatedAt+`"}`, "owner").Brief(409, `"errorCode":"stale"`)
+	in.Call("PUT", url, `{"values":"third","updated_at":"`+read.UpdatedAt+`"}`, "owner").Brief(409,
+		`"errorCode":"stale"`)
 	in.OK("PUT", "/system/setting", `{"values":{"g.key":"fourth"}}`, "owner")
 }

@@ -16,11 +16,20 @@ import (
 
 // weaker has, by setting, values within the bounds that weaken security.
 var weaker = map[string]string{
-	"security.session_idle_minutes": "10080", "security.session_hours": "720", "security.password_length": "9", "security.password_history": "5", "security.login_tries": "50",
-	"security.login_window_minutes": "5", "security.login_log_days": "365", "security.login_log_rows": "200000",
-	"app.registration": "1", "app.session_idle_hours": "2160", "app.session_days": "365", "file.free_megabytes": "64",
-	"security.key_max_days": "3650", "security.key_rate_limit": "100000000", "security.personal_keys": "0", "security.session_network": "1", "security.reauth_minutes": "60", "security.factor_grace_days": "30", "security.require_factor": "owners",
-	"mail.enabled": "1", "app.delete_account": "0", "app.pages": "1", "app.second_factor": "1", "app.registration_confirm": "1", "app.registration_challenge": "1", "app.registration_domains": "example.org",
+	"security.session_idle_minutes": "10080", "security.session_hours": "720",
+	"security.password_length": "9", "security.password_history": "5", "security.login_tries": "50",
+	"security.login_window_minutes": "5", "security.login_log_days": "365",
+	"security.login_log_rows": "200000",
+	"app.registration":        "1", "app.session_idle_hours": "2160", "app.session_days": "365",
+	"file.free_megabytes":   "64",
+	"security.key_max_days": "3650", "security.key_rate_limit": "100000000",
+	"security.personal_keys": "0", "security.session_network": "1",
+	"security.reauth_minutes": "60", "security.factor_grace_days": "30",
+	"security.require_factor": "owners",
+	"mail.enabled":            "1", "app.delete_account": "0", "app.pages": "1",
+	"app.second_factor":        "1",
+	"app.registration_confirm": "1", "app.registration_challenge": "1",
+	"app.registration_domains": "example.org",
 }
 
 // value returns the stored value of a setting.
@@ -66,7 +75,8 @@ func TestSecuritySettings_NeedPermission(t *testing.T) {
 		save := fmt.Sprintf(`{"values":{"site.title":"Changed","%s":%q}}`, name, weaker[name])
 		one := fmt.Sprintf("/system/setting/%d", in.Setting(name))
 		in.Call("PUT", "/system/setting", save, "editor").Brief(403, store.SecurityPermission, name)
-		in.Call("PUT", one, fmt.Sprintf(`{"values":%q}`, weaker[name]), "editor").Brief(403, store.SecurityPermission)
+		in.Call("PUT", one, fmt.Sprintf(`{"values":%q}`, weaker[name]), "editor").Brief(403,
+			store.SecurityPermission)
 		in.Call("PUT", "/system/setting", save, "alone").Brief(403, "system.setting.save")
 		if got := value(in, name); got != old || value(in, "site.title") == "Changed" {
 			t.Errorf("%s is %s after it was refused", name, got)
@@ -92,7 +102,8 @@ func TestSecuritySettings_PermissionAtChange(t *testing.T) {
 	url := fmt.Sprintf("/admin/rule/%d", in.Permission(store.SecurityPermission))
 	in.Call("DELETE", url, "", "owner").Brief(409, `"errorCode":"in_use"`)
 	in.OK("PUT", url+"/status", `{"status":0}`, "owner")
-	in.Call("PUT", "/system/setting", `{"values":{"security.login_tries":7}}`, "guard").Brief(403, store.SecurityPermission)
+	in.Call("PUT", "/system/setting", `{"values":{"security.login_tries":7}}`, "guard").Brief(403,
+		store.SecurityPermission)
 	in.OK("PUT", "/system/setting", `{"values":{"security.login_tries":7}}`, "owner")
 	in.OK("GET", "/admin/permission/explain?user_id=1&key="+store.SecurityPermission, "", "owner").Brief(200, `"allowed":true`)
 }
@@ -112,17 +123,24 @@ func TestSecuritySettings_ChangesLogged(t *testing.T) {
 		log.Reset()
 		return all
 	}
-	in.OK("PUT", "/system/setting", `{"values":{"security.login_tries":5,"site.title":"Mine"}}`, "owner")
-	in.Call("PUT", "/system/setting", `{"values":{"security.login_tries":6,"security.session_hours":100000}}`, "owner").Brief(422)
+	in.OK("PUT", "/system/setting", `{"values":{"security.login_tries":5,"site.title":"Mine"}}`,
+		"owner")
+	in.Call("PUT", "/system/setting",
+		`{"values":{"security.login_tries":6,"security.session_hours":100000}}`, "owner").Brief(422)
 	if got := entries(); len(got) != 0 {
 		t.Errorf("what changed nothing is logged: %v", got)
 	}
-	r := in.OK("PUT", "/system/setting", `{"values":{"security.login_tries":7,"app.registration":true}}`, "owner")
+	r := in.OK("PUT", "/system/setting",
+		`{"values":{"security.login_tries":7,"app.registration":true}}`, "owner")
 	got := entries()
 	if len(got) != 2 {
 		t.Fatalf("%v", got)
 	}
-	for i, want := range []map[string]any{{"setting": "app.registration", "old": "0", "new": "1"}, {"setting": "security.login_tries", "old": "5", "new": "7"}} {
+	for i, want := range []map[string]any{{"setting": "app.registration", "old": "0", "new": "1"}, {
+		"setting": "security.login_tries",
+		"old":     "5",
+		"new":     "7",
+	}} {
 		for name, value := range want {
 			if got[i][name] != value {
 				t.Errorf("%v, want %v", got[i], want)
@@ -132,7 +150,8 @@ func TestSecuritySettings_ChangesLogged(t *testing.T) {
 			t.Errorf("%v", got[i])
 		}
 	}
-	in.OK("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("security.session_hours")), `{"values":"24"}`, "owner")
+	in.OK("PUT", fmt.Sprintf("/system/setting/%d", in.Setting("security.session_hours")),
+		`{"values":"24"}`, "owner")
 	if got := entries(); len(got) != 1 || got[0]["old"] != "12" || got[0]["new"] != "24" {
 		t.Errorf("%v", got)
 	}
@@ -142,15 +161,22 @@ func TestSecuritySettings_ChangesLogged(t *testing.T) {
 func TestSecuritySettings_RetentionOnlyRaised(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	for name, steps := range map[string][]string{"security.login_log_days": {"30", "89"}, "security.login_log_rows": {"10000", "99999"}} {
+	for name, steps := range map[string][]string{
+		"security.login_log_days": {"30", "89"},
+		"security.login_log_rows": {"10000", "99999"},
+	} {
 		for _, lower := range steps {
-			in.Call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%s}}`, name, lower), "owner").Brief(422, `"values.`+name+`":`, "configuration file")
-			in.Call("PUT", fmt.Sprintf("/system/setting/%d", in.Setting(name)), fmt.Sprintf(`{"values":%q}`, lower), "owner").Brief(422, `"values":`, "configuration file")
+			in.Call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%s}}`, name, lower),
+				"owner").Brief(422, `"values.`+name+`":`, "configuration file")
+			in.Call("PUT", fmt.Sprintf("/system/setting/%d", in.Setting(name)),
+				fmt.Sprintf(`{"values":%q}`, lower), "owner").Brief(422, `"values":`,
+				"configuration file")
 		}
 		before := value(in, name)
 		raised := before + "1"
 		in.OK("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%s}}`, name, raised), "owner")
-		in.Call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%s}}`, name, before), "owner").Brief(422, raised)
+		in.Call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%s}}`, name, before),
+			"owner").Brief(422, raised)
 	}
 }
 
@@ -159,12 +185,17 @@ func TestSecuritySettings_HardBounds(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for name, beyond := range map[string][]int{
-		"security.session_idle_minutes": {4, 10081}, "security.session_hours": {0, 721}, "security.password_length": {7, 129}, "security.login_tries": {0, 51},
-		"security.login_window_minutes": {4, 1441}, "security.login_log_days": {29, 3651}, "security.login_log_rows": {9999, 10_000_001},
-		"security.factor_grace_days": {-1, 91}, "security.password_history": {-1, 11}, "security.reauth_minutes": {0, 1441}, "app.session_idle_hours": {0, 2161}, "app.session_days": {0, 366}, "file.free_megabytes": {63},
+		"security.session_idle_minutes": {4, 10081}, "security.session_hours": {0, 721},
+		"security.password_length": {7, 129}, "security.login_tries": {0, 51},
+		"security.login_window_minutes": {4, 1441}, "security.login_log_days": {29, 3651},
+		"security.login_log_rows":    {9999, 10_000_001},
+		"security.factor_grace_days": {-1, 91}, "security.password_history": {-1, 11},
+		"security.reauth_minutes": {0, 1441}, "app.session_idle_hours": {0, 2161},
+		"app.session_days": {0, 366}, "file.free_megabytes": {63},
 	} {
 		for _, n := range beyond {
-			in.Call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%d}}`, name, n), "owner").Brief(422, `"values.`+name+`":`)
+			in.Call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"%s":%d}}`, name, n),
+				"owner").Brief(422, `"values.`+name+`":`)
 		}
 	}
 }
@@ -174,17 +205,20 @@ func TestUpgrade_MovesValuesIntoBounds(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for name, c := range map[string]struct{ old, want string }{
-		"security.login_log_days": {"1", "30"}, "security.login_tries": {"1000", "50"}, "security.session_hours": {"8760", "720"},
-		"app.session_days": {"3650", "365"}, "file.free_megabytes": {"0", "64"}, "security.login_window_minutes": {"1", "5"}, "security.password_length": {"x", "8"},
+		"security.login_log_days": {"1", "30"}, "security.login_tries": {"1000", "50"},
+		"security.session_hours": {"8760", "720"},
+		"app.session_days":       {"3650", "365"}, "file.free_megabytes": {"0", "64"},
+		"security.login_window_minutes": {"1", "5"}, "security.password_length": {"x", "8"},
 	} {
 		in.Update(func(tx *store.Tx) error {
-			_, err := store.Settings.Update(tx, store.SettingCache.Get(tx).ID(name), func(s *store.Setting) error {
-				s.Props, s.Values = []store.Prop{}, c.old // as stored by an older version
-				if _, err := strconv.Atoi(c.old); err != nil {
-					s.Type = "input"
-				}
-				return nil
-			})
+			_, err := store.Settings.Update(tx, store.SettingCache.Get(tx).ID(name),
+				func(s *store.Setting) error {
+					s.Props, s.Values = []store.Prop{}, c.old // as stored by an older version
+					if _, err := strconv.Atoi(c.old); err != nil {
+						s.Type = "input"
+					}
+					return nil
+				})
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,8 @@ func TestCompression_LargeResponses(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for i := range 60 {
-		in.OK("POST", "/system/dict", fmt.Sprintf(`{"code":"d%d","name":"a dictionary"}`, i), "owner")
+		in.OK("POST", "/system/dict", fmt.Sprintf(`{"code":"d%d","name":"a dictionary"}`, i),
+			"owner")
 	}
 	const large, small = "/admin/dict", "/admin/session"
 	for name, c := range map[string]struct {
@@ -32,17 +33,20 @@ func TestCompression_LargeResponses(t *testing.T) {
 			a := in.Get("GET", c.url, "owner", "Accept-Encoding", c.accept)
 			sent := a.Bytes
 			tag := plain.Header.Get("Etag")
-			if c.encoding == "" && sent != len(plain.Body) || c.encoding != "" && sent > len(plain.Body)/4 {
+			if c.encoding == "" && sent != len(plain.Body) ||
+				c.encoding != "" && sent > len(plain.Body)/4 {
 				t.Errorf("%d bytes are sent as %d", len(plain.Body), sent)
 			}
 			if c.encoding != "" {
 				tag = "W/" + tag
 			}
-			got := []string{a.Header.Get("Vary"), a.Header.Get("Content-Encoding"), a.Header.Get("Etag"), a.Body}
+			got := []string{a.Header.Get("Vary"), a.Header.Get("Content-Encoding"),
+				a.Header.Get("Etag"), a.Body}
 			if diff := cmp.Diff([]string{c.vary, c.encoding, tag, plain.Body}, got); diff != "" {
 				t.Error(diff)
 			}
-			if again := in.Get("GET", c.url, "owner", "If-None-Match", tag); tag != "" && again.Code != 304 {
+			if again := in.Get("GET", c.url, "owner", "If-None-Match", tag); tag != "" &&
+				again.Code != 304 {
 				t.Errorf("asked again with its tag: %d", again.Code)
 			}
 		})

@@ -47,8 +47,10 @@ func TestCORS_NoOriginByDefault(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	for _, a := range []*servertest.Reply{
-		from(in, friend, "GET", "/system/setting", false), from(in, friend, "PUT", "/system/setting", true),
-		from(in, "null", "GET", "/admin/info", false), from(in, "http://localhost:8000", "GET", "/health", false),
+		from(in, friend, "GET", "/system/setting", false),
+		from(in, friend, "PUT", "/system/setting", true),
+		from(in, "null", "GET", "/admin/info", false),
+		from(in, "http://localhost:8000", "GET", "/health", false),
 	} {
 		if got := allowed(a.Header); len(got) > 0 {
 			t.Errorf("%s: %q", a.Sent, got)
@@ -59,15 +61,21 @@ func TestCORS_NoOriginByDefault(t *testing.T) {
 
 func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 	t.Parallel()
-	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.CORSOrigins = []string{friend, "http://localhost:8000"} })
+	in := servertest.Start(t, func(su *servertest.Setup) {
+		su.Config.CORSOrigins = []string{friend, "http://localhost:8000"}
+	})
 	for origin, ok := range map[string]bool{
-		friend: true, "http://localhost:8000": true, "https://app.example.org:443": true, "https://app.example.org:80": false, "http://app.example.org": false,
-		"https://APP.example.org": true, "https://app.example.org.evil.org": false, "https://evil.org": false, "https://app.example.org/": false,
+		friend: true, "http://localhost:8000": true, "https://app.example.org:443": true,
+		"https://app.example.org:80": false, "http://app.example.org": false,
+		"https://APP.example.org": true, "https://app.example.org.evil.org": false,
+		"https://evil.org": false, "https://app.example.org/": false,
 		"null": false, "*": false, "": false,
 	} {
-		for _, url := range []string{"/system/setting", "/health", "/nowhere", "/system/setting/77"} {
+		for _, url := range []string{"/system/setting", "/health", "/nowhere",
+			"/system/setting/77"} {
 			a := from(in, origin, "GET", url, false)
-			if got := a.Header.Get("Access-Control-Allow-Origin"); ok != (got == origin && got != "") || !ok && len(allowed(a.Header)) > 0 {
+			if got := a.Header.Get("Access-Control-Allow-Origin"); ok != (got == origin &&
+				got != "") || !ok && len(allowed(a.Header)) > 0 {
 				t.Errorf("%s from %q: %q, %q", url, origin, got, allowed(a.Header))
 			}
 			if a.Header.Get("Vary") != "Origin" {
@@ -78,7 +86,8 @@ func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 			}
 		}
 		a := from(in, origin, "PUT", "/system/setting/1", true)
-		if ok != (a.Code == http.StatusNoContent) || a.Header.Get("Access-Control-Allow-Credentials") != "" {
+		if ok != (a.Code == http.StatusNoContent) ||
+			a.Header.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("preflight from %q: %d %v", origin, a.Code, a.Header)
 		}
 		if !ok {
@@ -86,10 +95,12 @@ func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 		}
 		for _, rt := range server.Routes() {
 			if !strings.Contains(a.Header.Get("Access-Control-Allow-Methods"), rt.Method) {
-				t.Errorf("preflight from %q: %s is not among %s", origin, rt.Method, a.Header.Get("Access-Control-Allow-Methods"))
+				t.Errorf("preflight from %q: %s is not among %s", origin, rt.Method,
+					a.Header.Get("Access-Control-Allow-Methods"))
 			}
 		}
-		if got := a.Header.Get("Access-Control-Allow-Headers"); !strings.Contains(got, "Authorization") || !strings.Contains(got, "Content-Type") {
+		if got := a.Header.Get("Access-Control-Allow-Headers"); !strings.Contains(got,
+			"Authorization") || !strings.Contains(got, "Content-Type") {
 			t.Errorf("preflight from %q: headers %q", origin, got)
 		}
 	}
@@ -97,12 +108,15 @@ func TestCORS_ConfiguredOriginsOnly(t *testing.T) {
 
 func TestCORS_ErrorsReadable(t *testing.T) {
 	t.Parallel()
-	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.CORSOrigins = []string{friend} })
+	in := servertest.Start(t, func(su *servertest.Setup) {
+		su.Config.CORSOrigins = []string{friend}
+	})
 	r := in.Request("GET", "/system/setting", "", "nobody")
 	r.Header.Set("Origin", friend)
 	a := in.Send(r)
 	a.Brief(401)
-	if a.Header.Get("Access-Control-Allow-Origin") != friend || !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "X-Request-Id") {
+	if a.Header.Get("Access-Control-Allow-Origin") != friend ||
+		!strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "X-Request-Id") {
 		t.Errorf("%v", a.Header)
 	}
 }
@@ -111,7 +125,9 @@ func TestCORS_ErrorsReadable(t *testing.T) {
 // case, but not those in which proxies name their clients.
 func TestCORS_PreflightHeaders(t *testing.T) {
 	t.Parallel()
-	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.CORSOrigins = []string{friend} })
+	in := servertest.Start(t, func(su *servertest.Setup) {
+		su.Config.CORSOrigins = []string{friend}
+	})
 	ask := func(headers ...string) []string {
 		r := in.Request("PUT", "/system/setting/1", "", "nobody")
 		r.Method = http.MethodOptions
@@ -121,12 +137,15 @@ func TestCORS_PreflightHeaders(t *testing.T) {
 			r.Header.Add("Access-Control-Request-Headers", line)
 		}
 		a := in.Send(r)
-		if a.Code != http.StatusNoContent || !strings.Contains(strings.Join(a.Header.Values("Vary"), ", "), "Access-Control-Request-Headers") {
+		if a.Code != http.StatusNoContent ||
+			!strings.Contains(strings.Join(a.Header.Values("Vary"), ", "),
+				"Access-Control-Request-Headers") {
 			t.Errorf("%d %v", a.Code, a.Header)
 		}
 		return strings.Split(strings.ToLower(a.Header.Get("Access-Control-Allow-Headers")), ", ")
 	}
-	usual := []string{"x-requested-with", "content-type", "authorization", "if-none-match", "if-match", "if-range", "range", "cache-control", "accept-language"}
+	usual := []string{"x-requested-with", "content-type", "authorization", "if-none-match",
+		"if-match", "if-range", "range", "cache-control", "accept-language"}
 	for _, name := range usual {
 		for _, got := range [][]string{ask(), ask(name), ask("X-Xsrf-Token," + name)} {
 			if !slices.Contains(got, name) {
@@ -134,13 +153,16 @@ func TestCORS_PreflightHeaders(t *testing.T) {
 			}
 		}
 	}
-	for _, lines := range [][]string{{"traceparent, x-xsrf-token"}, {"traceparent", "X-XSRF-TOKEN"}, {" ,,traceparent,x-xsrf-token,traceparent"}} {
-		if got := ask(lines...); !slices.Contains(got, "traceparent") || !slices.Contains(got, "x-xsrf-token") || slices.Contains(got, "") {
+	for _, lines := range [][]string{{"traceparent, x-xsrf-token"},
+		{"traceparent", "X-XSRF-TOKEN"}, {" ,,traceparent,x-xsrf-token,traceparent"}} {
+		if got := ask(lines...); !slices.Contains(got, "traceparent") ||
+			!slices.Contains(got, "x-xsrf-token") || slices.Contains(got, "") {
 			t.Errorf("%q: %q", lines, got)
 		}
 	}
 	plain := ask()
-	for _, name := range []string{"X-Forwarded-For", "x-forwarded-proto", "Forwarded", "X-Real-IP", "a b", "a:b", "ä", "*/*", strings.Repeat("x", web.MaxLine+1)} {
+	for _, name := range []string{"X-Forwarded-For", "x-forwarded-proto", "Forwarded", "X-Real-IP",
+		"a b", "a:b", "ä", "*/*", strings.Repeat("x", web.MaxLine+1)} {
 		if got := ask(name); !slices.Equal(got, plain) {
 			t.Errorf("%q: %q", name, got)
 		}
@@ -158,12 +180,17 @@ func TestCORS_PreflightHeaders(t *testing.T) {
 // the browser itself.
 func TestCORS_ExposedHeaders(t *testing.T) {
 	t.Parallel()
-	in := servertest.Start(t, func(su *servertest.Setup) { su.Config.CORSOrigins = []string{friend} })
+	in := servertest.Start(t, func(su *servertest.Setup) {
+		su.Config.CORSOrigins = []string{friend}
+	})
 	in.Keep("owner", "a.txt", "some text")
 	forBrowser := []string{ // and those that every page can read
-		"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Vary", "Content-Security-Policy", "Cross-Origin-Resource-Policy",
-		"Cross-Origin-Opener-Policy", "Referrer-Policy", "X-Content-Type-Options", "Content-Encoding", "Connection", "Clear-Site-Data",
-		"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Expires", "Last-Modified", "Pragma",
+		"Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Vary",
+		"Content-Security-Policy", "Cross-Origin-Resource-Policy",
+		"Cross-Origin-Opener-Policy", "Referrer-Policy", "X-Content-Type-Options",
+		"Content-Encoding", "Connection", "Clear-Site-Data",
+		"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Expires",
+		"Last-Modified", "Pragma",
 	}
 	seen := map[string]bool{}
 	look := func(method, url, as string, headers ...string) {
@@ -193,11 +220,13 @@ func TestCORS_ExposedHeaders(t *testing.T) {
 		r := in.Request("POST", "/admin/login", `{"username":"x","password":"y"}`, "nobody")
 		r.Header.Set("Origin", friend)
 		a := in.Send(r)
-		if a.Header.Get("Retry-After") != "" && strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "Retry-After") {
+		if a.Header.Get("Retry-After") != "" &&
+			strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "Retry-After") {
 			seen["Retry-After"] = true
 		}
 	}
-	for _, name := range []string{"Etag", "X-Request-Id", "Retry-After", "Content-Disposition", "Content-Range", "Accept-Ranges", "Allow", "Www-Authenticate"} {
+	for _, name := range []string{"Etag", "X-Request-Id", "Retry-After", "Content-Disposition",
+		"Content-Range", "Accept-Ranges", "Allow", "Www-Authenticate"} {
 		if !seen[name] {
 			t.Errorf("no answer has %s", name)
 		}

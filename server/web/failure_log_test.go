@@ -22,7 +22,9 @@ func TestFailureLog_OncePerMinute(t *testing.T) {
 	var f web.FailureLog
 	start := time.Now()
 	fail := func(after time.Duration, kind, text string) {
-		f.Note(log, start.Add(after), kind, errors.New(text), func(e *zerolog.Event) { e.Str("request", after.String()).Msg("failed") })
+		f.Note(log, start.Add(after), kind, errors.New(text), func(e *zerolog.Event) {
+			e.Str("request", after.String()).Msg("failed")
+		})
 	}
 	want := func(name string, lines ...string) {
 		t.Helper()
@@ -41,7 +43,8 @@ func TestFailureLog_OncePerMinute(t *testing.T) {
 		out.Reset()
 	}
 	for i := range 500 {
-		fail(time.Duration(i)*100*time.Millisecond, "writing_stopped", fmt.Sprintf("disk\nstack %d", i))
+		fail(time.Duration(i)*100*time.Millisecond, "writing_stopped",
+			fmt.Sprintf("disk\nstack %d", i))
 	}
 	fail(time.Second, "internal", "disk")
 	fail(2*time.Second, "internal", "other")

@@ -38,7 +38,10 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = zerolog.SyncWriter(&log) })
-	f := in.Keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
+	f := in.Keep("owner", "a.png",
+		string(picturetest.PNG(t,
+			picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue,
+				picturetest.White))))
 	images := in.Server.Files.Images
 	var release []func()
 	for range max(1, runtime.NumCPU()-1) { // other pictures are being scaled
@@ -48,7 +51,8 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 	}
 	srv := httptest.NewServer(in.Server.Handler())
 	ctx, leave := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, "GET", srv.URL+servertest.ContentURL(f.ID)+"?thumb=64x64", nil)
+	r, err := http.NewRequestWithContext(ctx, "GET",
+		srv.URL+servertest.ContentURL(f.ID)+"?thumb=64x64", nil)
 	servertest.Must(t, err)
 	r.Header.Set("Authorization", "Bearer "+in.Tokens["owner"])
 	asked := make(chan error)
@@ -59,12 +63,16 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 		}
 		asked <- err
 	}()
-	servertest.Until(t, "the picture waits", func() bool { return in.Server.Limits.Pictures.Now() == 1 })
+	servertest.Until(t, "the picture waits", func() bool {
+		return in.Server.Limits.Pictures.Now() == 1
+	})
 	leave()
 	if err := <-asked; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	servertest.Until(t, "the request is counted", func() bool { return counts(in, "GET", "/file/list/:id/content")[3] == 1 })
+	servertest.Until(t, "the request is counted", func() bool {
+		return counts(in, "GET", "/file/list/:id/content")[3] == 1
+	})
 	srv.Close()
 	if got := counts(in, "GET", "/file/list/:id/content"); got[4] != 0 {
 		t.Errorf("counted as %v", got)
@@ -73,10 +81,13 @@ func TestClientGone_ThumbnailIsNoFailure(t *testing.T) {
 	if stats.Total.Failed != 0 || stats.Total.Refused != 1 {
 		t.Errorf("counted as %+v", stats.Total)
 	}
-	if i := slices.IndexFunc(stats.Routes, func(r monitor.StatsRoute) bool { return r.Route == "GET /file/list/:id/content" }); i < 0 || stats.Routes[i].Failed != 0 {
+	if i := slices.IndexFunc(stats.Routes, func(r monitor.StatsRoute) bool {
+		return r.Route == "GET /file/list/:id/content"
+	}); i < 0 || stats.Routes[i].Failed != 0 {
 		t.Errorf("the routes are counted as %+v", stats.Routes)
 	}
-	if strings.Contains(log.String(), `"level":"error"`) || !strings.Contains(log.String(), `"status":499`) {
+	if strings.Contains(log.String(), `"level":"error"`) ||
+		!strings.Contains(log.String(), `"status":499`) {
 		t.Errorf("the log: %s", log.String())
 	}
 	if got := in.Server.Limits.Pictures.Now(); got != 0 {
@@ -107,18 +118,25 @@ func (d *deaf) Write(p []byte) (int, error) {
 // TestClientGone_DownloadIsNoFailure aborts each kind of raw response.
 func TestClientGone_DownloadIsNoFailure(t *testing.T) {
 	t.Parallel()
-	for path, as := range map[string]string{"/admin/list-export": "owner", "/system/backup": "owner", "/metrics": "metrics"} {
+	for path, as := range map[string]string{
+		"/admin/list-export": "owner",
+		"/system/backup":     "owner",
+		"/metrics":           "metrics",
+	} {
 		for _, left := range []int{0, 1} {
 			t.Run(fmt.Sprint(path, " after ", left), func(t *testing.T) {
 				var log bytes.Buffer
-				in := servertest.Start(t, func(su *servertest.Setup) { su.Log = zerolog.SyncWriter(&log) })
+				in := servertest.Start(t, func(su *servertest.Setup) {
+					su.Log = zerolog.SyncWriter(&log)
+				})
 				func() {
 					defer func() {
 						if p := recover(); p != http.ErrAbortHandler {
 							t.Errorf("the handler ended with %v", p)
 						}
 					}()
-					in.Server.Handler().ServeHTTP(&deaf{httptest.NewRecorder(), left}, in.Request("GET", path, "", as))
+					in.Server.Handler().ServeHTTP(&deaf{httptest.NewRecorder(), left},
+						in.Request("GET", path, "", as))
 				}()
 				if got := counts(in, "GET", path); got[3] != 1 || got[4] != 0 || got[1] != 0 {
 					t.Errorf("counted as %v", got)
@@ -137,11 +155,15 @@ func TestClientGone_FailureStillCounts(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	in := servertest.Start(t, func(su *servertest.Setup) { su.Log = zerolog.SyncWriter(&log) })
-	rt := web.Action("POST", "/t", web.Public, "T", func(*web.Request, *web.None) (web.Nothing, error) { return web.Nothing{}, errors.New("disk gone") })
+	rt := web.Action("POST", "/t", web.Public, "T",
+		func(*web.Request, *web.None) (web.Nothing, error) {
+			return web.Nothing{}, errors.New("disk gone")
+		})
 	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	w := httptest.NewRecorder()
-	in.Server.Router([]web.Route{rt}).ServeHTTP(w, in.Request("POST", "/t", "", "nobody").WithContext(ctx))
+	in.Server.Router([]web.Route{rt}).ServeHTTP(w,
+		in.Request("POST", "/t", "", "nobody").WithContext(ctx))
 	if w.Code != 500 || !strings.Contains(log.String(), "disk gone") {
 		t.Errorf("%d, the log: %s", w.Code, log.String())
 	}
@@ -152,7 +174,10 @@ func TestClientGone_FailureStillCounts(t *testing.T) {
 func TestPictureQueue_Bounded(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	f := in.Keep("owner", "a.png", string(picturetest.PNG(t, picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue, picturetest.White))))
+	f := in.Keep("owner", "a.png",
+		string(picturetest.PNG(t,
+			picturetest.Quarters(64, 32, picturetest.Red, picturetest.Lime, picturetest.Blue,
+				picturetest.White))))
 	servertest.Must(t, in.Server.Limits.Pictures.Acquire(web.MaxPictures))
 	in.Call("GET", servertest.ContentURL(f.ID)+"?thumb=64x64", "", "owner").Brief(503, "try again")
 	in.Server.Limits.Pictures.Release(web.MaxPictures)

@@ -28,24 +28,52 @@ import (
 var jsonShapes = map[string]func(n int) string{
 	"a long key over many elements": func(n int) string { return longKey(n/8, n*7/8) },
 	"long keys inside each other":   func(n int) string { return longKeys(n) },
-	"many short keys":               func(n int) string { return objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":0`, i) }) },
-	"many unknown objects":          func(n int) string { return objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":{}`, i) }) },
-	"elements of one byte":          func(n int) string { return `{"a":[` + strings.Repeat("1,", n/2) + `1]}` },
-	"empty arrays":                  func(n int) string { return `{"a":[` + strings.Repeat("[],", n/3) + `[]]}` },
-	"a long string":                 func(n int) string { return `{"a":"` + strings.Repeat("x", n) + `"}` },
-	"a string of escapes":           func(n int) string { return `{"a":"` + strings.Repeat(`\u00e9`, n/6) + `"}` },
-	"a long number":                 func(n int) string { return `{"a":` + strings.Repeat("9", n) + `}` },
-	"spaces":                        func(n int) string { return strings.Repeat(" ", n) + `{"a":1}` },
-	"lines and then a mistake":      func(n int) string { return `{"a":1` + strings.Repeat("\n", n) + `]` },
-	"the last key twice":            func(n int) string { return twice(n) },
-	"secrets that monitoring hides": func(n int) string { return `{"password":["` + strings.Repeat(`secret","`, n/9) + `x"]}` },
-	"different secrets": func(n int) string {
-		return `{"password":` + objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":"s%07d"`, i, i) }) + `}`
+	"many short keys": func(n int) string {
+		return objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":0`, i) })
 	},
-	"a string with JSON in it":        func(n int) string { return `{"a":"[` + strings.Repeat(`\"x\",`, n/6) + `1]"}` },
-	"a level too many, far inside":    func(n int) string { return `{"a":[` + strings.Repeat("1,", n/2) + servertest.Nested(40) + `]}` },
-	"brackets that are never closed":  func(n int) string { return strings.Repeat("[", n) },
-	"a value that is not one, at end": func(n int) string { return `{"a":"` + strings.Repeat("x", n) + `",}` },
+	"many unknown objects": func(n int) string {
+		return objectOf(n, func(i int) string { return fmt.Sprintf(`"%d":{}`, i) })
+	},
+	"elements of one byte": func(n int) string {
+		return `{"a":[` + strings.Repeat("1,", n/2) + `1]}`
+	},
+	"empty arrays": func(n int) string {
+		return `{"a":[` + strings.Repeat("[],", n/3) + `[]]}`
+	},
+	"a long string": func(n int) string {
+		return `{"a":"` + strings.Repeat("x", n) + `"}`
+	},
+	"a string of escapes": func(n int) string {
+		return `{"a":"` + strings.Repeat(`\u00e9`, n/6) + `"}`
+	},
+	"a long number": func(n int) string {
+		return `{"a":` + strings.Repeat("9", n) + `}`
+	},
+	"spaces": func(n int) string {
+		return strings.Repeat(" ", n) + `{"a":1}`
+	},
+	"lines and then a mistake": func(n int) string {
+		return `{"a":1` + strings.Repeat("\n", n) + `]`
+	},
+	"the last key twice": func(n int) string { return twice(n) },
+	"secrets that monitoring hides": func(n int) string {
+		return `{"password":["` + strings.Repeat(`secret","`, n/9) + `x"]}`
+	},
+	"different secrets": func(n int) string {
+		return `{"password":` + objectOf(n, func(i int) string {
+			return fmt.Sprintf(`"%d":"s%07d"`, i, i)
+		}) + `}`
+	},
+	"a string with JSON in it": func(n int) string {
+		return `{"a":"[` + strings.Repeat(`\"x\",`, n/6) + `1]"}`
+	},
+	"a level too many, far inside": func(n int) string {
+		return `{"a":[` + strings.Repeat("1,", n/2) + servertest.Nested(40) + `]}`
+	},
+	"brackets that are never closed": func(n int) string { return strings.Repeat("[", n) },
+	"a value that is not one, at end": func(n int) string {
+		return `{"a":"` + strings.Repeat("x", n) + `",}`
+	},
 }
 
 // ordinaryBody is a typical body: some fields with short texts.
@@ -74,7 +102,8 @@ func longKey(key, elements int) string {
 
 func longKeys(n int) string {
 	key := `{"` + strings.Repeat("k", n/60) + `":`
-	return strings.Repeat(key, 30) + `[` + strings.Repeat("0,", n/4) + `0]` + strings.Repeat("}", 30)
+	return strings.Repeat(key, 30) + `[` + strings.Repeat("0,", n/4) + `0]` + strings.Repeat("}",
+		30)
 }
 
 func twice(n int) string {
@@ -94,14 +123,16 @@ func perByte(body string, fn func(body []byte)) float64 {
 	return least
 }
 
-// TestJSON_LinearDecoding: no shape of a body costs more per byte when it is longer, or
-// much more than an ordinary body. The number of values is unlimited here, since a
-// limit would hide what a larger one reveals. A body 32 times as long would cost 32 times as much per byte if the time
-// were quadratic; memory that no longer fits a cache costs up to 4 times as much.
+// TestJSON_LinearDecoding: no shape of a body costs more per byte when it is longer, or much more
+// than an ordinary body. The number of values is unlimited here, since a limit would hide what a
+// larger one reveals. A body 32 times as long would cost 32 times as much per byte if the time were
+// quadratic; memory that no longer fits a cache costs up to 4 times as much.
 func TestJSON_LinearDecoding(t *testing.T) {
 	small, large := 32<<10, servertest.Size(256<<10, 1<<20, 1<<20)
 	parse := func(b []byte) { web.ParseJSON(context.Background(), b, math.MaxInt) } // whether it is valid does not matter
-	redact := func(b []byte) { (&redact.Redactor{}).Body("application/json", b, true, redact.Fields{Usernames: true}) }
+	redact := func(b []byte) {
+		(&redact.Redactor{}).Body("application/json", b, true, redact.Fields{Usernames: true})
+	}
 	for work, fn := range map[string]func([]byte){"parse": parse, "redact": redact} {
 		ordinary := perByte(ordinaryBody(large), fn)
 		for name, shape := range jsonShapes {
@@ -110,7 +141,8 @@ func TestJSON_LinearDecoding(t *testing.T) {
 			for try := 0; try < 10 && tooSlow(); try++ { // perhaps the machine is busy
 				long = min(long, perByte(shape(large), fn))
 			}
-			t.Logf("%s %s: %.1f ns per byte of %d KiB, %.1f of %d KiB; an ordinary body %.1f", work, name, short, small>>10, long, large>>10, ordinary)
+			t.Logf("%s %s: %.1f ns per byte of %d KiB, %.1f of %d KiB; an ordinary body %.1f",
+				work, name, short, small>>10, long, large>>10, ordinary)
 			if tooSlow() {
 				t.Errorf("%s %s: %.1f ns per byte of %d KiB, %.1f of %d KiB; an ordinary body %.1f", work, name, short, small>>10, long, large>>10, ordinary)
 			}
@@ -127,14 +159,15 @@ func BenchmarkDecoding(b *testing.B) {
 	}
 	for name, shape := range shapes {
 		for _, n := range []int{16 << 10, 128 << 10, 1 << 20} {
-			b.Run(fmt.Sprintf("%s/%dKiB", strings.ReplaceAll(name, " ", "_"), n>>10), func(b *testing.B) {
-				body := []byte(shape(n))
-				b.ReportAllocs()
-				for b.Loop() {
-					web.ParseJSON(context.Background(), body, math.MaxInt)
-				}
-				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(body)), "ns/byte")
-			})
+			b.Run(fmt.Sprintf("%s/%dKiB", strings.ReplaceAll(name, " ", "_"), n>>10),
+				func(b *testing.B) {
+					body := []byte(shape(n))
+					b.ReportAllocs()
+					for b.Loop() {
+						web.ParseJSON(context.Background(), body, math.MaxInt)
+					}
+					b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(body)), "ns/byte")
+				})
 		}
 	}
 }
@@ -150,7 +183,8 @@ func FuzzParseJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, err := web.ParseJSON(context.Background(), b, web.MaxValues)
 		if err != nil {
-			if e := (*errs.Error)(nil); !errors.As(err, &e) || e.Kind != errs.Malformed && e.Kind != errs.Invalid || len(e.Msg.String()) > 2<<10 {
+			if e := (*errs.Error)(nil); !errors.As(err, &e) ||
+				e.Kind != errs.Malformed && e.Kind != errs.Invalid || len(e.Msg.String()) > 2<<10 {
 				t.Fatalf("%v", err)
 			}
 			return
@@ -187,10 +221,15 @@ func TestJSON_ErrorPath(t *testing.T) {
 func TestJSON_ValueLimit(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
-	array := func(n int) string { return `{"rule_ids":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}` }
-	in.Call("PUT", "/admin/role/2/rule", array(web.MaxValues), "owner").Brief(400, `"errorCode":"malformed"`, "at most 20000 values")
+	array := func(n int) string {
+		return `{"rule_ids":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}`
+	}
+	in.Call("PUT", "/admin/role/2/rule", array(web.MaxValues), "owner").Brief(400,
+		`"errorCode":"malformed"`, "at most 20000 values")
 	in.Call("PUT", "/admin/role/999999/rule", array(10_000), "owner").Brief(404) // as many as the field allows
-	in.Call("PUT", "/admin/info", objectOf(400_000, func(i int) string { return fmt.Sprintf(`"%d":[]`, i) }), "owner").Brief(400, "at most 20000 values")
+	in.Call("PUT", "/admin/info", objectOf(400_000, func(i int) string {
+		return fmt.Sprintf(`"%d":[]`, i)
+	}), "owner").Brief(400, "at most 20000 values")
 }
 
 // TestJSON_QuotedInputTruncated: input that is quoted in an error is truncated, wherever it was
@@ -206,23 +245,34 @@ func TestJSON_QuotedInputTruncated(t *testing.T) {
 		fmt.Fprintf(&query, "&q%d=%s", i, long[:10])
 	}
 	for name, a := range map[string]*servertest.Reply{
-		"a long key":              in.Call("PUT", "/admin/info", `{"`+long+`":1}`, "owner"),
-		"a long value":            in.Call("PUT", "/admin/info", `{"email":"`+long+`"}`, "owner"),
-		"a long setting":          in.Call("PUT", "/system/setting", `{"values":{"`+long+`":1}}`, "owner"),
-		"a long parameter":        in.Call("GET", "/system/setting?"+long+"=1", "", "owner"),
-		"a long parameter twice":  in.Call("GET", "/system/setting?"+long+"=1&"+long+"=2", "", "owner"),
-		"a long filter":           in.Call("GET", `/system/setting?filter={"`+long+`":["1"]}`, "", "owner"),
-		"a long sorter":           in.Call("GET", `/system/setting?sorter={"`+long+`":"ascend"}`, "", "owner"),
-		"a long direction":        in.Call("GET", `/system/setting?sorter={"id":"`+long+`"}`, "", "owner"),
-		"many parameters":         in.Call("GET", "/system/setting?"+query.String()[1:], "", "owner"),
-		"many keys":               in.Call("PUT", "/admin/info", many[:min(len(many), 60_000)][:strings.LastIndex(many[:60_000], ",")]+"}", "owner"),
-		"many settings":           in.Call("PUT", "/system/setting", `{"values":`+many[:strings.LastIndex(many[:60_000], ",")]+"}}", "owner"),
-		"a long id":               in.Call("GET", "/system/setting/"+long, "", "owner"),
-		"a long address":          in.Call("GET", "/"+long, "", "owner"),
-		"a column that is none":   in.Upload("/admin/list-import", long+"\nx\n", "owner"),
-		"a long department":       in.Upload("/admin/list-import", "username,department\nnew,"+long+"\n", "owner"),
-		"long roles":              in.Upload("/admin/list-import", "username,roles\nnew,"+long+";"+long+"x\n", "owner"),
-		"rows with many faults":   in.Upload("/admin/list-import", "username\n"+strings.Repeat("? ?\n", 5000), "owner"),
+		"a long key":   in.Call("PUT", "/admin/info", `{"`+long+`":1}`, "owner"),
+		"a long value": in.Call("PUT", "/admin/info", `{"email":"`+long+`"}`, "owner"),
+		"a long setting": in.Call("PUT", "/system/setting", `{"values":{"`+long+`":1}}`,
+			"owner"),
+		"a long parameter": in.Call("GET", "/system/setting?"+long+"=1", "", "owner"),
+		"a long parameter twice": in.Call("GET", "/system/setting?"+long+"=1&"+long+"=2", "",
+			"owner"),
+		"a long filter": in.Call("GET", `/system/setting?filter={"`+long+`":["1"]}`, "",
+			"owner"),
+		"a long sorter": in.Call("GET", `/system/setting?sorter={"`+long+`":"ascend"}`,
+			"", "owner"),
+		"a long direction": in.Call("GET", `/system/setting?sorter={"id":"`+long+`"}`, "",
+			"owner"),
+		"many parameters": in.Call("GET", "/system/setting?"+query.String()[1:], "",
+			"owner"),
+		"many keys": in.Call("PUT", "/admin/info",
+			many[:min(len(many), 60_000)][:strings.LastIndex(many[:60_000], ",")]+"}", "owner"),
+		"many settings": in.Call("PUT", "/system/setting",
+			`{"values":`+many[:strings.LastIndex(many[:60_000], ",")]+"}}", "owner"),
+		"a long id":             in.Call("GET", "/system/setting/"+long, "", "owner"),
+		"a long address":        in.Call("GET", "/"+long, "", "owner"),
+		"a column that is none": in.Upload("/admin/list-import", long+"\nx\n", "owner"),
+		"a long department": in.Upload("/admin/list-import",
+			"username,department\nnew,"+long+"\n", "owner"),
+		"long roles": in.Upload("/admin/list-import",
+			"username,roles\nnew,"+long+";"+long+"x\n", "owner"),
+		"rows with many faults": in.Upload("/admin/list-import",
+			"username\n"+strings.Repeat("? ?\n", 5000), "owner"),
 		"a long name of a field":  in.Send(formField(in, "f"+long, "1")),
 		"a long value of a field": in.Send(formField(in, "group_id", long)),
 		"a long media type":       withMedia(in, long),
@@ -256,7 +306,8 @@ func TestJSON_DecodingEndsWithClient(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancelCause(context.Background())
 	leave(io.ErrClosedPipe)
-	if _, err := web.ParseJSON(ctx, []byte(jsonShapes["elements of one byte"](100_000)), math.MaxInt); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := web.ParseJSON(ctx, []byte(jsonShapes["elements of one byte"](100_000)),
+		math.MaxInt); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
 	in := servertest.Start(t)
@@ -277,8 +328,12 @@ func TestBodyMemory_Bound(t *testing.T) {
 	in.Call("PUT", "/admin/info", body, "owner").Brief(429, `"errorCode":"too_many_requests"`)
 	in.Call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").Brief(200)
 	memory.Release(web.BodyShare, limit.Share{Client: "192.0.2.1", Most: web.BodyShare})
-	servertest.Must(t, memory.Acquire(web.BodyMemory, limit.Share{Client: "203.0.113.1", Most: web.BodyMemory}))
-	if a := in.Call("PUT", "/admin/info", body, "owner"); a.Code != 503 || a.Header.Get("Retry-After") == "" {
+	servertest.Must(t, memory.Acquire(web.BodyMemory, limit.Share{
+		Client: "203.0.113.1",
+		Most:   web.BodyMemory,
+	}))
+	if a := in.Call("PUT", "/admin/info", body, "owner"); a.Code != 503 ||
+		a.Header.Get("Retry-After") == "" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.Call("PUT", "/admin/info", `{"nickname":"short"}`, "owner").Brief(200)
@@ -297,8 +352,12 @@ func TestFormMemory_Bound(t *testing.T) {
 	memory := in.Server.Limits.BodyMemory
 	large, small := "username\n"+strings.Repeat("x", 100_000), "username\nann\n"
 	in.Upload("/admin/list-import?dry_run=1", large, "owner").Brief(422)
-	servertest.Must(t, memory.Acquire(web.BodyShare, limit.Share{Client: "192.0.2.1", Most: web.BodyShare}))
-	in.Upload("/admin/list-import?dry_run=1", large, "owner").Brief(429, `"errorCode":"too_many_requests"`)
+	servertest.Must(t, memory.Acquire(web.BodyShare, limit.Share{
+		Client: "192.0.2.1",
+		Most:   web.BodyShare,
+	}))
+	in.Upload("/admin/list-import?dry_run=1", large, "owner").Brief(429,
+		`"errorCode":"too_many_requests"`)
 	in.Upload("/admin/avatar", large, "owner").Brief(429, `"errorCode":"too_many_requests"`)
 	in.Upload("/admin/list-import?dry_run=1", small, "owner").Brief(200)
 	memory.Release(web.BodyShare, limit.Share{Client: "192.0.2.1", Most: web.BodyShare})
@@ -369,26 +428,35 @@ func TestJSON_OneValidator(t *testing.T) {
 	in := servertest.Start(t)
 	in.Create("/system/setting-group", `{"key":"shop","title":"Shop"}`)
 	id := in.Made("/system/setting", `{"key":"j","title":"T","type":"json","group_id":7}`)
-	in.Create("/system/field", `{"realm":"app","key":"j","type":"json","title":"J","self_access":"write"}`)
+	in.Create("/system/field",
+		`{"realm":"app","key":"j","type":"json","title":"J","self_access":"write"}`)
 	user := in.AppUser("customer").ID
 	flag := func(value string) string {
 		return `{"enabled":true,"variants":{"a":{"x":` + value + `}},"default":"a"}`
 	}
 	before := in.Dump()
-	for value, status := range map[string]int{`"\ud800"`: 422, `1e999`: 422, `{"a":1,"a":2}`: 422, strings.Repeat("[", 40) + strings.Repeat("]", 40): 422} {
+	for value, status := range map[string]int{
+		`"\ud800"`:      422,
+		`1e999`:         422,
+		`{"a":1,"a":2}`: 422,
+		strings.Repeat("[", 40) + strings.Repeat("]", 40): 422,
+	} {
 		text := string(servertest.EncodeJSON(t, value)) // as a text, it is a value of the field
 		for name, send := range map[string]func(value string) *servertest.Reply{
 			"settings": func(v string) *servertest.Reply {
 				return in.Call("PUT", "/system/setting", `{"values":{"shop.j":`+v+`}}`, "owner")
 			},
 			"a setting": func(v string) *servertest.Reply {
-				return in.Call("PUT", fmt.Sprint("/system/setting/", id), `{"values":`+v+`}`, "owner")
+				return in.Call("PUT", fmt.Sprint("/system/setting/", id), `{"values":`+v+`}`,
+					"owner")
 			},
 			"a new one": func(v string) *servertest.Reply {
-				return in.Call("POST", "/system/setting", `{"key":"k","title":"T","type":"json","group_id":7,"values":`+v+`}`, "owner")
+				return in.Call("POST", "/system/setting",
+					`{"key":"k","title":"T","type":"json","group_id":7,"values":`+v+`}`, "owner")
 			},
 			"a field": func(v string) *servertest.Reply {
-				return in.Call("PUT", fmt.Sprint("/user/list/", user), `{"fields":{"j":`+v+`}}`, "owner")
+				return in.Call("PUT", fmt.Sprint("/user/list/", user), `{"fields":{"j":`+v+`}}`,
+					"owner")
 			},
 			"an own field": func(v string) *servertest.Reply {
 				return in.Call("PUT", "/api/user", `{"fields":{"j":`+v+`}}`, "customer")
@@ -401,7 +469,9 @@ func TestJSON_OneValidator(t *testing.T) {
 				t.Errorf("%s: %s: %d %s", name, value, a.Code, a.Body)
 			}
 		}
-		a := in.Call("POST", "/system/setting", fmt.Sprintf(`{"key":"f","title":"T","type":"flag","group_id":7,"values":%s}`, servertest.EncodeJSON(t, flag(value))), "owner")
+		a := in.Call("POST", "/system/setting",
+			fmt.Sprintf(`{"key":"f","title":"T","type":"flag","group_id":7,"values":%s}`,
+				servertest.EncodeJSON(t, flag(value))), "owner")
 		if a.Code != 422 {
 			t.Errorf("a flag: %s: %d %s", value, a.Code, a.Body)
 		}
@@ -409,7 +479,8 @@ func TestJSON_OneValidator(t *testing.T) {
 	in.Unchanged(before)
 	in.OK("PUT", "/system/setting", `{"values":{"shop.j":{"id":9007199254740993}}}`, "owner")
 	in.OK("GET", "/config", "", "owner").Brief(200, `"j":{"id":9007199254740993}`)
-	in.OK("PUT", "/api/user", `{"fields":{"j":[9007199254740993]}}`, "customer").Brief(200, `"j":[9007199254740993]`)
+	in.OK("PUT", "/api/user", `{"fields":{"j":[9007199254740993]}}`, "customer").Brief(200,
+		`"j":[9007199254740993]`)
 }
 
 // A setting takes the same forms of its value when it is created, changed, and saved with others.
@@ -419,18 +490,25 @@ func TestSetting_FormsOfValues(t *testing.T) {
 	in.Create("/system/setting-group", `{"key":"mine","title":"Mine"}`)
 	const options = `"options":[{"label":"A","value":"a"},{"label":"B","value":"b"}]`
 	for i, c := range []struct{ kind, sent, want string }{
-		{"checkbox", `["a","b"]`, `["a","b"]`}, {"checkbox", `"[\"b\"]"`, `["b"]`}, {"checkbox", `null`, ``},
-		{"json", `null`, `null`}, {"json", `{"a":[1]}`, `{"a":[1]}`}, {"json", `"[1]"`, `[1]`}, {"json", `true`, `true`}, {"json", `12`, `12`},
+		{"checkbox", `["a","b"]`, `["a","b"]`}, {"checkbox", `"[\"b\"]"`, `["b"]`},
+		{"checkbox", `null`, ``},
+		{"json", `null`, `null`}, {"json", `{"a":[1]}`, `{"a":[1]}`}, {"json", `"[1]"`, `[1]`},
+		{"json", `true`, `true`}, {"json", `12`, `12`},
 		{"number", `5`, `5`}, {"number", `"5"`, `5`}, {"number", `null`, ``},
-		{"switch", `true`, `true`}, {"switch", `1`, `true`}, {"switch", `"0"`, `false`}, {"switch", `null`, ``},
+		{"switch", `true`, `true`}, {"switch", `1`, `true`}, {"switch", `"0"`, `false`},
+		{"switch", `null`, ``},
 		{"input", `"x"`, `"x"`}, {"input", `null`, ``}, {"date", `null`, ``},
-		{"flag", `{"enabled":true,"variants":{"a":1},"default":"a"}`, `{"default":"a","enabled":true,"variants":{"a":1}}`},
-		{"input", `5`, ``}, {"input", `["x"]`, ``}, {"number", `[]`, ``}, {"switch", `{}`, ``}, {"checkbox", `{"a":1}`, ``}, {"flag", `[]`, ``},
+		{"flag", `{"enabled":true,"variants":{"a":1},"default":"a"}`,
+			`{"default":"a","enabled":true,"variants":{"a":1}}`},
+		{"input", `5`, ``}, {"input", `["x"]`, ``}, {"number", `[]`, ``}, {"switch", `{}`, ``},
+		{"checkbox", `{"a":1}`, ``}, {"flag", `[]`, ``},
 	} {
 		for j, how := range []string{"POST", "PUT one", "PUT several"} {
 			key := fmt.Sprintf("k%d_%d", i, j)
 			create := func(values string) *servertest.Reply {
-				return in.Call("POST", "/system/setting", fmt.Sprintf(`{"key":%q,"title":"T","type":%q,"group_id":7,%s%s}`, key, c.kind, options, values), "owner")
+				return in.Call("POST", "/system/setting",
+					fmt.Sprintf(`{"key":%q,"title":"T","type":%q,"group_id":7,%s%s}`, key, c.kind,
+						options, values), "owner")
 			}
 			var a *servertest.Reply
 			if how == "POST" {
@@ -438,8 +516,10 @@ func TestSetting_FormsOfValues(t *testing.T) {
 			} else {
 				var s store.Setting
 				create("").Data(&s)
-				if a = in.Call("PUT", "/system/setting", fmt.Sprintf(`{"values":{"mine.%s":%s}}`, key, c.sent), "owner"); how == "PUT one" {
-					a = in.Call("PUT", fmt.Sprint("/system/setting/", s.ID), `{"values":`+c.sent+`}`, "owner")
+				if a = in.Call("PUT", "/system/setting",
+					fmt.Sprintf(`{"values":{"mine.%s":%s}}`, key, c.sent), "owner"); how == "PUT one" {
+					a = in.Call("PUT", fmt.Sprint("/system/setting/", s.ID),
+						`{"values":`+c.sent+`}`, "owner")
 				}
 			}
 			if c.want == "" {

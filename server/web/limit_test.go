@@ -18,7 +18,8 @@ import (
 )
 
 // gated starts a server with that many connections, as Run does.
-func gated(t *testing.T, in *servertest.Instance, most int, exempt ...netip.Prefix) *httptest.Server {
+func gated(t *testing.T, in *servertest.Instance, most int,
+	exempt ...netip.Prefix) *httptest.Server {
 	in.Server.Limits.Connections.Total = int64(most)
 	srv := httptest.NewUnstartedServer(in.Server.Handler())
 	in.Server.Config.TrustedProxies = exempt
@@ -49,17 +50,22 @@ func TestMaxConnections_Limit(t *testing.T) {
 				defer conn.Close()
 				open = append(open, conn)
 			}
-			servertest.Until(t, "they are all accepted", func() bool { return in.Server.Limits.Connections.Now() == int64(c.fit) })
+			servertest.Until(t, "they are all accepted", func() bool {
+				return in.Server.Limits.Connections.Now() == int64(c.fit)
+			})
 			a := over(in, srv)
 			if a.Code != c.code || a.Header.Get("Retry-After") == "" || a.Envelope().Msg == "" {
 				t.Errorf("%d %v %s", a.Code, a.Header, a.Body)
 			}
 			a.CheckHeaders(httptest.NewRequest("GET", "/health", nil))
-			if p := ops.LimitHealth(in.Server.Server); p.State != web.Degraded || p.Figures["connections_rejected"] != 1 {
+			if p := ops.LimitHealth(in.Server.Server); p.State != web.Degraded ||
+				p.Figures["connections_rejected"] != 1 {
 				t.Errorf("%+v", p)
 			}
 			open[0].Close()
-			servertest.Until(t, "another one is accepted", func() bool { return over(in, srv).Code == 200 })
+			servertest.Until(t, "another one is accepted", func() bool {
+				return over(in, srv).Code == 200
+			})
 		})
 	}
 }
@@ -88,15 +94,24 @@ func TestUploadLimit_ByUserAndAddress(t *testing.T) {
 	t.Parallel()
 	in := servertest.Start(t)
 	in.Clerk("clerk", "file.list.create")
-	address, owner := limit.Share{Client: "192.0.2.1", Most: 1 << 30}, limit.Share{Client: "user 1", Most: 1 << 30}
+	address, owner := limit.Share{Client: "192.0.2.1", Most: 1 << 30}, limit.Share{
+		Client: "user 1",
+		Most:   1 << 30,
+	}
 	for name, c := range map[string]struct {
 		l       *limit.Limit
 		perUser int64
 		perAddr int64
 		call    func(as string) *servertest.Reply
 	}{
-		"uploads": {in.Server.Limits.Uploads, web.MaxUploadsPerUser, web.MaxUploadsPerAddress, func(as string) *servertest.Reply { return in.Upload("/file/list", "a text", as) }},
-		"bodies":  {in.Server.Limits.Bodies, web.MaxBodiesPerUser, web.MaxBodiesPerAddress, func(as string) *servertest.Reply { return in.Call("PUT", "/admin/info", `{"sex":1}`, as) }},
+		"uploads": {in.Server.Limits.Uploads, web.MaxUploadsPerUser, web.MaxUploadsPerAddress,
+			func(as string) *servertest.Reply {
+				return in.Upload("/file/list", "a text", as)
+			}},
+		"bodies": {in.Server.Limits.Bodies, web.MaxBodiesPerUser, web.MaxBodiesPerAddress,
+			func(as string) *servertest.Reply {
+				return in.Call("PUT", "/admin/info", `{"sex":1}`, as)
+			}},
 	} {
 		c.call("owner").Brief(200)
 		servertest.Must(t, c.l.Acquire(c.perUser, owner))
@@ -130,8 +145,10 @@ func TestSlowUpload_Aborted(t *testing.T) {
 	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
 	servertest.Must(t, err)
 	defer conn.Close()
-	fmt.Fprintf(conn, "POST /file/list HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n"+
-		"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n", in.Tokens["owner"])
+	fmt.Fprintf(conn,
+		"POST /file/list HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n"+
+			"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n",
+		in.Tokens["owner"])
 	go func() {
 		for {
 			if _, err := conn.Write([]byte("x")); err != nil {
@@ -141,10 +158,13 @@ func TestSlowUpload_Aborted(t *testing.T) {
 		}
 	}()
 	answer, err := io.ReadAll(conn)
-	if !strings.Contains(string(answer), "400 Bad Request") || !strings.Contains(string(answer), "the upload is too slow") {
+	if !strings.Contains(string(answer), "400 Bad Request") ||
+		!strings.Contains(string(answer), "the upload is too slow") {
 		t.Errorf("%v %.500s", err, answer)
 	}
-	servertest.Until(t, "its place is free", func() bool { return in.Server.Limits.Uploads.Now() == 0 })
+	servertest.Until(t, "its place is free", func() bool {
+		return in.Server.Limits.Uploads.Now() == 0
+	})
 	if in.Server.Limits.Rate.Rejected.Load() != 1 {
 		t.Errorf("%d transfers were counted as too slow", in.Server.Limits.Rate.Rejected.Load())
 	}

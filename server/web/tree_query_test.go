@@ -23,13 +23,15 @@ func TestTree_IgnoresListParameters(t *testing.T) {
 			trees = append(trees, rt.Path)
 		}
 	}
-	if !slices.Contains(trees, "/admin/rule") || !slices.Contains(trees, "/admin/rule/parent") || !slices.Contains(trees, "/admin/dept") {
+	if !slices.Contains(trees, "/admin/rule") || !slices.Contains(trees, "/admin/rule/parent") ||
+		!slices.Contains(trees, "/admin/dept") {
 		t.Fatalf("%q", trees)
 	}
 	for _, path := range trees {
 		whole := in.OK("GET", path, "", "owner").Body
 		for _, query := range []string{
-			"page=2&pageSize=1", "current=3&pageSize=20", "page=0&pageSize=x", "sorter=" + url.QueryEscape(`{"name":"descend"}`), "sorter=x",
+			"page=2&pageSize=1", "current=3&pageSize=20", "page=0&pageSize=x",
+			"sorter=" + url.QueryEscape(`{"name":"descend"}`), "sorter=x",
 			"filter=" + url.QueryEscape(`{"status":["0"]}`), "keywordSearch=zzz", "page=&current=",
 		} {
 			if a := in.OK("GET", path+"?"+query, "", "owner"); a.Body != whole {
@@ -48,7 +50,9 @@ func TestUserList_WithoutDepartment(t *testing.T) {
 	in := servertest.Start(t)
 	top := in.Dept("Top", 0)
 	below := in.Dept("Below", top)
-	role := in.Role("own", func(r *store.Role) { r.DataScope = "dept_tree" }, "admin.list.query", "admin.list.export")
+	role := in.Role("own", func(r *store.Role) {
+		r.DataScope = "dept_tree"
+	}, "admin.list.query", "admin.list.export")
 	in.Member("ann", 0)
 	in.Member("bert", below)
 	in.Member("cleo", top, role)
@@ -61,11 +65,13 @@ func TestUserList_WithoutDepartment(t *testing.T) {
 		{"/admin/list?dept_id=0", "owner", []string{"admin", "ann", "dora"}},
 		{f(`{"dept_id":["0"]}`), "owner", []string{"admin", "ann", "dora"}},
 		{f(`{"dept_id":[0]}`), "owner", []string{"admin", "ann", "dora"}},
-		{f(fmt.Sprintf(`{"dept_id":[0,%d]}`, below)), "owner", []string{"admin", "ann", "bert", "dora"}},
+		{f(fmt.Sprintf(`{"dept_id":[0,%d]}`, below)), "owner",
+			[]string{"admin", "ann", "bert", "dora"}},
 		{f(`{"dept_id":[0,77,-1]}`), "owner", []string{"admin", "ann", "dora"}},
 		{"/admin/list?dept_id=0&keywordSearch=n", "owner", []string{"admin", "ann"}},
 		{"/admin/list?dept_id=0&pageSize=1&page=2", "owner", []string{"ann"}},
-		{"/admin/list?dept_id=0&sorter=" + url.QueryEscape(`{"username":"descend"}`), "owner", []string{"dora", "ann", "admin"}},
+		{"/admin/list?dept_id=0&sorter=" + url.QueryEscape(`{"username":"descend"}`), "owner",
+			[]string{"dora", "ann", "admin"}},
 		{"/admin/list?dept_id=0&role_id=" + role.String(), "owner", []string{"dora"}},
 		{"/admin/list?dept_id=0", "cleo", nil},
 		{"/admin/list?dept_id=0", "dora", []string{"dora"}},
@@ -96,15 +102,18 @@ func TestFileGroup_SearchByName(t *testing.T) {
 		in.Create("/file/group", `{"name":"`+name+`"}`)
 	}
 	for query, want := range map[string][]string{
-		"name=papers": {"Papers"}, "name=PAPERS": {"Papers"}, "name=pap": nil, "name=": {"Papers", "Old papers", "Überweisungen", "a%b"},
-		"filter=" + url.QueryEscape(`{"name":["papers","ÜBERWEISUNGEN"]}`): {"Papers", "Überweisungen"},
+		"name=papers": {"Papers"}, "name=PAPERS": {"Papers"}, "name=pap": nil,
+		"name=": {"Papers", "Old papers", "Überweisungen", "a%b"},
+		"filter=" + url.QueryEscape(`{"name":["papers","ÜBERWEISUNGEN"]}`): {"Papers",
+			"Überweisungen"},
 		"keywordSearch=paper":                   {"Papers", "Old papers"},
 		"keywordSearch=BERW":                    {"Überweisungen"},
 		"keywordSearch=%25":                     {"a%b"},
 		"keywordSearch=nothing":                 nil,
 		"keywordSearch=a&name=papers":           {"Papers"},
 		"keywordSearch=paper&pageSize=1&page=2": {"Old papers"},
-		"keywordSearch=paper&sorter=" + url.QueryEscape(`{"name":"ascend"}`): {"Old papers", "Papers"},
+		"keywordSearch=paper&sorter=" + url.QueryEscape(`{"name":"ascend"}`): {"Old papers",
+			"Papers"},
 	} {
 		in.Lists("/file/group?"+query, "name", "owner", want...)
 	}

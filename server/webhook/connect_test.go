@@ -28,9 +28,13 @@ func TestConnect_LoopbackRefused(t *testing.T) {
 	c := testClient(t)
 	for _, scheme := range []string{"http", "https"} {
 		for host, code := range map[string]string{
-			"127.0.0.1": "webhook_address", "[::1]": "webhook_address", "0.0.0.0": "webhook_address", "[::]": "webhook_address", "[::ffff:127.0.0.1]": "webhook_address",
-			"[::127.0.0.1]": "webhook_address", "[64:ff9b::7f00:1]": "webhook_address", "127.1": "webhook_url_host", "2130706433": "webhook_url_host",
-			"017700000001": "webhook_url_host", "0x7f000001": "webhook_url_host", "0177.0.0.1": "webhook_url_host", "0x7f.1": "webhook_url_host",
+			"127.0.0.1": "webhook_address", "[::1]": "webhook_address",
+			"0.0.0.0": "webhook_address", "[::]": "webhook_address",
+			"[::ffff:127.0.0.1]": "webhook_address",
+			"[::127.0.0.1]":      "webhook_address", "[64:ff9b::7f00:1]": "webhook_address",
+			"127.1": "webhook_url_host", "2130706433": "webhook_url_host",
+			"017700000001": "webhook_url_host", "0x7f000001": "webhook_url_host",
+			"0177.0.0.1": "webhook_url_host", "0x7f.1": "webhook_url_host",
 		} {
 			failed(t, c, scheme+"://"+host+":"+port+hiddenPath, code)
 		}
@@ -50,7 +54,8 @@ func TestAllowedDestinations(t *testing.T) {
 	for _, test := range []struct {
 		url, allow string
 	}{
-		{url, "127.0.0.1"}, {url, "127.0.0.0/8"}, {byName, "127.0.0.0/8"}, {byName, "localhost"}, {strings.Replace(byName, "localhost", "LOCALHOST", 1), "localhost"},
+		{url, "127.0.0.1"}, {url, "127.0.0.0/8"}, {byName, "127.0.0.0/8"}, {byName, "localhost"},
+		{strings.Replace(byName, "localhost", "LOCALHOST", 1), "localhost"},
 	} {
 		if r := sent(t, testClient(t, test.allow), test.url); r.Status != 200 {
 			t.Errorf("%s with %s: %s", test.url, test.allow, r.Fault)
@@ -62,7 +67,8 @@ func TestAllowedDestinations(t *testing.T) {
 // A proxy of the environment is not used.
 func TestConnect_IgnoresProxy(t *testing.T) {
 	proxy, connections := counted(t)
-	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"} {
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy",
+		"https_proxy"} {
 		t.Setenv(name, proxy)
 	}
 	url := testServer(t, func(w http.ResponseWriter, r *http.Request) {})
@@ -105,9 +111,10 @@ func nameServer(t *testing.T, addresses ...string) *net.Resolver {
 			conn.WriteTo(answer, from)
 		}
 	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
+	return &net.Resolver{PreferGo: true,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+		}}
 }
 
 // What an address may be connected to for is checked for every connection, whatever
@@ -115,12 +122,17 @@ func nameServer(t *testing.T, addresses ...string) *net.Resolver {
 func TestConnect_AddressCheckedEachTime(t *testing.T) {
 	c := testClient(t, "10.0.0.0/8")
 	for text, want := range map[string]struct{ secure, plain string }{
-		"10.0.0.1": {}, "::ffff:10.0.0.1": {}, "64:ff9b::10.0.0.1": {}, "8.8.8.8": {"", "webhook_plain"}, "2600::1": {"", "webhook_plain"},
-		"127.0.0.1": {"webhook_address", "webhook_address"}, "::ffff:127.0.0.1": {"webhook_address", "webhook_address"}, "fe80::1%eth0": {"webhook_address", "webhook_address"},
+		"10.0.0.1": {}, "::ffff:10.0.0.1": {}, "64:ff9b::10.0.0.1": {},
+		"8.8.8.8": {"", "webhook_plain"}, "2600::1": {"", "webhook_plain"},
+		"127.0.0.1":        {"webhook_address", "webhook_address"},
+		"::ffff:127.0.0.1": {"webhook_address", "webhook_address"},
+		"fe80::1%eth0":     {"webhook_address", "webhook_address"},
 	} {
 		for plain, code := range map[bool]string{false: want.secure, true: want.plain} {
 			err := c.check(netip.MustParseAddr(text), plain)
-			if (err == nil) != (code == "") || err != nil && c.faultOf(t.Context(), &net.OpError{Op: "dial", Err: err}, "host").Code() != code {
+			if (err == nil) != (code == "") ||
+				err != nil &&
+					c.faultOf(t.Context(), &net.OpError{Op: "dial", Err: err}, "host").Code() != code {
 				t.Errorf("%s, plain %v: %v, want %q", text, plain, err, code)
 			}
 		}
@@ -160,7 +172,8 @@ func TestUnreachable(t *testing.T) {
 	if want := "the connection to " + address + " was refused"; fault.String() != want {
 		t.Errorf("%s, want %s", fault, want)
 	}
-	c := newClient(Allow{}, "test", &tls.Config{}, &net.Dialer{Resolver: nameServer(t)}, defaultLimits)
+	c := newClient(Allow{}, "test", &tls.Config{}, &net.Dialer{Resolver: nameServer(t)},
+		defaultLimits)
 	t.Cleanup(c.Close)
 	failed(t, c, "https://host.invalid"+hiddenPath, "webhook_resolve")
 }
@@ -171,12 +184,14 @@ func TestSilentNameServer(t *testing.T) {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { conn.Close() })
-	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}}
+	dialer := &net.Dialer{Resolver: &net.Resolver{PreferGo: true,
+		Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+		}}}
 	c := newClient(Allow{}, "test", &tls.Config{}, dialer, shortLimits)
 	t.Cleanup(c.Close)
-	if r := sent(t, c, "https://silent.example"+hiddenPath); r.Status != 0 || r.Fault.Code() != "webhook_resolve" && r.Fault.Code() != "webhook_connect_timeout" {
+	if r := sent(t, c, "https://silent.example"+hiddenPath); r.Status != 0 ||
+		r.Fault.Code() != "webhook_resolve" && r.Fault.Code() != "webhook_connect_timeout" {
 		t.Errorf("%s", r.Fault)
 	}
 }
@@ -187,7 +202,8 @@ func TestCertificates(t *testing.T) {
 	valid, trusted := validCertificate(t)
 	expired, trustedExpired := certificate(t, now.Add(-2*time.Hour), now.Add(-time.Hour), loopback)
 	future, trustedFuture := certificate(t, now.Add(time.Hour), now.Add(2*time.Hour), loopback)
-	other, trustedOther := certificate(t, now.Add(-time.Hour), now.Add(time.Hour), nil, "other.example")
+	other, trustedOther := certificate(t, now.Add(-time.Hour), now.Add(time.Hour), nil,
+		"other.example")
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor != 2 {
 			w.WriteHeader(500)
@@ -198,17 +214,32 @@ func TestCertificates(t *testing.T) {
 		t.Errorf("a valid certificate, HTTP/2: %d, %s", r.Status, r.Fault)
 	}
 	for reason, fault := range map[string]string{
-		"its issuer is not trusted":           failed(t, testClient(t, "127.0.0.1"), url, "webhook_certificate").String(),
-		"it has expired or is not valid yet":  failed(t, testClientWith(t, trustedExpired, defaultLimits, "127.0.0.1"), tlsServer(t, &tls.Config{Certificates: []tls.Certificate{expired}}, serve), "webhook_certificate").String(),
-		"it has expired or is not valid yet ": failed(t, testClientWith(t, trustedFuture, defaultLimits, "127.0.0.1"), tlsServer(t, &tls.Config{Certificates: []tls.Certificate{future}}, serve), "webhook_certificate").String(),
-		"it is not for 127.0.0.1":             failed(t, testClientWith(t, trustedOther, defaultLimits, "127.0.0.1"), tlsServer(t, &tls.Config{Certificates: []tls.Certificate{other}}, serve), "webhook_certificate").String(),
+		"its issuer is not trusted": failed(t, testClient(t, "127.0.0.1"), url,
+			"webhook_certificate").String(),
+		"it has expired or is not valid yet": failed(t,
+			testClientWith(t, trustedExpired, defaultLimits, "127.0.0.1"),
+			tlsServer(t, &tls.Config{Certificates: []tls.Certificate{expired}}, serve),
+			"webhook_certificate").String(),
+		"it has expired or is not valid yet ": failed(t,
+			testClientWith(t, trustedFuture, defaultLimits, "127.0.0.1"),
+			tlsServer(t, &tls.Config{Certificates: []tls.Certificate{future}}, serve),
+			"webhook_certificate").String(),
+		"it is not for 127.0.0.1": failed(t,
+			testClientWith(t, trustedOther, defaultLimits, "127.0.0.1"),
+			tlsServer(t, &tls.Config{Certificates: []tls.Certificate{other}}, serve),
+			"webhook_certificate").String(),
 	} {
 		if fault != "the TLS certificate is not valid: "+strings.TrimSpace(reason) {
 			t.Errorf("%s, want %s", fault, reason)
 		}
 	}
-	old := tlsServer(t, &tls.Config{Certificates: []tls.Certificate{valid}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, serve)
+	old := tlsServer(t, &tls.Config{
+		Certificates: []tls.Certificate{valid},
+		MinVersion:   tls.VersionTLS10,
+		MaxVersion:   tls.VersionTLS11,
+	}, serve)
 	failed(t, testClientWith(t, trusted, defaultLimits, "127.0.0.1"), old, "webhook_tls")
 	plain := testServer(t, serve)
-	failed(t, testClient(t, "127.0.0.1"), strings.Replace(plain, "http:", "https:", 1), "webhook_not_tls")
+	failed(t, testClient(t, "127.0.0.1"), strings.Replace(plain, "http:", "https:", 1),
+		"webhook_not_tls")
 }

@@ -54,7 +54,8 @@ func numbered(webhook uint64, n int) []Delivery {
 }
 
 // everything returns all deliveries of a webhook, newest first, by pages of most.
-func everything(t *testing.T, l *Log, webhook uint64, most int, only func(*Delivery) bool) (events []string) {
+func everything(t *testing.T, l *Log, webhook uint64, most int,
+	only func(*Delivery) bool) (events []string) {
 	t.Helper()
 	for before := uint64(0); ; {
 		found, next, err := l.Newest(webhook, keyOf(webhook), before, most, only)
@@ -136,7 +137,8 @@ func TestLog_Deliveries(t *testing.T) {
 			t.Errorf("webhook %d: %d deliveries, next %d", webhook, len(found), next)
 		}
 	}
-	if s := l.Stats(); s.Deliveries != 3 || s.Bytes == 0 || s.MaxBytes != 64<<20 || s.Oldest.Before(begun) || s.Dropped != 0 || s.Damaged != 0 || len(s.Warnings) != 0 {
+	if s := l.Stats(); s.Deliveries != 3 || s.Bytes == 0 || s.MaxBytes != 64<<20 ||
+		s.Oldest.Before(begun) || s.Dropped != 0 || s.Damaged != 0 || len(s.Warnings) != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -148,7 +150,8 @@ func TestLog_Encrypted(t *testing.T) {
 	l := openTestLog(t, dir)
 	must(t, l.Append(testKeys, numbered(1, 5)))
 	for name, content := range disktest.Snapshot(t, dir) {
-		if strings.Contains(content, "canary") || strings.Contains(content, "user.created") || !strings.Contains(content, `"u1"`) {
+		if strings.Contains(content, "canary") || strings.Contains(content, "user.created") ||
+			!strings.Contains(content, `"u1"`) {
 			t.Errorf("%s has a request, or no person", name)
 		}
 	}
@@ -187,12 +190,19 @@ func TestLog_Encrypted(t *testing.T) {
 
 func TestLog_AddWithoutKey(t *testing.T) {
 	l := openTestLog(t, newDir(t))
-	all := append(numbered(1, 1), Delivery{Webhook: 9, Event: "gone"}, Delivery{Webhook: 2, Event: "kept", Kind: "event"}, Delivery{Webhook: 2, Event: "odd", Fault: json.RawMessage("{")})
+	all := append(numbered(1, 1), Delivery{Webhook: 9, Event: "gone"}, Delivery{
+		Webhook: 2,
+		Event:   "kept",
+		Kind:    "event",
+	}, Delivery{Webhook: 2, Event: "odd", Fault: json.RawMessage("{")})
 	err := l.Append(testKeys, all)
-	if err == nil || !strings.Contains(err.Error(), "gone") || !strings.Contains(err.Error(), "odd") || strings.Contains(err.Error(), "kept") {
+	if err == nil || !strings.Contains(err.Error(), "gone") ||
+		!strings.Contains(err.Error(), "odd") || strings.Contains(err.Error(), "kept") {
 		t.Errorf("%v", err)
 	}
-	disktest.Equal(t, "stored", [][]string{everything(t, l, 1, 10, nil), everything(t, l, 2, 10, nil)}, [][]string{{"e0"}, {"kept"}})
+	disktest.Equal(t, "stored",
+		[][]string{everything(t, l, 1, 10, nil), everything(t, l, 2, 10, nil)},
+		[][]string{{"e0"}, {"kept"}})
 }
 
 func TestPages(t *testing.T) {
@@ -205,13 +215,17 @@ func TestPages(t *testing.T) {
 	for _, most := range []int{1, 7, 50, 99, 100, 101, 1000} {
 		disktest.Equal(t, fmt.Sprint("pages of ", most), everything(t, l, 1, most, nil), want)
 	}
-	odd := func(d *Delivery) bool { return d.Event == "e3" || d.Event == "e97" && d.Request == "request-canary" }
+	odd := func(d *Delivery) bool {
+		return d.Event == "e3" || d.Event == "e97" && d.Request == "request-canary"
+	}
 	disktest.Equal(t, "filtered", everything(t, l, 1, 1, odd), []string{"e97", "e3"})
-	if found, next, err := l.Newest(1, keyOf(1), 0, 0, nil); len(found) != 1 || next == 0 || err != nil {
+	if found, next, err := l.Newest(1, keyOf(1), 0, 0, nil); len(found) != 1 || next == 0 ||
+		err != nil {
 		t.Errorf("%d deliveries, next %d, %v", len(found), next, err)
 	}
 	// The last page tells that it is the last.
-	if found, next, err := l.Newest(1, keyOf(1), 0, 100, nil); len(found) != 100 || next != 0 || err != nil {
+	if found, next, err := l.Newest(1, keyOf(1), 0, 100, nil); len(found) != 100 || next != 0 ||
+		err != nil {
 		t.Errorf("%d deliveries, next %d, %v", len(found), next, err)
 	}
 }
@@ -227,9 +241,18 @@ func TestLog_NewestBound(t *testing.T) {
 		t.Errorf("%d deliveries, next %d", len(found), next)
 	}
 	disktest.Equal(t, "all", everything(t, l, 1, 10, nil), []string{"e0"})
-	must(t, l.Append(testKeys, slices.Repeat([]Delivery{{Webhook: 3, Event: "large", Request: strings.Repeat("a", 10_000)}}, 10)))
+	must(t,
+		l.Append(testKeys,
+			slices.Repeat([]Delivery{{
+				Webhook: 3,
+				Event:   "large",
+				Request: strings.Repeat("a", 10_000),
+			}}, 10)))
 	calls := 0
-	if _, next, err = l.Newest(3, keyOf(3), 0, 1, func(*Delivery) bool { calls++; return false }); next == 0 || err != nil || calls < 3 || calls > 5 {
+	if _, next, err = l.Newest(3, keyOf(3), 0, 1, func(*Delivery) bool {
+		calls++
+		return false
+	}); next == 0 || err != nil || calls < 3 || calls > 5 {
 		t.Errorf("%d calls, next %d, %v", calls, next, err)
 	}
 	if n := len(everything(t, l, 3, 10, nil)); n != 10 {
@@ -240,10 +263,20 @@ func TestLog_NewestBound(t *testing.T) {
 func TestLog_LargeTruncated(t *testing.T) {
 	l := openTestLog(t, newDir(t))
 	for name, request := range map[string]string{
-		"letters": strings.Repeat("a", 400<<10), "quotes": strings.Repeat(`"`, 400<<10), "control characters": strings.Repeat("\x01", 400<<10), "Chinese": "a" + strings.Repeat("世", 400<<10),
-		"easy, then hard": strings.Repeat("a", 200<<10) + strings.Repeat("\x01", 400<<10), "hard, then easy": strings.Repeat("\x01", 100<<10) + strings.Repeat("a", 400<<10), "a little": strings.Repeat("a", 197<<10),
+		"letters": strings.Repeat("a", 400<<10), "quotes": strings.Repeat(`"`, 400<<10),
+		"control characters": strings.Repeat("\x01", 400<<10),
+		"Chinese":            "a" + strings.Repeat("世", 400<<10),
+		"easy, then hard":    strings.Repeat("a", 200<<10) + strings.Repeat("\x01", 400<<10),
+		"hard, then easy":    strings.Repeat("\x01", 100<<10) + strings.Repeat("a", 400<<10),
+		"a little":           strings.Repeat("a", 197<<10),
 	} {
-		must(t, l.Append(testKeys, []Delivery{{Webhook: 1, Event: name, Request: request, Persons: []string{"u1"}}}))
+		must(t,
+			l.Append(testKeys, []Delivery{{
+				Webhook: 1,
+				Event:   name,
+				Request: request,
+				Persons: []string{"u1"},
+			}}))
 		found, _, err := l.Newest(1, keyOf(1), 0, 1, nil)
 		must(t, err)
 		d, ok, err := l.Get(1, keyOf(1), found[0].ID)
@@ -253,10 +286,15 @@ func TestLog_LargeTruncated(t *testing.T) {
 		}
 		part, cut := strings.CutSuffix(d.Request, "…")
 		if !cut || !strings.HasPrefix(request, part) || len(part) < 20<<10 {
-			t.Errorf("%s: %d bytes are left, which end with %q", name, len(part), d.Request[max(0, len(d.Request)-10):])
+			t.Errorf("%s: %d bytes are left, which end with %q", name, len(part),
+				d.Request[max(0, len(d.Request)-10):])
 		}
 	}
-	for _, d := range []Delivery{{Webhook: 1, Request: "aé", Response: strings.Repeat("a", 400<<10)}, {Webhook: 1, Persons: []string{strings.Repeat("a", 400<<10)}}} {
+	for _, d := range []Delivery{{Webhook: 1, Request: "aé",
+		Response: strings.Repeat("a", 400<<10)}, {
+		Webhook: 1,
+		Persons: []string{strings.Repeat("a", 400<<10)},
+	}} {
 		if err := l.Append(testKeys, []Delivery{d}); !errors.Is(err, errTooLarge) {
 			t.Errorf("%v", err)
 		}
@@ -271,7 +309,11 @@ func TestLog_SizeBound(t *testing.T) {
 	for i := range 40 {
 		batch := make([]Delivery, 10)
 		for k := range batch {
-			batch[k] = Delivery{Webhook: 1, Event: fmt.Sprint("e", 10*i+k), Request: strings.Repeat("a", 20<<10)}
+			batch[k] = Delivery{
+				Webhook: 1,
+				Event:   fmt.Sprint("e", 10*i+k),
+				Request: strings.Repeat("a", 20<<10),
+			}
 		}
 		must(t, l.Append(testKeys, batch))
 	}
@@ -279,7 +321,8 @@ func TestLog_SizeBound(t *testing.T) {
 	if s.Bytes > 4<<20 || s.Deliveries == 0 || s.Deliveries >= 400 {
 		t.Errorf("%+v", s)
 	}
-	if events := everything(t, l, 1, 50, nil); len(events) != int(s.Deliveries) || events[0] != "e399" {
+	if events := everything(t, l, 1, 50, nil); len(events) != int(s.Deliveries) ||
+		events[0] != "e399" {
 		t.Errorf("%d of %d deliveries, the newest is %s", len(events), s.Deliveries, events[0])
 	}
 }
@@ -299,7 +342,8 @@ func TestForget(t *testing.T) {
 	}
 	removed, err := l.Forget("u1")
 	must(t, err)
-	disktest.Equal(t, "left", everything(t, l, 1, 10, nil), []string{"e8", "e6", "e5", "e4", "e3", "e2", "e0"})
+	disktest.Equal(t, "left", everything(t, l, 1, 10, nil),
+		[]string{"e8", "e6", "e5", "e4", "e3", "e2", "e0"})
 	if removed != 2 {
 		t.Errorf("%d removed", removed)
 	}
@@ -339,7 +383,9 @@ func TestAbout(t *testing.T) {
 	})
 	must(t, err)
 	disktest.Equal(t, "without a webhook", events, []string{"1e5", "1e2"})
-	if events, err = about(func(uint64) []byte { return keyOf(3) }); len(events) != 0 || err != nil {
+	if events, err = about(func(uint64) []byte {
+		return keyOf(3)
+	}); len(events) != 0 || err != nil {
 		t.Errorf("with a wrong key: %v, %v", events, err)
 	}
 	if _, err = about(func(uint64) []byte { return []byte("short") }); err == nil {
@@ -368,7 +414,9 @@ func TestLog_UnusedCreatesNothing(t *testing.T) {
 	if l.Append(nil, []Delivery{{Webhook: 1}}) == nil {
 		t.Error("a delivery without a key is stored")
 	}
-	if len(found) != 0 || next != 0 || ok || d != nil || removed != 0 || l.Stats().Deliveries != 0 || l.Stats().Bytes != 0 {
+	if len(found) != 0 || next != 0 || ok || d != nil || removed != 0 ||
+		l.Stats().Deliveries != 0 ||
+		l.Stats().Bytes != 0 {
 		t.Error("there is something")
 	}
 	must(t, l.Close())

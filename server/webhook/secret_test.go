@@ -33,7 +33,8 @@ func verified(secret string, body []byte, header http.Header) error {
 
 // The example of the specification's libraries.
 func TestSignature_SpecificationExample(t *testing.T) {
-	got, err := Sign([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	got, err := Sign([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
+		"msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
 	must(t, err)
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -58,7 +59,8 @@ func TestSignature_ReferenceLibrary(t *testing.T) {
 		for _, secret := range secrets {
 			must(t, verified(secret, body, header))
 		}
-		if verified(NewSecret(), body, header) == nil || verified(secrets[0], append(body, ' '), header) == nil {
+		if verified(NewSecret(), body, header) == nil ||
+			verified(secrets[0], append(body, ' '), header) == nil {
 			t.Error("another secret or another body is verified, too")
 		}
 		header.Set("webhook-id", "msg_2")
@@ -69,15 +71,21 @@ func TestSignature_ReferenceLibrary(t *testing.T) {
 }
 
 func TestSecrets(t *testing.T) {
-	of := func(n int) string { return secretPrefix + base64.StdEncoding.EncodeToString(make([]byte, n)) }
+	of := func(n int) string {
+		return secretPrefix + base64.StdEncoding.EncodeToString(make([]byte, n))
+	}
 	for text, valid := range map[string]bool{
-		NewSecret(): true, of(24): true, of(64): true, of(23): false, of(65): false, of(0): false, "": false,
-		strings.TrimPrefix(of(32), secretPrefix): false, "WHSEC_" + of(32)[6:]: false, of(32) + "\n": false, of(25) + "=": false,
-		strings.TrimRight(of(25), "="): false, "whsec_" + strings.Repeat("-", 44): false, of(32) + " ": false,
+		NewSecret(): true, of(24): true, of(64): true, of(23): false, of(65): false, of(0): false,
+		"":                                       false,
+		strings.TrimPrefix(of(32), secretPrefix): false, "WHSEC_" + of(32)[6:]: false,
+		of(32) + "\n": false, of(25) + "=": false,
+		strings.TrimRight(of(25), "="): false, "whsec_" + strings.Repeat("-", 44): false,
+		of(32) + " ":                     false,
 		of(24)[:20] + "\n" + of(24)[20:]: false,
 	} {
 		err := CheckSecret(text)
-		if valid != (err == nil) || err != nil && errs.Of(err).Fields["secret"].Code() != "webhook_secret_format" {
+		if valid != (err == nil) ||
+			err != nil && errs.Of(err).Fields["secret"].Code() != "webhook_secret_format" {
 			t.Errorf("%q: %v", text, err)
 		}
 		if _, signErr := Sign([]string{NewSecret(), text}, "a", time.Now(), nil); valid != (signErr == nil) {

@@ -74,10 +74,14 @@ func TestSend(t *testing.T) {
 	for _, name := range []string{"Webhook-Timestamp", "Webhook-Signature"} {
 		request.Header.Del(name)
 	}
-	disktest.Equal(t, "request", []string{request.Method, request.Host, request.URL.String(), string(body)},
-		[]string{"POST", strings.TrimPrefix(strings.TrimSuffix(url, hiddenPath+"?"+hiddenQuery), "http://"), hiddenPath + "?" + hiddenQuery, string(testMessage.Body)})
+	disktest.Equal(t, "request",
+		[]string{request.Method, request.Host, request.URL.String(), string(body)},
+		[]string{"POST",
+			strings.TrimPrefix(strings.TrimSuffix(url, hiddenPath+"?"+hiddenQuery), "http://"),
+			hiddenPath + "?" + hiddenQuery, string(testMessage.Body)})
 	disktest.Equal(t, "headers", request.Header, http.Header{
-		"Content-Type": {"application/json"}, "User-Agent": {"Reeve/test"}, "Webhook-Id": {"msg_1"}, "Content-Length": {strconv.Itoa(len(testMessage.Body))},
+		"Content-Type": {"application/json"}, "User-Agent": {"Reeve/test"},
+		"Webhook-Id": {"msg_1"}, "Content-Length": {strconv.Itoa(len(testMessage.Body))},
 	})
 }
 
@@ -86,8 +90,10 @@ func TestStatuses(t *testing.T) {
 	url := testServer(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(status) })
 	c := testClient(t, "127.0.0.1")
 	for s, code := range map[int]string{
-		200: "", 201: "", 204: "", 299: "", 300: "webhook_redirect", 304: "webhook_redirect", 308: "webhook_redirect",
-		400: "webhook_status", 404: "webhook_status", 410: "webhook_status", 500: "webhook_status", 503: "webhook_status", 599: "webhook_status", 600: "webhook_status",
+		200: "", 201: "", 204: "", 299: "", 300: "webhook_redirect", 304: "webhook_redirect",
+		308: "webhook_redirect",
+		400: "webhook_status", 404: "webhook_status", 410: "webhook_status", 500: "webhook_status",
+		503: "webhook_status", 599: "webhook_status", 600: "webhook_status",
 	} {
 		status = s
 		if r := sent(t, c, url); r.Status != s || r.Fault.Code() != code {
@@ -99,8 +105,11 @@ func TestStatuses(t *testing.T) {
 func TestSend_RedirectNotFollowed(t *testing.T) {
 	other, connections := counted(t)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		url := testServer(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other+"/query-canary", status) })
-		if r := sent(t, testClient(t, "127.0.0.1"), url); r.Status != status || r.Fault.Code() != "webhook_redirect" {
+		url := testServer(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other+"/query-canary", status)
+		})
+		if r := sent(t, testClient(t, "127.0.0.1"), url); r.Status != status ||
+			r.Fault.Code() != "webhook_redirect" {
 			t.Errorf("%d: %+v", status, r)
 		}
 	}
@@ -112,16 +121,28 @@ func TestSend_RedirectNotFollowed(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		"": 0, "0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "21600": maxRetryAfter, "21601": maxRetryAfter, strings.Repeat("9", 30): maxRetryAfter,
-		"-1": 0, "1.5": 0, "soon": 0, now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Minute).Format(http.TimeFormat): 0,
-		now.Add(100 * time.Hour).Format(http.TimeFormat): maxRetryAfter, now.Add(time.Minute).Format(time.RFC850): time.Minute, "Fri, 99 Jan 2026": 0,
+		"": 0, "0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "21600": maxRetryAfter,
+		"21601": maxRetryAfter, strings.Repeat("9", 30): maxRetryAfter,
+		"-1": 0, "1.5": 0, "soon": 0, now.Add(time.Minute).Format(http.TimeFormat): time.Minute,
+		now.Add(-time.Minute).Format(http.TimeFormat):    0,
+		now.Add(100 * time.Hour).Format(http.TimeFormat): maxRetryAfter,
+		now.Add(time.Minute).Format(time.RFC850):         time.Minute, "Fri, 99 Jan 2026": 0,
 	} {
-		for status, heeded := range map[int]bool{429: true, 503: true, 200: false, 500: false, 302: false} {
+		for status, heeded := range map[int]bool{
+			429: true,
+			503: true,
+			200: false,
+			500: false,
+			302: false,
+		} {
 			expected := time.Duration(0)
 			if heeded {
 				expected = want
 			}
-			if got := retryAfter(&http.Response{StatusCode: status, Header: http.Header{"Retry-After": {text}}}, now); got != expected {
+			if got := retryAfter(&http.Response{
+				StatusCode: status,
+				Header:     http.Header{"Retry-After": {text}},
+			}, now); got != expected {
 				t.Errorf("%d, %q: %v, want %v", status, text, got, expected)
 			}
 		}
@@ -130,7 +151,8 @@ func TestRetryAfter(t *testing.T) {
 		w.Header().Set("Retry-After", "120")
 		w.WriteHeader(503)
 	})
-	if r := sent(t, testClient(t, "127.0.0.1"), url); r.RetryAfter != 2*time.Minute || r.Status != 503 {
+	if r := sent(t, testClient(t, "127.0.0.1"), url); r.RetryAfter != 2*time.Minute ||
+		r.Status != 503 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -139,8 +161,10 @@ func TestRetryAfter(t *testing.T) {
 func TestSend_ResponseHidesURL(t *testing.T) {
 	url := testServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(404)
-		fmt.Fprintf(w, "Cannot POST %s; path %s, query %s, token %s, x %s, signature %s. The rest stays.",
-			r.URL.RequestURI(), r.URL.Path, r.URL.RawQuery, r.URL.Query().Get("token"), r.URL.Query().Get("x"), r.Header.Get("webhook-signature"))
+		fmt.Fprintf(w,
+			"Cannot POST %s; path %s, query %s, token %s, x %s, signature %s. The rest stays.",
+			r.URL.RequestURI(), r.URL.Path, r.URL.RawQuery, r.URL.Query().Get("token"),
+			r.URL.Query().Get("x"), r.Header.Get("webhook-signature"))
 	})
 	r := sent(t, testClient(t, "127.0.0.1"), url)
 	if want := "Cannot POST …; path …, query …, token …, x …, signature … …. The rest stays."; r.Response != want {
@@ -150,10 +174,15 @@ func TestSend_ResponseHidesURL(t *testing.T) {
 
 func TestSend_ResponseBound(t *testing.T) {
 	for name, body := range map[string]string{
-		"long": strings.Repeat("é", 5000), "longer": strings.Repeat("ab", 100<<10), "invalid": strings.Repeat("a\xff", 5000), "cut character": "a" + strings.Repeat("世", 2000),
-		"url at the end": strings.Repeat("x", maxBody-12) + hiddenPath, "url often": strings.Repeat(hiddenPath, 5000), "url at the limit": strings.Repeat(" ", maxExcerpt-5) + hiddenPath,
+		"long": strings.Repeat("é", 5000), "longer": strings.Repeat("ab", 100<<10),
+		"invalid": strings.Repeat("a\xff", 5000), "cut character": "a" + strings.Repeat("世", 2000),
+		"url at the end":   strings.Repeat("x", maxBody-12) + hiddenPath,
+		"url often":        strings.Repeat(hiddenPath, 5000),
+		"url at the limit": strings.Repeat(" ", maxExcerpt-5) + hiddenPath,
 	} {
-		url := testServer(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) })
+		url := testServer(t, func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, body)
+		})
 		r := sent(t, testClient(t, "127.0.0.1"), url)
 		if r.Status != 200 || !r.Fault.Empty() || len(r.Response) < 1000 {
 			t.Errorf("%s: %d, %s, %d bytes", name, r.Status, r.Fault, len(r.Response))
@@ -183,11 +212,13 @@ func TestBadMessages(t *testing.T) {
 	other, connections := counted(t)
 	c := testClient(t, "127.0.0.1")
 	for name, r := range map[string]Result{
-		"no secret":     c.Send(t.Context(), other, nil, testMessage),
-		"a bad secret":  c.Send(t.Context(), other, []string{"whsec_canary"}, testMessage),
-		"a bad URL":     c.Send(t.Context(), "ftp://canary/", []string{NewSecret()}, testMessage),
-		"an address":    c.Send(t.Context(), "https://127.0.0.2/canary", []string{NewSecret()}, testMessage),
-		"a bad ID":      c.Send(t.Context(), other, []string{NewSecret()}, &Message{ID: "a\r\nX-Canary: b"}),
+		"no secret":    c.Send(t.Context(), other, nil, testMessage),
+		"a bad secret": c.Send(t.Context(), other, []string{"whsec_canary"}, testMessage),
+		"a bad URL":    c.Send(t.Context(), "ftp://canary/", []string{NewSecret()}, testMessage),
+		"an address": c.Send(t.Context(), "https://127.0.0.2/canary", []string{NewSecret()},
+			testMessage),
+		"a bad ID": c.Send(t.Context(), other, []string{NewSecret()},
+			&Message{ID: "a\r\nX-Canary: b"}),
 		"an ended call": c.Send(ended(t), other, []string{NewSecret()}, testMessage),
 	} {
 		if r.Fault.Code() == "" || r.Status != 0 {

@@ -26,7 +26,11 @@ const (
 	hiddenQuery = "token=query-canary&x=%2Fodd-canary"
 )
 
-var testMessage = &Message{ID: "msg_1", Type: "user.created", Body: []byte(`{"type":"user.created","data":{"id":7}}`)}
+var testMessage = &Message{
+	ID:   "msg_1",
+	Type: "user.created",
+	Body: []byte(`{"type":"user.created","data":{"id":7}}`),
+}
 
 // shortLimits are for tests in which a limit must be reached.
 var shortLimits = limits{total: 2 * time.Second, connect: time.Second, header: time.Second}
@@ -40,7 +44,8 @@ func testClient(t *testing.T, allow ...string) *Client {
 
 func testClientWith(t *testing.T, roots *x509.CertPool, limits limits, allow ...string) *Client {
 	t.Helper()
-	c := newClient(allowing(t, allow...), "test", &tls.Config{RootCAs: roots}, &net.Dialer{}, limits)
+	c := newClient(allowing(t, allow...), "test", &tls.Config{RootCAs: roots}, &net.Dialer{},
+		limits)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -102,7 +107,8 @@ func counted(t *testing.T) (url string, connections *atomic.Int64) {
 }
 
 // certificate makes a certificate and a pool that trusts it.
-func certificate(t *testing.T, from, to time.Time, addresses []net.IP, names ...string) (tls.Certificate, *x509.CertPool) {
+func certificate(t *testing.T, from, to time.Time, addresses []net.IP,
+	names ...string) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
@@ -130,7 +136,8 @@ func certificate(t *testing.T, from, to time.Time, addresses []net.IP, names ...
 // validCertificate is one for 127.0.0.1 that is valid now.
 func validCertificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
-	return certificate(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), []net.IP{net.IPv4(127, 0, 0, 1)})
+	return certificate(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour),
+		[]net.IP{net.IPv4(127, 0, 0, 1)})
 }
 
 // tlsServer starts an HTTPS server and returns its URL, with a path and query to hide.

@@ -141,12 +141,14 @@ func hookTo(in *servertest.Instance, r *receiver, as string, types ...string) (u
 		ID     int
 		Secret string
 	}
-	in.OK("POST", "/system/webhook", string(servertest.EncodeJSON(in.T, map[string]any{"url": r.URL, "types": types})), as).Data(&out)
+	in.OK("POST", "/system/webhook",
+		string(servertest.EncodeJSON(in.T, map[string]any{"url": r.URL, "types": types})), as).Data(&out)
 	return fmt.Sprint("/system/webhook/", out.ID), out.Secret
 }
 
 // state waits until a webhook has a state.
-func waitFor(in *servertest.Instance, url, what string, until func(w *webhooks.WebhookOut) bool) *webhooks.WebhookOut {
+func waitFor(in *servertest.Instance, url, what string,
+	until func(w *webhooks.WebhookOut) bool) *webhooks.WebhookOut {
 	in.T.Helper()
 	for late := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		out := &webhooks.WebhookOut{}
@@ -228,7 +230,8 @@ func TestWebhook_FollowsOwnerRights(t *testing.T) {
 	t.Parallel()
 	in, r := servertest.Start(t, local), receive(t)
 	near, far := in.Dept("Near", 0), in.Dept("Far", 0)
-	keys := []string{"system.webhook.query", "system.webhook.create", "system.webhook.send", "admin.list.query"}
+	keys := []string{"system.webhook.query", "system.webhook.create", "system.webhook.send",
+		"admin.list.query"}
 	role := in.Role("chief", func(r *store.Role) { r.DataScope = store.ScopeDept }, keys...)
 	chief := in.Member("chief", near, role)
 	nearby, away := in.Member("nearby", near), in.Member("away", far)
@@ -244,7 +247,8 @@ func TestWebhook_FollowsOwnerRights(t *testing.T) {
 	if m.Type != "webhook.created" {
 		t.Fatalf("%s", m.Body)
 	}
-	if m = r.next(); m.Type != "user.updated" || m.Data["name"] != "nearby" || m.Data["actor"] != nil {
+	if m = r.next(); m.Type != "user.updated" || m.Data["name"] != "nearby" ||
+		m.Data["actor"] != nil {
 		t.Fatalf("%s", m.Body)
 	}
 	// The owner moves: what is sent follows at once.
@@ -257,7 +261,8 @@ func TestWebhook_FollowsOwnerRights(t *testing.T) {
 	if m = r.next(); m.Data["name"] != "away" {
 		t.Fatalf("%s", m.Body)
 	}
-	// A disabled owner stops it. Once another user is the owner, the events that waited are sent, with that user's rights.
+	// A disabled owner stops it. Once another user is the owner, the events that waited are sent,
+	// with that user's rights.
 	in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", chief), `{"status":0}`, "owner")
 	waitForState(in, url, webhooks.WebhookNoOwner)
 	rename(away, "E")
@@ -275,11 +280,13 @@ func TestWebhook_FollowsOwnerRights(t *testing.T) {
 		names = append(names, m.Type, m.Data["name"])
 	}
 	disktest.Equal(t, "events", names, []any{
-		"user.updated", "chief", "session.ended", nil, "user.updated", "away", "user.updated", "nearby", "role.created", "Readable now",
+		"user.updated", "chief", "session.ended", nil, "user.updated", "away", "user.updated",
+		"nearby", "role.created", "Readable now",
 	})
 }
 
-// Deliveries are in order, also while one fails, and a receiver that is slow or fails delays no other.
+// Deliveries are in order, also while one fails, and a receiver that is slow or fails delays no
+// other.
 func TestWebhook_RetriesInOrder(t *testing.T) {
 	t.Parallel()
 	in, bad, slow, good := servertest.Start(t, local), receive(t), receive(t), receive(t)
@@ -298,7 +305,8 @@ func TestWebhook_RetriesInOrder(t *testing.T) {
 		bad.gets("role.created")
 	}
 	w := waitForState(in, url, webhooks.WebhookRetrying)
-	if w.Attempts < 1 || w.FailingSince == 0 || w.LastStatus != 500 || w.Blocked == "" || w.Behind < 2 {
+	if w.Attempts < 1 || w.FailingSince == 0 || w.LastStatus != 500 || w.Blocked == "" ||
+		w.Behind < 2 {
 		t.Errorf("%+v", w)
 	}
 	bad.answers(nil)
@@ -308,13 +316,15 @@ func TestWebhook_RetriesInOrder(t *testing.T) {
 		}
 	}
 	w = waitFor(in, url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
-	if w.State != webhooks.WebhookActive || w.Blocked != "" || w.FailingSince != 0 || w.NextAt != 0 {
+	if w.State != webhooks.WebhookActive || w.Blocked != "" || w.FailingSince != 0 ||
+		w.NextAt != 0 {
 		t.Errorf("%+v", w)
 	}
 	var page webhooks.DeliveryPage
 	in.OK("GET", url+"/delivery?success=0&pageSize=100", "", "owner").Data(&page)
 	for i, d := range page.Data {
-		if d.Status != 500 || d.Type != "role.created" || d.Attempt != len(page.Data)-i || !strings.Contains(d.Error, "500") {
+		if d.Status != 500 || d.Type != "role.created" || d.Attempt != len(page.Data)-i ||
+			!strings.Contains(d.Error, "500") {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -365,7 +375,9 @@ func TestWebhook_PauseResume(t *testing.T) {
 	waitForState(in, url, webhooks.WebhookRetrying)
 	h, err := in.Server.Sender.Hook(1)
 	servertest.Must(t, err)
-	h.Set(func(s *store.WebhookState) { s.FailingSince = kv.TimeOf(time.Now().Add(-73 * time.Hour)) })
+	h.Set(func(s *store.WebhookState) {
+		s.FailingSince = kv.TimeOf(time.Now().Add(-73 * time.Hour))
+	})
 	if w := waitForState(in, url, webhooks.WebhookPaused); w.Paused != store.WebhookFailing {
 		t.Errorf("%+v", w)
 	}
@@ -386,16 +398,19 @@ func TestWebhook_PauseResume(t *testing.T) {
 	if m := r.next(); m.ID != again.ID || m.Type != "role.created" {
 		t.Errorf("%s %s", m.ID, m.Body)
 	}
-	waitFor(in, url, "done with the replay", func(w *webhooks.WebhookOut) bool { return w.Replaying == 0 })
-	in.OK("POST", url+"/replay", fmt.Sprintf(`{"from":%d,"until":%d}`, seq, in.NewestEntry()), "owner")
+	waitFor(in, url, "done with the replay", func(w *webhooks.WebhookOut) bool {
+		return w.Replaying == 0
+	})
+	in.OK("POST", url+"/replay", fmt.Sprintf(`{"from":%d,"until":%d}`, seq, in.NewestEntry()),
+		"owner")
 	r.gets("role.created", "role.created", "dict.changed", "dict.changed")
 	if strings.Contains(log.String(), "of-the-receiver") {
 		t.Error("the log has the URL")
 	}
 }
 
-// A message that the receiver never accepts holds up the others, until the webhook continues with new
-// events and replays the ones behind it.
+// A message that the receiver never accepts holds up the others, until the webhook continues with
+// new events and replays the ones behind it.
 func TestWebhook_PassesBlockingEvent(t *testing.T) {
 	t.Parallel()
 	in, r := servertest.Start(t, local), receive(t)
@@ -414,7 +429,8 @@ func TestWebhook_PassesBlockingEvent(t *testing.T) {
 	blocking, err := strconv.Atoi(strings.Split(w.Blocked, "-")[1])
 	servertest.Must(t, err)
 	in.OK("POST", url+"/resume", `{"latest":1}`, "owner")
-	in.OK("POST", url+"/replay", fmt.Sprintf(`{"from":%d,"until":%d}`, blocking+1, in.NewestEntry()), "owner")
+	in.OK("POST", url+"/replay",
+		fmt.Sprintf(`{"from":%d,"until":%d}`, blocking+1, in.NewestEntry()), "owner")
 	in.Create("/admin/role", `{"name":"New"}`)
 	var names []any
 	for len(names) < 2 {
@@ -440,7 +456,9 @@ func TestWebhook_PassesBlockingHead(t *testing.T) {
 	url, _ := hookTo(in, r, "owner", "role.*", changes.HeadType)
 	h, err := in.Server.Sender.Hook(1)
 	servertest.Must(t, err)
-	h.Set(func(s *store.WebhookState) { s.HeadAt = kv.TimeOf(time.Now().Add(-2 * changes.HeadEvery)) })
+	h.Set(func(s *store.WebhookState) {
+		s.HeadAt = kv.TimeOf(time.Now().Add(-2 * changes.HeadEvery))
+	})
 	h.Poke()
 	waitForState(in, url, webhooks.WebhookRetrying)
 	in.OK("POST", url+"/resume", `{"latest":1}`, "owner")
@@ -453,13 +471,14 @@ func TestWebhook_PassesBlockingHead(t *testing.T) {
 	waitForState(in, url, webhooks.WebhookActive)
 }
 
-// A user becomes the owner of a webhook by changing it, with the permission to create one and the rights
-// of the previous owner; nobody else can be made the owner.
+// A user becomes the owner of a webhook by changing it, with the permission to create one and the
+// rights of the previous owner; nobody else can be made the owner.
 func TestWebhook_TakingOver(t *testing.T) {
 	t.Parallel()
 	in, r := servertest.Start(t, local), receive(t)
 	clerk := in.Clerk("clerk", "system.webhook.query", "system.webhook.update") // without system.webhook.create
-	other := in.Clerk("other", "system.webhook.query", "system.webhook.update", "system.webhook.create")
+	other := in.Clerk("other", "system.webhook.query", "system.webhook.update",
+		"system.webhook.create")
 	sends(in)
 	url, _ := hookTo(in, r, "other", "role.*")
 	before := in.Dump()
@@ -469,7 +488,8 @@ func TestWebhook_TakingOver(t *testing.T) {
 	in.Call("PUT", url, `{"owner_id":1}`, "other").Names(422, "owner_id")
 	in.Unchanged(before)
 	in.OK("DELETE", fmt.Sprint("/admin/list/", other.ID), "", "owner")
-	in.Call("PUT", url, fmt.Sprintf(`{"owner_id":%d}`, clerk.ID), "clerk").Brief(403, "permission system.webhook.create is required")
+	in.Call("PUT", url, fmt.Sprintf(`{"owner_id":%d}`, clerk.ID), "clerk").Brief(403,
+		"permission system.webhook.create is required")
 	var w webhooks.WebhookOut
 	in.OK("PUT", url, `{"owner_id":1,"description":"taken over"}`, "owner").Data(&w)
 	if w.OwnerID != 1 || w.Description != "taken over" || w.State != webhooks.WebhookActive {
@@ -499,7 +519,10 @@ func TestWebhookSecrets(t *testing.T) {
 		t.Error("both secrets should be valid")
 	}
 	in.Update(func(tx *store.Tx) error { // a day later
-		_, err := store.WebhookSecrets.Update(tx, 1, func(s *store.WebhookSecret) error { s.PreviousUntil = tx.Now() - 1; return nil })
+		_, err := store.WebhookSecrets.Update(tx, 1, func(s *store.WebhookSecret) error {
+			s.PreviousUntil = tx.Now() - 1
+			return nil
+		})
 		return err
 	})
 	in.Create("/admin/role", `{"name":"Two"}`)
@@ -520,13 +543,16 @@ func TestWebhookSecrets(t *testing.T) {
 	if m := r.next(); !verify(m, given) || !verify(m, third) {
 		t.Error("the given secret should be valid")
 	}
-	if a := in.Call("POST", url+"/secret", `{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=======!!"}`, "owner"); a.Code != 422 {
+	if a := in.Call("POST", url+"/secret",
+		`{"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=======!!"}`, "owner"); a.Code != 422 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	in.Flush()
 	in.Server.Sender.Save()
 	texts := []string{log.String()}
-	for _, path := range []string{url + "/delivery", "/system/audit?pageSize=1000", "/system/audit-export", "/system/monitor/request?pageSize=1000", "/system/info", "/system/health"} {
+	for _, path := range []string{url + "/delivery", "/system/audit?pageSize=1000",
+		"/system/audit-export", "/system/monitor/request?pageSize=1000", "/system/info",
+		"/system/health"} {
 		texts = append(texts, in.OK("GET", path, "", "owner").Body)
 	}
 	var page struct {
@@ -536,7 +562,8 @@ func TestWebhookSecrets(t *testing.T) {
 	}
 	in.OK("GET", "/system/monitor/request?pageSize=1000", "", "owner").Data(&page)
 	for _, row := range page.Data {
-		texts = append(texts, in.OK("GET", "/system/monitor/request/"+row.RequestID, "", "owner").Body)
+		texts = append(texts,
+			in.OK("GET", "/system/monitor/request/"+row.RequestID, "", "owner").Body)
 	}
 	for _, text := range texts {
 		for _, secret := range []string{first, second, third, given, "of-the-receiver"} {
@@ -552,7 +579,8 @@ func TestWebhookSecrets(t *testing.T) {
 func TestWebhook_OfOtherOwner(t *testing.T) {
 	t.Parallel()
 	in, r := servertest.Start(t, local), receive(t)
-	keys := []string{"system.webhook.query", "system.webhook.create", "system.webhook.update", "system.webhook.delete", "system.webhook.send", "system.webhook.secret"}
+	keys := []string{"system.webhook.query", "system.webhook.create", "system.webhook.update",
+		"system.webhook.delete", "system.webhook.send", "system.webhook.secret"}
 	in.Clerk("clerk", keys...)
 	sends(in)
 	url, _ := hookTo(in, r, "owner", "role.*")
@@ -560,8 +588,10 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 	r.gets("role.created")
 	before := in.Dump()
 	for _, c := range [][3]string{
-		{"PUT", "", `{"url":"http://127.0.0.1:1/"}`}, {"DELETE", "", ""}, {"PUT", "", `{"owner_id":2}`}, {"POST", "/secret", ""}, {"POST", "/test", ""},
-		{"POST", "/resume", ""}, {"POST", "/replay", `{"from":1}`}, {"GET", "/delivery", ""}, {"GET", "/delivery/1", ""},
+		{"PUT", "", `{"url":"http://127.0.0.1:1/"}`}, {"DELETE", "", ""},
+		{"PUT", "", `{"owner_id":2}`}, {"POST", "/secret", ""}, {"POST", "/test", ""},
+		{"POST", "/resume", ""}, {"POST", "/replay", `{"from":1}`}, {"GET", "/delivery", ""},
+		{"GET", "/delivery/1", ""},
 	} {
 		if a := in.Call(c[0], url+c[1], c[2], "clerk"); a.Code != 403 {
 			t.Errorf("%s %s: %d %s", c[0], c[1], a.Code, a.Body)
@@ -569,7 +599,8 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 	}
 	in.Unchanged(before)
 	for _, path := range []string{"/system/webhook", url} {
-		if a := in.OK("GET", path, "", "clerk"); strings.Contains(a.Body, "of-the-receiver") || !strings.Contains(a.Body, "/******") {
+		if a := in.OK("GET", path, "", "clerk"); strings.Contains(a.Body, "of-the-receiver") ||
+			!strings.Contains(a.Body, "/******") {
 			t.Errorf("%s: %s", path, a.Body)
 		}
 		if a := in.OK("GET", path, "", "owner"); !strings.Contains(a.Body, "of-the-receiver") {
@@ -590,12 +621,13 @@ func TestWebhook_OfOtherOwner(t *testing.T) {
 	}
 }
 
-// What a webhook has sent for a deleted owner stays hidden from users who could read less, also once one
-// of them becomes the owner.
+// What a webhook has sent for a deleted owner stays hidden from users who could read less, also
+// once one of them becomes the owner.
 func TestWebhook_OfDeletedOwner(t *testing.T) {
 	t.Parallel()
 	in, r := servertest.Start(t, local), receive(t)
-	clerk := in.Clerk("clerk", "system.webhook.query", "system.webhook.create", "system.webhook.update")
+	clerk := in.Clerk("clerk", "system.webhook.query", "system.webhook.create",
+		"system.webhook.update")
 	u := in.Clerk("other", "system.webhook.query", "system.webhook.create", "admin.role.query")
 	sends(in)
 	url, _ := hookTo(in, r, "other", "role.created")
@@ -645,11 +677,13 @@ func TestWebhook_DeliveriesOfErasedPerson(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(in.Dir, webhooks.DeliveryDir))
 	servertest.Must(t, err)
 	for _, e := range entries {
-		if bytes.Contains(disktest.ReadFile(t, filepath.Join(in.Dir, webhooks.DeliveryDir, e.Name())), []byte("canary")) {
+		if bytes.Contains(disktest.ReadFile(t,
+			filepath.Join(in.Dir, webhooks.DeliveryDir, e.Name())), []byte("canary")) {
 			t.Errorf("%s has the name", e.Name())
 		}
 	}
-	if got := types(); slices.Contains(got, "user.created") || !slices.Contains(got, "role.created") {
+	if got := types(); slices.Contains(got, "user.created") ||
+		!slices.Contains(got, "role.created") {
 		t.Errorf("after: %v", got)
 	}
 	// A replay of the entry cannot bring the name back.
@@ -685,7 +719,10 @@ func TestWebhook_AfterRestart(t *testing.T) {
 	waitFor(in, url, "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
 	stop()
 	in.Update(func(tx *store.Tx) error { // as of another generation
-		_, err := store.WebhookStates.Update(tx, 1, func(s *store.WebhookState) error { s.Generation = "replaced"; return nil })
+		_, err := store.WebhookStates.Update(tx, 1, func(s *store.WebhookState) error {
+			s.Generation = "replaced"
+			return nil
+		})
 		return err
 	})
 	in.Close()
@@ -724,7 +761,9 @@ func TestWebhook_SendsLogHead(t *testing.T) {
 		t.Errorf("%+v, want %+v", got.Data, head)
 	}
 	in.Create("/admin/role", `{"name":"One"}`)
-	waitFor(in, "/system/webhook/2", "up to date", func(w *webhooks.WebhookOut) bool { return w.Behind == 0 })
+	waitFor(in, "/system/webhook/2", "up to date", func(w *webhooks.WebhookOut) bool {
+		return w.Behind == 0
+	})
 	if len(r.arrived) > 0 {
 		t.Errorf("also %s", (<-r.arrived).Body)
 	}
@@ -739,10 +778,12 @@ func TestWebhookTest(t *testing.T) {
 	m := r.gets(webhooks.TestType)[0]
 	v, err := standardwebhooks.NewWebhook(secret)
 	servertest.Must(t, err)
-	if v.Verify(m.Body, m.Header) != nil || out.Status != 200 || !bool(out.Success) || out.Response != "answer 200" || out.Request != string(m.Body) {
+	if v.Verify(m.Body, m.Header) != nil || out.Status != 200 || !bool(out.Success) ||
+		out.Response != "answer 200" || out.Request != string(m.Body) {
 		t.Errorf("%+v", out)
 	}
-	clerk := in.Clerk("clerk", "system.webhook.query", "system.webhook.create", "system.webhook.send")
+	clerk := in.Clerk("clerk", "system.webhook.query", "system.webhook.create",
+		"system.webhook.send")
 	own, _ := hookTo(in, r, "clerk", "role.*")
 	r.answers(func(hookMessage) int { // the caller is disabled while the receiver takes its time
 		in.OK("PUT", fmt.Sprintf("/admin/list/%d/status", clerk.ID), `{"status":0}`, "owner")
@@ -759,7 +800,8 @@ func TestWebhookTest(t *testing.T) {
 	}
 	var page webhooks.DeliveryPage
 	in.OK("GET", url+"/delivery", "", "owner").Data(&page)
-	if len(page.Data) != 2 || page.Data[0].Kind != webhooks.TestDelivery || page.Data[0].Status != 302 {
+	if len(page.Data) != 2 || page.Data[0].Kind != webhooks.TestDelivery ||
+		page.Data[0].Status != 302 {
 		t.Errorf("%+v", page.Data)
 	}
 }
@@ -783,7 +825,9 @@ func TestWebhook_SteeredAndChangedAtOnce(t *testing.T) {
 		})
 	}
 	// It ends the program, since the cleanup of a test would wait, too.
-	late := time.AfterFunc(30*time.Second, func() { panic("a write waits for a webhook that waits for the writer") })
+	late := time.AfterFunc(30*time.Second, func() {
+		panic("a write waits for a webhook that waits for the writer")
+	})
 	callers.Wait()
 	late.Stop()
 }
@@ -799,7 +843,9 @@ func TestWebhookPosition(t *testing.T) {
 		}
 		return list
 	}
-	event := func(seq uint64, part int) store.WebhookState { return store.WebhookState{Seq: seq, Part: part} }
+	event := func(seq uint64, part int) store.WebhookState {
+		return store.WebhookState{Seq: seq, Part: part}
+	}
 	replay := func(next, until uint64) store.WebhookState {
 		return store.WebhookState{ReplayNext: next, ReplayUntil: until}
 	}
@@ -810,13 +856,25 @@ func TestWebhookPosition(t *testing.T) {
 		want    store.WebhookState
 		lost    webhooks.LostEntries
 	}{
-		{"parts that were sent are not sent again if the entry cannot be read yet", event(15, 1), nil, event(15, 1), webhooks.LostEntries{}},
-		{"entries without a message are behind it", event(15, 1), entries(16, 17), event(17, 0), webhooks.LostEntries{}},
-		{"lost entries are those that are missing", event(15, 1), entries(20, 21), event(21, 0), webhooks.LostEntries{First: 16, Last: 19}},
+		{"parts that were sent are not sent again if the entry cannot be read yet", event(15, 1),
+			nil, event(15, 1), webhooks.LostEntries{}},
+		{"entries without a message are behind it", event(15, 1), entries(16, 17), event(17, 0),
+			webhooks.LostEntries{}},
+		{"lost entries are those that are missing", event(15, 1), entries(20, 21), event(21, 0),
+			webhooks.LostEntries{
+				First: 16,
+				Last:  19,
+			}},
 		{"a replay continues", replay(3, 5), entries(3, 4), replay(5, 5), webhooks.LostEntries{}},
-		{"a replay ends with its last entry", replay(3, 5), entries(3, 4, 5, 6), store.WebhookState{}, webhooks.LostEntries{}},
-		{"a replay of entries that were all lost ends", replay(3, 5), entries(20, 21), store.WebhookState{}, webhooks.LostEntries{First: 3, Last: 5}},
-		{"a replay without entries ends", replay(3, 5), nil, store.WebhookState{}, webhooks.LostEntries{}},
+		{"a replay ends with its last entry", replay(3, 5), entries(3, 4, 5, 6),
+			store.WebhookState{}, webhooks.LostEntries{}},
+		{"a replay of entries that were all lost ends", replay(3, 5), entries(20, 21),
+			store.WebhookState{}, webhooks.LostEntries{
+				First: 3,
+				Last:  5,
+			}},
+		{"a replay without entries ends", replay(3, 5), nil, store.WebhookState{},
+			webhooks.LostEntries{}},
 	} {
 		p := &webhooks.Plan{State: test.state, Kind: webhooks.EventDelivery, Entries: test.entries}
 		if test.state.ReplayNext != 0 {
@@ -837,7 +895,13 @@ func TestWebhook_LogHeadRetried(t *testing.T) {
 	var s store.WebhookState
 	begun := time.Now()
 	for n, id := range []string{"head-1", "head-2", "head-3"} {
-		p := &webhooks.Plan{Hook: h, Kind: webhooks.EventDelivery, State: s, Message: &webhooks.Outgoing{Message: webhook.Message{ID: id}}, IsHead: true}
+		p := &webhooks.Plan{
+			Hook:    h,
+			Kind:    webhooks.EventDelivery,
+			State:   s,
+			Message: &webhooks.Outgoing{Message: webhook.Message{ID: id}},
+			IsHead:  true,
+		}
 		if got := p.Attempt(); got != n+1 {
 			t.Errorf("%s: attempt %d", id, got)
 		}
@@ -941,9 +1005,11 @@ func TestWebhookInput(t *testing.T) {
 		in.Call("POST", "/system/webhook", body, "owner").Names(422, field)
 	}
 	for i := range store.MaxWebhooks {
-		in.Create("/system/webhook", fmt.Sprintf(`{"url":"https://example.org/%d","types":["*"]}`, i))
+		in.Create("/system/webhook",
+			fmt.Sprintf(`{"url":"https://example.org/%d","types":["*"]}`, i))
 	}
-	if a := in.Call("POST", "/system/webhook", `{"url":"https://example.org/","types":["*"]}`, "owner"); a.Code != 409 || a.Envelope().ErrorCode != "too_many_webhooks" {
+	if a := in.Call("POST", "/system/webhook", `{"url":"https://example.org/","types":["*"]}`,
+		"owner"); a.Code != 409 || a.Envelope().ErrorCode != "too_many_webhooks" {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 }
@@ -955,7 +1021,8 @@ func TestEventTypes(t *testing.T) {
 	for _, kind := range changes.EventTypes() {
 		types = append(types, kind.Type)
 	}
-	for _, want := range []string{"user.created", "setting.changed", "session.ended", "dict.changed", "webhook.updated", "audit.export", changes.HeadType} {
+	for _, want := range []string{"user.created", "setting.changed", "session.ended",
+		"dict.changed", "webhook.updated", "audit.export", changes.HeadType} {
 		if !slices.Contains(types, want) {
 			t.Errorf("%s is missing in %v", want, types)
 		}
@@ -969,7 +1036,13 @@ func TestEventTypes(t *testing.T) {
 
 func TestBackoff(t *testing.T) {
 	t.Parallel()
-	for n, middle := range map[int]time.Duration{1: webhooks.WebhookFirst, 2: 2 * webhooks.WebhookFirst, 5: 16 * webhooks.WebhookFirst, 14: webhooks.WebhookLongest, 1000: webhooks.WebhookLongest} {
+	for n, middle := range map[int]time.Duration{
+		1:    webhooks.WebhookFirst,
+		2:    2 * webhooks.WebhookFirst,
+		5:    16 * webhooks.WebhookFirst,
+		14:   webhooks.WebhookLongest,
+		1000: webhooks.WebhookLongest,
+	} {
 		seen := map[time.Duration]bool{}
 		for range 50 {
 			d := webhooks.Backoff(n)

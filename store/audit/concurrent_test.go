@@ -11,8 +11,8 @@ import (
 	"reeve/store/errs"
 )
 
-// TestReaders_NoGapDuringMove reads while rows are moved to segments, as the engine does, and while the
-// oldest segments are dropped.
+// TestReaders_NoGapDuringMove reads while rows are moved to segments, as the engine does, and while
+// the oldest segments are dropped.
 func TestReaders_NoGapDuringMove(t *testing.T) {
 	const part, keep = 10, 12
 	c := newChain().random(t, disktest.Random(t), part*disktest.Size(40, 300, 2000), false)

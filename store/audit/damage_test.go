@@ -73,7 +73,9 @@ func TestDamagedSegments(t *testing.T) {
 	from := t.TempDir()
 	write(t, openLog(t, from), c.rows, 20)
 	write := func(content func(b []byte) []byte) func(path string) {
-		return func(path string) { disktest.WriteFile(t, path, content(disktest.ReadFile(t, path))) }
+		return func(path string) {
+			disktest.WriteFile(t, path, content(disktest.ReadFile(t, path)))
+		}
 	}
 	change := func(change func(*testSegment)) func(path string) {
 		return func(path string) { changeSegment(t, path, change) }
@@ -82,8 +84,10 @@ func TestDamagedSegments(t *testing.T) {
 		"an empty file":      write(func([]byte) []byte { return nil }),
 		"a file that is cut": write(func(b []byte) []byte { return b[:len(b)/2] }),
 		"one page":           write(func(b []byte) []byte { return b[:4096] }),
-		"something else":     write(func([]byte) []byte { return []byte(strings.Repeat("hello", 10000)) }),
-		"empty pages":        write(func(b []byte) []byte { clear(b[2*4096:]); return b }),
+		"something else": write(func([]byte) []byte {
+			return []byte(strings.Repeat("hello", 10000))
+		}),
+		"empty pages": write(func(b []byte) []byte { clear(b[2*4096:]); return b }),
 		"another segment": func(path string) {
 			disktest.WriteFile(t, path, disktest.ReadFile(t, filepath.Join(from, segmentName(1))))
 		},
@@ -105,10 +109,14 @@ func TestDamagedSegments(t *testing.T) {
 			}
 			return b
 		}),
-		"no entries":            change(func(s *testSegment) { s.drop(entryBucket) }),
-		"a directory, no file":  func(path string) { must(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700))) },
-		"an entry is missing":   change(func(s *testSegment) { s.delete(entryBucket, seqKey(30)) }),
-		"an entry of elsewhere": change(func(s *testSegment) { s.raw(entryBucket, seqKey(30), s.bucket(entryBucket).Get(seqKey(31))) }),
+		"no entries": change(func(s *testSegment) { s.drop(entryBucket) }),
+		"a directory, no file": func(path string) {
+			must(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700)))
+		},
+		"an entry is missing": change(func(s *testSegment) { s.delete(entryBucket, seqKey(30)) }),
+		"an entry of elsewhere": change(func(s *testSegment) {
+			s.raw(entryBucket, seqKey(30), s.bucket(entryBucket).Get(seqKey(31)))
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "audit")
@@ -127,7 +135,8 @@ func TestDamagedSegments(t *testing.T) {
 			got2, err2 := oldest(l, 0, math.MaxInt)
 			_, err3 := l.Get(30)
 			for _, err := range []error{err, err2, err3} {
-				if err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "panic") {
+				if err == nil || !strings.Contains(err.Error(), path) ||
+					strings.Contains(err.Error(), "panic") {
 					t.Errorf("the error does not name the file: %v", err)
 				}
 			}
@@ -166,7 +175,8 @@ func TestMetaPage_OneOfTwoSuffices(t *testing.T) {
 		must(t, err)
 		same(t, "all", all, reversed(c.rows))
 		var v Verifier
-		if err := VerifySegment(path, &v); err == nil || !strings.HasPrefix(err.Error(), path+" is damaged: a meta page is damaged") {
+		if err := VerifySegment(path, &v); err == nil ||
+			!strings.HasPrefix(err.Error(), path+" is damaged: a meta page is damaged") {
 			t.Errorf("meta page %d: %v", page, err)
 		}
 	}
@@ -201,7 +211,8 @@ func TestOverlappingSegments(t *testing.T) {
 func partOf(t *testing.T, got, rows []Row) {
 	t.Helper()
 	for _, row := range got {
-		if row.Seq == 0 || row.Seq > uint64(len(rows)) || string(rows[row.Seq-1].Text) != string(row.Text) {
+		if row.Seq == 0 || row.Seq > uint64(len(rows)) ||
+			string(rows[row.Seq-1].Text) != string(row.Text) {
 			t.Errorf("entry %d has the text %.200q", row.Seq, row.Text)
 		}
 	}
@@ -215,7 +226,9 @@ func TestSegments_MissingIsWarning(t *testing.T) {
 	l, warnings, err := Open(dir)
 	must(t, err)
 	defer l.Close()
-	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], "entries 11 to 20 are missing after "+filepath.Join(dir, segmentName(1))) {
+	if len(warnings) != 1 ||
+		!strings.HasPrefix(warnings[0],
+			"entries 11 to 20 are missing after "+filepath.Join(dir, segmentName(1))) {
 		t.Errorf("warnings %q", warnings)
 	}
 	all, err := newest(l, Query{}, 0, 99)
@@ -234,7 +247,8 @@ func TestSegments_TruncatedWhileOpen(t *testing.T) {
 		must(t, os.Truncate(path, left))
 		for range 2 {
 			got, err := newest(l, Query{}, 0, math.MaxInt)
-			if err == nil || !strings.Contains(err.Error(), path) || len(got) < 100 || len(got) == 300 {
+			if err == nil || !strings.Contains(err.Error(), path) || len(got) < 100 ||
+				len(got) == 300 {
 				t.Errorf("cut off to %d bytes: %d entries, %v", left, len(got), err)
 			}
 			partOf(t, got, c.rows)
@@ -290,7 +304,11 @@ func TestFlippedBits(t *testing.T) {
 		}
 		got, err := oldest(l, 0, math.MaxInt)
 		check("oldest", got, c.rows, err)
-		for _, q := range []Query{{}, {All: [][]string{{ByActor("user", 1)}}}, {All: [][]string{{ByRecord("dict", 1)}, {ByChange("dict", "update")}}}, {From: c.times[30], To: c.times[90]}} {
+		for _, q := range []Query{{}, {All: [][]string{{ByActor("user", 1)}}},
+			{All: [][]string{{ByRecord("dict", 1)}, {ByChange("dict", "update")}}}, {
+				From: c.times[30],
+				To:   c.times[90],
+			}} {
 			got, err := newest(l, q, 0, math.MaxInt)
 			check(fmt.Sprintf("%+v", q), got, c.naive(q, 0), err)
 		}
@@ -309,7 +327,8 @@ func TestFlippedBits(t *testing.T) {
 		outcomes[fmt.Sprintf("read failed: %t, verified: %t", failed, err == nil)]++
 	}
 	t.Log(outcomes)
-	if outcomes["read failed: true, verified: false"] == 0 || outcomes["read failed: false, verified: true"] == 0 {
+	if outcomes["read failed: true, verified: false"] == 0 ||
+		outcomes["read failed: false, verified: true"] == 0 {
 		t.Errorf("the flips hit nothing, or everything: %v", outcomes)
 	}
 }

@@ -29,7 +29,9 @@ func TestText_EqualsJSON(t *testing.T) {
 }
 
 func anyEntry(r *rand.Rand) *Entry {
-	text := func() string { return []string{"", "", "plain", "a \"b\" <c> & \\", "客\n\u2028", "\xff"}[r.IntN(6)] }
+	text := func() string {
+		return []string{"", "", "plain", "a \"b\" <c> & \\", "客\n\u2028", "\xff"}[r.IntN(6)]
+	}
 	number := func() uint64 { return []uint64{0, 0, 7, 1 << 63}[r.IntN(4)] }
 	value := func() Value {
 		v := Value{Person: text(), Hash: text()}
@@ -149,14 +151,23 @@ func TestKeys_InvalidTexts(t *testing.T) {
 }
 
 func TestTerms(t *testing.T) {
-	e := Entry{Actor: Actor{Kind: "user", ID: 7}, Operation: Operation{"PUT", "/admin/list/:id", "Edit"}, Action: "export", Changes: []Change{
-		{Collection: "role", ID: 12, Operation: "update"}, {Collection: "role", ID: 13, Operation: "update"}, {Collection: "role", ID: 12, Operation: "update"},
-	}}
+	e := Entry{Actor: Actor{Kind: "user", ID: 7},
+		Operation: Operation{"PUT", "/admin/list/:id", "Edit"}, Action: "export", Changes: []Change{
+			{Collection: "role", ID: 12, Operation: "update"}, {
+				Collection: "role",
+				ID:         13,
+				Operation:  "update",
+			}, {Collection: "role", ID: 12, Operation: "update"},
+		}}
 	disktest.Equal(t, "terms", e.Terms(), []string{
-		"actor user:7", "operation PUT /admin/list/:id", "action export", "change role:update", "record role:12", "record role:13",
+		"actor user:7", "operation PUT /admin/list/:id", "action export", "change role:update",
+		"record role:12", "record role:13",
 	})
-	disktest.Equal(t, "terms of nothing", (&Entry{Actor: Actor{Kind: "system"}, Operation: Operation{Title: "start"}}).Terms(), []string{"actor system:0", "operation start"})
+	disktest.Equal(t, "terms of nothing",
+		(&Entry{Actor: Actor{Kind: "system"}, Operation: Operation{Title: "start"}}).Terms(),
+		[]string{"actor system:0", "operation start"})
 	disktest.Equal(t, "constructors", []string{
-		ByActor("user", 7), ByOperation("PUT /admin/list/:id"), ByAction("export"), ByChange("role", "update"), ByRecord("role", 12), ByRecord("role", 13),
+		ByActor("user", 7), ByOperation("PUT /admin/list/:id"), ByAction("export"),
+		ByChange("role", "update"), ByRecord("role", 12), ByRecord("role", 13),
 	}, e.Terms())
 }

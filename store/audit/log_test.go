@@ -79,7 +79,13 @@ func checkInfos(t *testing.T, l *Log, c *chain) {
 		rows := c.rows[45*i : min(45*i+45, len(c.rows))]
 		file, err := os.Stat(got.Path)
 		must(t, err)
-		want := Info{Path: filepath.Join(l.dir, segmentName(rows[0].Seq)), First: rows[0].Seq, Last: rows[len(rows)-1].Seq, From: math.MaxInt64, Bytes: file.Size()}
+		want := Info{
+			Path:  filepath.Join(l.dir, segmentName(rows[0].Seq)),
+			First: rows[0].Seq,
+			Last:  rows[len(rows)-1].Seq,
+			From:  math.MaxInt64,
+			Bytes: file.Size(),
+		}
 		for k, row := range rows {
 			e, err := row.Decode()
 			must(t, err)
@@ -136,15 +142,20 @@ func TestWriteSegment_Refusals(t *testing.T) {
 		rows []Row
 		want string
 	}{
-		"no rows":                      {nil, "there are no entries"},
-		"a gap":                        {slices.Delete(slices.Clone(later), 3, 4), "entry 24 is missing"},
-		"a row twice":                  {slices.Insert(slices.Clone(later), 3, later[2]), "entry 23 occurs twice"},
-		"out of order":                 {reversed(later), "entry 29 is out of order"},
-		"another number":               {with(later, 3, Row{Seq: 24, Text: later[4].Text}), "entry 24 was altered: it has the number 25"},
-		"another chain":                {other.rows[20:], "entry 21 does not continue"},
-		"a row of another chain":       {with(later, 3, other.rows[23]), "entry 24 was altered"},
-		"the last of another chain":    {with(later, 9, other.rows[29]), "entry 29 or entry 30 was altered"},
-		"not JSON":                     {with(later, 0, Row{Seq: 21, Text: []byte("{")}), "entry 21 was altered: it cannot be read"},
+		"no rows": {nil, "there are no entries"},
+		"a gap": {slices.Delete(slices.Clone(later), 3, 4),
+			"entry 24 is missing"},
+		"a row twice": {slices.Insert(slices.Clone(later), 3, later[2]),
+			"entry 23 occurs twice"},
+		"out of order": {reversed(later), "entry 29 is out of order"},
+		"another number": {with(later, 3, Row{Seq: 24, Text: later[4].Text}),
+			"entry 24 was altered: it has the number 25"},
+		"another chain":          {other.rows[20:], "entry 21 does not continue"},
+		"a row of another chain": {with(later, 3, other.rows[23]), "entry 24 was altered"},
+		"the last of another chain": {with(later, 9, other.rows[29]),
+			"entry 29 or entry 30 was altered"},
+		"not JSON": {with(later, 0, Row{Seq: 21, Text: []byte("{")}),
+			"entry 21 was altered: it cannot be read"},
 		"entries that are there":       {c.rows[10:25], "entry 11 is in two segments"},
 		"the same number, fewer":       {c.rows[:10], "has other entries: 1 to 20"},
 		"the same number, other chain": {other.rows[:20], "has other entries: 1 to 20"},
@@ -154,7 +165,8 @@ func TestWriteSegment_Refusals(t *testing.T) {
 			l := openLog(t, dir)
 			write(t, l, c.rows[:20], 20)
 			before := disktest.Snapshot(t, dir)
-			if _, err := l.Write(values(test.rows), nil); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := l.Write(values(test.rows), nil); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 			disktest.Equal(t, "files", disktest.Snapshot(t, dir), before)
@@ -178,7 +190,11 @@ func TestCrashes(t *testing.T) {
 	path, err := WriteSegment(dir, values(c.rows[:20]), nil)
 	must(t, err)
 	whole := disktest.ReadFile(t, path)
-	for name, size := range map[string]int{"before the first write": 0, "in the middle": len(whole) / 2, "before the rename": len(whole)} {
+	for name, size := range map[string]int{
+		"before the first write": 0,
+		"in the middle":          len(whole) / 2,
+		"before the rename":      len(whole),
+	} {
 		t.Run(name, func(t *testing.T) {
 			disktest.WriteFile(t, filepath.Join(dir, newName), whole[:size])
 			l := openLog(t, dir)
@@ -208,7 +224,8 @@ func TestCrashes(t *testing.T) {
 		b := bytes.Clone(whole)
 		b[bytes.Index(b, c.rows[7].Text)+100] ^= 1
 		disktest.WriteFile(t, path, b)
-		if _, err := WriteSegment(dir, values(c.rows[:20]), nil); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := WriteSegment(dir, values(c.rows[:20]), nil); err == nil ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -300,5 +317,6 @@ func TestLog_FewOpenFiles(t *testing.T) {
 	must(t, l.Close())
 	_, err = newest(l, Query{}, 0, 1)
 	_, getErr := l.Get(1)
-	disktest.Equal(t, "after Close", []error{err, getErr, l.Oldest(0, nil)}, []error{errClosed, errClosed, errClosed})
+	disktest.Equal(t, "after Close", []error{err, getErr, l.Oldest(0, nil)},
+		[]error{errClosed, errClosed, errClosed})
 }

@@ -33,7 +33,8 @@ func termsOf(e Entry) map[string]bool {
 func (c *chain) naive(q Query, before uint64) (found []Row) {
 	for i, row := range slices.Backward(c.rows) {
 		at, terms := c.times[i], termsOf(c.entries[i])
-		matches := (before == 0 || row.Seq < before) && (q.From == 0 || at >= q.From) && (q.To == 0 || at <= q.To)
+		matches := (before == 0 || row.Seq < before) && (q.From == 0 || at >= q.From) &&
+			(q.To == 0 || at <= q.To)
 		for _, list := range q.All {
 			matches = matches && slices.ContainsFunc(list, func(t string) bool { return terms[t] })
 		}
@@ -59,7 +60,8 @@ func randomTerm(r *rand.Rand) string {
 	case 6:
 		return ByAction(Denied)
 	}
-	return []string{"", "actor", "actor user", separator, ByAction(Denied) + separator + ByActor("user", 1)}[r.IntN(5)]
+	return []string{"", "actor", "actor user", separator,
+		ByAction(Denied) + separator + ByActor("user", 1)}[r.IntN(5)]
 }
 
 func randomQuery(r *rand.Rand, c *chain, begin time.Time) (q Query) {
@@ -135,14 +137,18 @@ func (c *chain) checkMatcher(t *testing.T, q Query, want []Row) {
 	same(t, fmt.Sprintf("matcher of %+v", q), got, want)
 }
 
-// TestQuery_ReadsFewEntries checks that a page of a query reads no entry that does not meet it, and a
-// count none at all.
+// TestQuery_ReadsFewEntries checks that a page of a query reads no entry that does not meet it, and
+// a count none at all.
 func TestQuery_ReadsFewEntries(t *testing.T) {
 	c := newChain().random(t, disktest.Random(t), 500, true)
 	dir := t.TempDir()
 	path, err := WriteSegment(dir, values(c.rows), nil)
 	must(t, err)
-	q := Query{All: [][]string{{ByActor("user", 1)}, {ByRecord("dict", 1), ByRecord("dict", 2)}}, From: c.times[50], To: c.times[450]}
+	q := Query{
+		All:  [][]string{{ByActor("user", 1)}, {ByRecord("dict", 1), ByRecord("dict", 2)}},
+		From: c.times[50],
+		To:   c.times[450],
+	}
 	want := c.naive(q, 0)
 	if len(want) == 0 {
 		t.Skip("no entry meets the query") // with hardly any seed
@@ -178,7 +184,8 @@ func TestCount_WithDamage(t *testing.T) {
 	changeSegment(t, segmentPaths(t, dir)[1], func(s *testSegment) { s.drop(termBucket) })
 	q := Query{All: [][]string{{ByActor("user", 1), ByActor("system", 1)}}}
 	n, err := openLog(t, dir).Count(q, 0)
-	if want := len(c.naive(q, 21)) + len(c.naive(q, 0)) - len(c.naive(q, 41)); n != want || err == nil {
+	if want := len(c.naive(q, 21)) + len(c.naive(q, 0)) - len(c.naive(q, 41)); n != want ||
+		err == nil {
 		t.Errorf("counted %d, want %d and an error: %v", n, want, err)
 	}
 }

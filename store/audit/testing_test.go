@@ -34,7 +34,8 @@ func newChain() *chain {
 // add appends an entry, at the time of the chain.
 func (c *chain) add(t testing.TB, e Entry) {
 	t.Helper()
-	e.Link = Link{c.head.Seq + 1, c.head.Generation, c.head.Hash, c.at.Format("2006-01-02T15:04:05.000000Z07:00")}
+	e.Link = Link{c.head.Seq + 1, c.head.Generation, c.head.Hash,
+		c.at.Format("2006-01-02T15:04:05.000000Z07:00")}
 	text, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -48,8 +49,9 @@ func (c *chain) add(t testing.TB, e Entry) {
 // Names of which some are prefixes of others, with zero bytes in them.
 var (
 	testKinds       = []string{"user", "app_user", "system", "user\x00"}
-	testCollections = []string{"dict", "dict_item", "dict\x00", "dict\x00\x00\x00\x00\x00\x00\x00\x00\x01"}
-	testOperations  = []string{"update", "delete"}
+	testCollections = []string{"dict", "dict_item", "dict\x00",
+		"dict\x00\x00\x00\x00\x00\x00\x00\x00\x01"}
+	testOperations = []string{"update", "delete"}
 )
 
 // random appends n random entries. If back is true, the clock is sometimes set back.
@@ -60,7 +62,11 @@ func (c *chain) random(t testing.TB, r *rand.Rand, n int, back bool) *chain {
 		if back && r.IntN(5) == 0 {
 			c.at = c.at.Add(-time.Duration(r.IntN(4)) * time.Second)
 		}
-		e := Entry{Actor: Actor{Kind: testKinds[r.IntN(4)], ID: r.Uint64N(3)}, Operation: Operation{Title: strings.Repeat("x", r.IntN(5))}, Reason: strings.Repeat("x", r.IntN(300))}
+		e := Entry{
+			Actor:     Actor{Kind: testKinds[r.IntN(4)], ID: r.Uint64N(3)},
+			Operation: Operation{Title: strings.Repeat("x", r.IntN(5))},
+			Reason:    strings.Repeat("x", r.IntN(300)),
+		}
 		if r.IntN(3) == 0 {
 			e.Operation.Method, e.Operation.Route = "PUT", "/admin/"+e.Operation.Title
 		}
@@ -68,7 +74,11 @@ func (c *chain) random(t testing.TB, r *rand.Rand, n int, back bool) *chain {
 			e.Action = "denied"
 		}
 		for range r.IntN(4) {
-			e.Changes = append(e.Changes, Change{Collection: testCollections[r.IntN(4)], ID: r.Uint64N(4), Operation: testOperations[r.IntN(2)]})
+			e.Changes = append(e.Changes, Change{
+				Collection: testCollections[r.IntN(4)],
+				ID:         r.Uint64N(4),
+				Operation:  testOperations[r.IntN(2)],
+			})
 		}
 		if r.IntN(20) == 0 {
 			c.head.Generation = fmt.Sprint("g", r.IntN(1000))
@@ -136,7 +146,9 @@ func oldest(l *Log, from uint64, n int) (rows []Row, err error) {
 // same reports an error unless rows are equal; it shows only the numbers.
 func same(t testing.TB, what string, got, want []Row) {
 	t.Helper()
-	if !slices.EqualFunc(got, want, func(a, b Row) bool { return a.Seq == b.Seq && bytes.Equal(a.Text, b.Text) }) {
+	if !slices.EqualFunc(got, want, func(a, b Row) bool {
+		return a.Seq == b.Seq && bytes.Equal(a.Text, b.Text)
+	}) {
 		t.Errorf("%s: got %v, want %v", what, seqs(got), seqs(want))
 	}
 }

@@ -77,7 +77,9 @@ func TestStore_EverySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	var faults []string
-	found, err := Inspect(path, "x", func(format string, args ...any) { faults = append(faults, format) })
+	found, err := Inspect(path, "x", func(format string, args ...any) {
+		faults = append(faults, format)
+	})
 	if err != nil || len(faults) > 0 || len(found) != len(sizes) {
 		t.Errorf("%d blobs, faults %v: %v", len(found), faults, err)
 	}
@@ -157,7 +159,10 @@ func TestSweep_FailedLookupDeletesNothing(t *testing.T) {
 func TestSweep_EndsWithStore(t *testing.T) {
 	asked := 0
 	b, err := OpenOffline(filepath.Join(t.TempDir(), FileName),
-		Options{Instance: "x", Referenced: func(Digest) (bool, error) { asked++; return true, nil }})
+		Options{Instance: "x", Referenced: func(Digest) (bool, error) {
+			asked++
+			return true, nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

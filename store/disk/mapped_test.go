@@ -21,7 +21,8 @@ func TestMappedPage_Unreadable(t *testing.T) {
 	noErr(t, db.Update(func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucket([]byte("b"))
 		for i := range 1000 {
-			err = errors.Join(err, b.Put(binary.BigEndian.AppendUint64(nil, uint64(i)), make([]byte, 100)))
+			err = errors.Join(err,
+				b.Put(binary.BigEndian.AppendUint64(nil, uint64(i)), make([]byte, 100)))
 		}
 		return err
 	}))
@@ -38,7 +39,13 @@ func TestMappedPage_Unreadable(t *testing.T) {
 		t.Skip(err)
 	}
 	defer unmapFile(mapped)
-	w := &pageWalk{f: f, mapped: mapped, meta: meta, size: uint64(info.Size()), seen: make([]atomic.Bool, meta.Pages)}
+	w := &pageWalk{
+		f:      f,
+		mapped: mapped,
+		meta:   meta,
+		size:   uint64(info.Size()),
+		seen:   make([]atomic.Bool, meta.Pages),
+	}
 	noErr(t, os.Truncate(f.Name(), 2*int64(meta.PageSize)))
 	err = w.mayFault(func() error { return w.tree(meta.Root, nil, nil, 0) })
 	if err == nil || !strings.Contains(err.Error(), "it cannot be read from the disk") {

@@ -15,9 +15,19 @@ func TestFaults_OneError(t *testing.T) {
 		faults Faults
 		want   error
 	}{
-		"none":    {Faults{}, nil},
-		"one":     {Faults{"a": bad}, &Error{Kind: Invalid, Code: "invalid", Msg: Say("%s: %s", "a", bad), Fields: Faults{"a": bad}}},
-		"several": {Faults{"a": bad, "b": Say("y")}, &Error{Kind: Invalid, Code: "invalid", Msg: Say("%s; 1 more field is invalid", Say("%s: %s", "a", bad)), Fields: Faults{"a": bad, "b": Say("y")}}},
+		"none": {Faults{}, nil},
+		"one": {Faults{"a": bad}, &Error{
+			Kind:   Invalid,
+			Code:   "invalid",
+			Msg:    Say("%s: %s", "a", bad),
+			Fields: Faults{"a": bad},
+		}},
+		"several": {Faults{"a": bad, "b": Say("y")}, &Error{
+			Kind:   Invalid,
+			Code:   "invalid",
+			Msg:    Say("%s; 1 more field is invalid", Say("%s: %s", "a", bad)),
+			Fields: Faults{"a": bad, "b": Say("y")},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := test.faults.Err(Invalid); !reflect.DeepEqual(got, test.want) {
@@ -34,11 +44,18 @@ func TestFaults_Merge(t *testing.T) {
 		want   Faults
 		passed error
 	}{
-		"an error about fields":        {Field(Invalid, "b", "is %d", 7), Faults{"a": Say("first"), "b": Say("is %d", 7)}, nil},
-		"a wrapped one":                {fmt.Errorf("because: %w", Field(Invalid, "b", "bad")), Faults{"a": Say("first"), "b": Say("bad")}, nil},
-		"one about a field with fault": {Field(Invalid, "a", "second"), Faults{"a": Say("first")}, nil},
-		"an error about none":          {plain, Faults{"a": Say("first")}, plain},
-		"no error":                     {nil, Faults{"a": Say("first")}, nil},
+		"an error about fields": {Field(Invalid, "b", "is %d", 7), Faults{
+			"a": Say("first"),
+			"b": Say("is %d", 7),
+		}, nil},
+		"a wrapped one": {fmt.Errorf("because: %w", Field(Invalid, "b", "bad")), Faults{
+			"a": Say("first"),
+			"b": Say("bad"),
+		}, nil},
+		"one about a field with fault": {Field(Invalid, "a", "second"), Faults{"a": Say("first")},
+			nil},
+		"an error about none": {plain, Faults{"a": Say("first")}, plain},
+		"no error":            {nil, Faults{"a": Say("first")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			faults := Faults{"a": Say("first")}
@@ -55,14 +72,17 @@ func TestFaults_Merge(t *testing.T) {
 func TestOf_HidesOtherErrors(t *testing.T) {
 	cause := errors.New("/secret/path: broken")
 	e := Of(cause)
-	if e.Kind != Internal || e.Code != "internal" || e.Msg.String() != "internal server error" || !errors.Is(e, cause) {
+	if e.Kind != Internal || e.Code != "internal" || e.Msg.String() != "internal server error" ||
+		!errors.Is(e, cause) {
 		t.Errorf("got %#v", e)
 	}
 	ours := New(NotFound, "%s %d not found", Noun("user"), 7)
 	if got := Of(fmt.Errorf("wrapped: %w", ours)); got != ours {
 		t.Errorf("got %#v, want the one that was wrapped", got)
 	}
-	if !Is(fmt.Errorf("wrapped: %w", ours), NotFound) || Is(ours, Conflict) || Is(cause, Internal) || Is(nil, Internal) {
+	if !Is(fmt.Errorf("wrapped: %w", ours), NotFound) || Is(ours, Conflict) ||
+		Is(cause, Internal) ||
+		Is(nil, Internal) {
 		t.Error("Is does not tell kinds apart")
 	}
 }
@@ -87,8 +107,10 @@ func TestFaults_RowLimit(t *testing.T) {
 		faults.AddRow(i+2, "email", Say("is required"))
 	}
 	faults.Add("file", "is required")
-	if e := Of(faults.Err(Invalid)); len(e.Fields) != MaxRowFaults || e.Fields["line 2 email"].Empty() || !e.Fields["file"].Empty() ||
-		!strings.HasSuffix(e.Msg.String(), "; at least 999 more fields are invalid, only 1000 are listed") {
+	if e := Of(faults.Err(Invalid)); len(e.Fields) != MaxRowFaults ||
+		e.Fields["line 2 email"].Empty() || !e.Fields["file"].Empty() ||
+		!strings.HasSuffix(e.Msg.String(),
+			"; at least 999 more fields are invalid, only 1000 are listed") {
 		t.Errorf("%d faults, %q", len(e.Fields), e.Msg)
 	}
 }
@@ -100,7 +122,8 @@ func TestFaults_Limit(t *testing.T) {
 		faults.Add(fmt.Sprint(i, long), "%q is bad", long)
 	}
 	for name, err := range map[string]error{
-		"a message": New(Malformed, "%s is bad", long), "a field": Field(Malformed, long, "%s is bad", long),
+		"a message": New(Malformed, "%s is bad", long),
+		"a field":   Field(Malformed, long, "%s is bad", long),
 		"one fault": Faults{"a": Say("b")}.Err(Malformed), "many faults": faults.Err(Malformed),
 	} {
 		e := Of(err)
@@ -112,11 +135,14 @@ func TestFaults_Limit(t *testing.T) {
 				t.Errorf("%s: a character was cut in half", name)
 			}
 		}
-		if limit := 3*maxText + maxFaults*(maxName+maxText); size > limit || len(e.Fields) > maxFaults {
-			t.Errorf("%s has %d bytes in %d fields, at most %d in %d are wanted", name, size, len(e.Fields), limit, maxFaults)
+		if limit := 3*maxText + maxFaults*(maxName+maxText); size > limit ||
+			len(e.Fields) > maxFaults {
+			t.Errorf("%s has %d bytes in %d fields, at most %d in %d are wanted", name, size,
+				len(e.Fields), limit, maxFaults)
 		}
 	}
-	if e := Of(faults.Err(Malformed)); !strings.HasSuffix(e.Msg.String(), "; at least 99 more fields are invalid, only 100 are listed") {
+	if e := Of(faults.Err(Malformed)); !strings.HasSuffix(e.Msg.String(),
+		"; at least 99 more fields are invalid, only 100 are listed") {
 		t.Errorf("got %q", e.Msg)
 	}
 }

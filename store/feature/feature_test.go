@@ -29,7 +29,13 @@ func around(rules string) string {
 
 func TestEvaluation(t *testing.T) {
 	noon := time.Date(2026, 5, 8, 12, 0, 0, 0, time.UTC)
-	ann := &Subject{Key: "user:7", User: 7, Roles: []uint64{9, 3}, Depts: []uint64{5, 2}, Attributes: map[string]string{"country": "CH", "beta": "true", "age": "42"}}
+	ann := &Subject{
+		Key:        "user:7",
+		User:       7,
+		Roles:      []uint64{9, 3},
+		Depts:      []uint64{5, 2},
+		Attributes: map[string]string{"country": "CH", "beta": "true", "age": "42"},
+	}
 	bob := &Subject{Key: "app_user:7", AppUser: 7}
 	for name, test := range map[string]struct {
 		flag    string
@@ -41,29 +47,44 @@ func TestEvaluation(t *testing.T) {
 		"without rules":                      {`{"enabled":true,"variants":{"a":"x"},"default":"a"}`, ann, `a "x" STATIC`},
 		"an object":                          {`{"enabled":true,"variants":{"a":{"x":[1,null]}},"default":"a","rules":[]}`, ann, `a {"x":[1,null]} STATIC`},
 		"a large number":                     {`{"enabled":true,"variants":{"a":12345678901234567890},"default":"a"}`, ann, `a 12345678901234567890 STATIC`},
-		"a role":                             {around(`{"roles":[1,3],"variant":"on"}`), ann, "on true TARGETING_MATCH"},
-		"another role":                       {around(`{"roles":[1],"variant":"on"}`), ann, "off false DEFAULT"},
-		"a role of nobody":                   {around(`{"roles":[1],"variant":"on"}`), &Subject{}, "off false DEFAULT"},
-		"a department above":                 {around(`{"depts":[2],"variant":"on"}`), ann, "on true TARGETING_MATCH"},
-		"a user":                             {around(`{"users":[7],"variant":"on"}`), ann, "on true TARGETING_MATCH"},
-		"an app user is no user":             {around(`{"users":[7],"variant":"on"}`), bob, "off false DEFAULT"},
-		"a user is no app user":              {around(`{"app_users":[7],"variant":"on"}`), ann, "off false DEFAULT"},
-		"users or app users":                 {around(`{"users":[8],"app_users":[7],"variant":"on"}`), bob, "on true TARGETING_MATCH"},
-		"an attribute":                       {around(`{"attributes":{"country":["LI","CH"]},"variant":"on"}`), ann, "on true TARGETING_MATCH"},
-		"two attributes":                     {around(`{"attributes":{"country":["CH"],"beta":["true"]},"variant":"on"}`), ann, "on true TARGETING_MATCH"},
-		"two attributes, one other":          {around(`{"attributes":{"country":["CH"],"beta":["false"]},"variant":"on"}`), ann, "off false DEFAULT"},
-		"an attribute that is missing":       {around(`{"attributes":{"city":[""]},"variant":"on"}`), ann, "off false DEFAULT"},
-		"all conditions but one":             {around(`{"roles":[3],"depts":[5],"users":[8],"variant":"on"}`), ann, "off false DEFAULT"},
-		"all conditions":                     {around(`{"roles":[3],"depts":[5],"users":[7],"attributes":{"age":["42"]},"variant":"on"}`), ann, "on true TARGETING_MATCH"},
-		"the first rule that matches":        {around(`{"roles":[1],"variant":"off"},{"roles":[3],"variant":"on"},{"variant":"off"}`), ann, "on true TARGETING_MATCH"},
-		"before from":                        {around(`{"from":"2026-05-08T12:00:00.000001Z","variant":"on"}`), ann, "off false DEFAULT"},
-		"at from":                            {around(`{"from":"2026-05-08T14:00:00+02:00","variant":"on"}`), ann, "on true TARGETING_MATCH"},
-		"at until":                           {around(`{"until":"2026-05-08T12:00:00Z","variant":"on"}`), ann, "off false DEFAULT"},
-		"before until":                       {around(`{"until":"2026-05-08T12:00:01Z","variant":"on"}`), ann, "on true TARGETING_MATCH"},
-		"all of a percentage":                {around(`{"percent":{"on":100,"off":0}}`), ann, "on true SPLIT"},
-		"a percentage without a key":         {around(`{"percent":{"on":99.5,"off":0.5}}`), &Subject{}, "no targeting key"},
-		"all of a percentage, without a key": {around(`{"percent":{"on":100,"off":0}}`), &Subject{}, "on true SPLIT"},
-		"a percentage that is not reached":   {around(`{"roles":[1],"percent":{"on":100}}`), &Subject{}, "off false DEFAULT"},
+		"a role": {around(`{"roles":[1,3],"variant":"on"}`), ann,
+			"on true TARGETING_MATCH"},
+		"another role": {around(`{"roles":[1],"variant":"on"}`), ann,
+			"off false DEFAULT"},
+		"a role of nobody": {around(`{"roles":[1],"variant":"on"}`), &Subject{},
+			"off false DEFAULT"},
+		"a department above": {around(`{"depts":[2],"variant":"on"}`), ann,
+			"on true TARGETING_MATCH"},
+		"a user": {around(`{"users":[7],"variant":"on"}`), ann,
+			"on true TARGETING_MATCH"},
+		"an app user is no user": {around(`{"users":[7],"variant":"on"}`), bob,
+			"off false DEFAULT"},
+		"a user is no app user": {around(`{"app_users":[7],"variant":"on"}`), ann,
+			"off false DEFAULT"},
+		"users or app users": {around(`{"users":[8],"app_users":[7],"variant":"on"}`),
+			bob, "on true TARGETING_MATCH"},
+		"an attribute":              {around(`{"attributes":{"country":["LI","CH"]},"variant":"on"}`), ann, "on true TARGETING_MATCH"},
+		"two attributes":            {around(`{"attributes":{"country":["CH"],"beta":["true"]},"variant":"on"}`), ann, "on true TARGETING_MATCH"},
+		"two attributes, one other": {around(`{"attributes":{"country":["CH"],"beta":["false"]},"variant":"on"}`), ann, "off false DEFAULT"},
+		"an attribute that is missing": {around(`{"attributes":{"city":[""]},"variant":"on"}`),
+			ann, "off false DEFAULT"},
+		"all conditions but one":      {around(`{"roles":[3],"depts":[5],"users":[8],"variant":"on"}`), ann, "off false DEFAULT"},
+		"all conditions":              {around(`{"roles":[3],"depts":[5],"users":[7],"attributes":{"age":["42"]},"variant":"on"}`), ann, "on true TARGETING_MATCH"},
+		"the first rule that matches": {around(`{"roles":[1],"variant":"off"},{"roles":[3],"variant":"on"},{"variant":"off"}`), ann, "on true TARGETING_MATCH"},
+		"before from":                 {around(`{"from":"2026-05-08T12:00:00.000001Z","variant":"on"}`), ann, "off false DEFAULT"},
+		"at from":                     {around(`{"from":"2026-05-08T14:00:00+02:00","variant":"on"}`), ann, "on true TARGETING_MATCH"},
+		"at until": {around(`{"until":"2026-05-08T12:00:00Z","variant":"on"}`),
+			ann, "off false DEFAULT"},
+		"before until": {around(`{"until":"2026-05-08T12:00:01Z","variant":"on"}`),
+			ann, "on true TARGETING_MATCH"},
+		"all of a percentage": {around(`{"percent":{"on":100,"off":0}}`), ann,
+			"on true SPLIT"},
+		"a percentage without a key": {around(`{"percent":{"on":99.5,"off":0.5}}`),
+			&Subject{}, "no targeting key"},
+		"all of a percentage, without a key": {around(`{"percent":{"on":100,"off":0}}`),
+			&Subject{}, "on true SPLIT"},
+		"a percentage that is not reached": {around(`{"roles":[1],"percent":{"on":100}}`),
+			&Subject{}, "off false DEFAULT"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := parsed(t, test.flag).Evaluate("shop.checkout", test.subject, noon)
@@ -99,7 +120,8 @@ func TestBucket_Fixed(t *testing.T) {
 
 func TestBucket_Even(t *testing.T) {
 	const people = 100_000
-	f := parsed(t, `{"enabled":true,"variants":{"a":1,"b":2,"c":3},"default":"a","rules":[{"percent":{"c":0.5,"b":20,"a":79.5}}]}`)
+	f := parsed(t,
+		`{"enabled":true,"variants":{"a":1,"b":2,"c":3},"default":"a","rules":[{"percent":{"c":0.5,"b":20,"a":79.5}}]}`)
 	counts, both := map[string]int{}, 0
 	for i := range people {
 		s := &Subject{Key: fmt.Sprintf("user:%d", i)}
@@ -111,7 +133,8 @@ func TestBucket_Even(t *testing.T) {
 		}
 	}
 	for variant, percent := range map[string]float64{"a": 79.5, "b": 20, "c": 0.5} {
-		if want := percent / 100 * people; float64(counts[variant]) < want*0.97-60 || float64(counts[variant]) > want*1.03+60 {
+		if want := percent / 100 * people; float64(counts[variant]) < want*0.97-60 ||
+			float64(counts[variant]) > want*1.03+60 {
 			t.Errorf("%s: %d of %d, want about %g", variant, counts[variant], people, want)
 		}
 	}
@@ -123,7 +146,8 @@ func TestBucket_Even(t *testing.T) {
 // More percent for a variant takes nobody out of it.
 func TestRollout_GrowthKeepsAssignments(t *testing.T) {
 	at := func(percent int, key string) string {
-		r, _ := parsed(t, fmt.Sprintf(`{"enabled":true,"variants":{"new":1,"old":2},"default":"old","rules":[{"percent":{"new":%d,"old":%d}}]}`, percent, 100-percent)).Evaluate("x.y", &Subject{Key: key}, time.Time{})
+		r, _ := parsed(t,
+			fmt.Sprintf(`{"enabled":true,"variants":{"new":1,"old":2},"default":"old","rules":[{"percent":{"new":%d,"old":%d}}]}`, percent, 100-percent)).Evaluate("x.y", &Subject{Key: key}, time.Time{})
 		return r.Variant
 	}
 	for i := range 300 {
@@ -139,7 +163,17 @@ func TestRollout_GrowthKeepsAssignments(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for value, want := range map[any]string{"x": "x", "": "", true: "true", json.Number("5"): "5", json.Number("5.0"): "5", json.Number("1e3"): "1000", json.Number("9007199254740993"): "9007199254740993", json.Number("-123456789012345678"): "-123456789012345678", json.Number("-0.25"): "-0.25"} {
+	for value, want := range map[any]string{
+		"x":                                "x",
+		"":                                 "",
+		true:                               "true",
+		json.Number("5"):                   "5",
+		json.Number("5.0"):                 "5",
+		json.Number("1e3"):                 "1000",
+		json.Number("9007199254740993"):    "9007199254740993",
+		json.Number("-123456789012345678"): "-123456789012345678",
+		json.Number("-0.25"):               "-0.25",
+	} {
 		if got, ok := Text(value); !ok || got != want {
 			t.Errorf("%v: %q %t", value, got, ok)
 		}
@@ -171,21 +205,25 @@ func TestParse_FaultPaths(t *testing.T) {
 		`{"enabled":1}`:                "enabled: must be true or false",
 		`{"enabled":true,"colour":1}`:  "colour: unknown field",
 		`{"enabled":true,"enabled":1}`: "enabled: is given twice",
-		`{"enabled":true,"variants":{},"default":"on"}`:                                                                          "variants: must have 1 to 20 entries",
-		`{"enabled":true,"variants":[true],"default":"on"}`:                                                                      "variants: must be an object",
-		`{"enabled":true,"variants":{"":true},"default":""}`:                                                                     "variants: names and values must be 1 to 64 characters without line breaks",
-		`{"enabled":true,"variants":{"a\nb":true},"default":""}`:                                                                 "variants: names and values must be 1 to 64 characters without line breaks",
-		`{"enabled":true,"variants":{"a":true,"b":"x"},"default":"a"}`:                                                           "variants.b: must have the type of the other variants: boolean",
-		`{"enabled":true,"variants":{"a":null},"default":"a"}`:                                                                   "variants.a: must be a boolean, a string, a number or an object",
-		`{"enabled":true,"variants":{"a":[1]},"default":"a"}`:                                                                    "variants.a: must be a boolean, a string, a number or an object",
-		`{"enabled":true,"variants":{"a":1e999},"default":"a"}`:                                                                  "variants.a: is out of the range of numbers",
-		`{"enabled":true,"variants":{"a":1,"a":2},"default":"a"}`:                                                                "variants.a: is given twice",
-		`{"enabled":true,"variants":{"a":1}}`:                                                                                    "default: is required",
-		`{"enabled":true,"variants":{"a":1},"default":"b"}`:                                                                      "default: must be the name of a variant",
-		`{"enabled":true,"variants":{"a":1},"default":"a","off":"b"}`:                                                            "off: must be the name of a variant",
-		`{"enabled":true,"variants":{"a":1},"default":"a","off":null}`:                                                           "off: is required",
-		`{"enabled":true,"variants":{` + many(21, func(i int) string { return fmt.Sprintf(`"v%d":1`, i) }) + `},"default":"v1"}`: "variants: must have 1 to 20 entries",
-		around(many(51, func(int) string { return `{"variant":"on"}` })):                                                         "rules: must have 0 to 50 entries",
+		`{"enabled":true,"variants":{},"default":"on"}`:                "variants: must have 1 to 20 entries",
+		`{"enabled":true,"variants":[true],"default":"on"}`:            "variants: must be an object",
+		`{"enabled":true,"variants":{"":true},"default":""}`:           "variants: names and values must be 1 to 64 characters without line breaks",
+		`{"enabled":true,"variants":{"a\nb":true},"default":""}`:       "variants: names and values must be 1 to 64 characters without line breaks",
+		`{"enabled":true,"variants":{"a":true,"b":"x"},"default":"a"}`: "variants.b: must have the type of the other variants: boolean",
+		`{"enabled":true,"variants":{"a":null},"default":"a"}`:         "variants.a: must be a boolean, a string, a number or an object",
+		`{"enabled":true,"variants":{"a":[1]},"default":"a"}`:          "variants.a: must be a boolean, a string, a number or an object",
+		`{"enabled":true,"variants":{"a":1e999},"default":"a"}`:        "variants.a: is out of the range of numbers",
+		`{"enabled":true,"variants":{"a":1,"a":2},"default":"a"}`:      "variants.a: is given twice",
+		`{"enabled":true,"variants":{"a":1}}`:                          "default: is required",
+		`{"enabled":true,"variants":{"a":1},"default":"b"}`:            "default: must be the name of a variant",
+		`{"enabled":true,"variants":{"a":1},"default":"a","off":"b"}`:  "off: must be the name of a variant",
+		`{"enabled":true,"variants":{"a":1},"default":"a","off":null}`: "off: is required",
+		`{"enabled":true,"variants":{` + many(21, func(i int) string {
+			return fmt.Sprintf(`"v%d":1`, i)
+		}) + `},"default":"v1"}`: "variants: must have 1 to 20 entries",
+		around(many(51, func(int) string {
+			return `{"variant":"on"}`
+		})): "rules: must have 0 to 50 entries",
 		around(`1`): "rules[0]: must be an object",
 		around(`{"variant":"on"},{"role":[1],"variant":"on"}`): "rules[1].role: unknown field",
 		around(`{}`): "rules[0]: either variant or percent is required",
@@ -232,7 +270,8 @@ func FuzzParse(f *testing.F) {
 		if !json.Valid([]byte(text)) {
 			t.Errorf("not JSON: %q", text)
 		}
-		if r, err := flag.Evaluate("a.b", &Subject{Key: "x"}, time.Now()); err != nil || len(r.Value) == 0 {
+		if r, err := flag.Evaluate("a.b", &Subject{Key: "x"}, time.Now()); err != nil ||
+			len(r.Value) == 0 {
 			t.Errorf("%q: %v %v", text, r, err)
 		}
 	})
@@ -273,10 +312,12 @@ func naive(text, key string, s *Subject, at time.Time) string {
 	}
 rules:
 	for _, r := range f.Rules {
-		if !common(r.Roles, s.Roles) || !common(r.Depts, s.Depts) || r.From != nil && at.Before(*r.From) || r.Until != nil && !at.Before(*r.Until) {
+		if !common(r.Roles, s.Roles) || !common(r.Depts, s.Depts) ||
+			r.From != nil && at.Before(*r.From) || r.Until != nil && !at.Before(*r.Until) {
 			continue
 		}
-		if len(r.Users)+len(r.AppUsers) > 0 && !slices.Contains(r.Users, s.User) && !slices.Contains(r.AppUsers, s.AppUser) {
+		if len(r.Users)+len(r.AppUsers) > 0 && !slices.Contains(r.Users, s.User) &&
+			!slices.Contains(r.AppUsers, s.AppUser) {
 			continue
 		}
 		for name, values := range r.Attributes {
@@ -328,7 +369,8 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 				}
 			}
 			if r.IntN(3) == 0 {
-				rule["attributes"] = map[string]any{[]string{"a", "b"}[r.IntN(2)]: []string{"1", "2"}}
+				rule["attributes"] = map[string]any{[]string{"a", "b"}[r.IntN(2)]: []string{"1",
+					"2"}}
 			}
 			from := start.Add(time.Duration(r.IntN(4)) * time.Hour)
 			if r.IntN(4) == 0 {
@@ -341,11 +383,18 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 				rule["variant"] = "on"
 			} else {
 				n := r.IntN(100_001)
-				rule["percent"] = map[string]any{"on": float64(n) / 1000, "off": float64(100_000-n) / 1000}
+				rule["percent"] = map[string]any{
+					"on":  float64(n) / 1000,
+					"off": float64(100_000-n) / 1000,
+				}
 			}
 			rules = append(rules, rule)
 		}
-		flag := map[string]any{"enabled": r.IntN(8) > 0, "variants": map[string]any{"on": true, "off": false, "x": true}, "default": "x"}
+		flag := map[string]any{
+			"enabled":  r.IntN(8) > 0,
+			"variants": map[string]any{"on": true, "off": false, "x": true},
+			"default":  "x",
+		}
 		if rules != nil {
 			flag["rules"] = rules
 		}
@@ -358,7 +407,12 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 		}
 		f := parsed(t, string(text))
 		for range 10 {
-			s := &Subject{Key: []string{"", "user:1", "x", "y"}[r.IntN(4)], Roles: some(4), Depts: some(4), Attributes: map[string]string{"a": fmt.Sprint(r.IntN(3))}}
+			s := &Subject{
+				Key:        []string{"", "user:1", "x", "y"}[r.IntN(4)],
+				Roles:      some(4),
+				Depts:      some(4),
+				Attributes: map[string]string{"a": fmt.Sprint(r.IntN(3))},
+			}
 			if r.IntN(2) == 0 {
 				s.User = uint64(1 + r.IntN(4))
 			} else {
@@ -370,7 +424,8 @@ func TestEvaluation_MatchesSecondEvaluator(t *testing.T) {
 				got.Variant = err.Error()
 			}
 			if want := naive(string(text), "g.k", s, at); got.Variant != want {
-				t.Fatalf("seed %d: %s for %+v at %s: %s, want %s", seed, text, s, at, got.Variant, want)
+				t.Fatalf("seed %d: %s for %+v at %s: %s, want %s", seed, text, s, at, got.Variant,
+					want)
 			}
 		}
 	}

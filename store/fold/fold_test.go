@@ -148,9 +148,12 @@ func TestSortKey_Order(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
-		" a ": "a", "\u200b\u200b": "", "\u3164": "", "\u2800\u2800": "", "\u034f": "", "\u180e": "", "\u115f": "", "\u00ad\ufeff": "",
-		"a\u200b": "a", "\u2060 a \ufeff": "a", "a\u0308": "ä", "a\u200bb": "a\u200bb", "❤\ufe0f": "❤\ufe0f", "葛\U000E0100": "葛\U000E0100",
-		"\u200e": "\u200e", "": "", "Å": "Å", "🏴\U000E0067\U000E0062\U000E007F": "🏴\U000E0067\U000E0062\U000E007F",
+		" a ": "a", "\u200b\u200b": "", "\u3164": "", "\u2800\u2800": "", "\u034f": "",
+		"\u180e": "", "\u115f": "", "\u00ad\ufeff": "",
+		"a\u200b": "a", "\u2060 a \ufeff": "a", "a\u0308": "ä", "a\u200bb": "a\u200bb",
+		"❤\ufe0f": "❤\ufe0f", "葛\U000E0100": "葛\U000E0100",
+		"\u200e": "\u200e", "": "", "Å": "Å",
+		"🏴\U000E0067\U000E0062\U000E007F": "🏴\U000E0067\U000E0062\U000E007F",
 	} {
 		if got := Clean(in); got != want {
 			t.Errorf("%q: %q", in, got)
@@ -160,16 +163,20 @@ func TestClean(t *testing.T) {
 
 func TestHasInvisible(t *testing.T) {
 	for _, ordinary := range []string{Normal("Z" + strings.Repeat("\u0335\u0348", 40)),
-		"", "Support", "Müller", "می\u200cخواهم", "क्\u200dष", "ශ්\u200dරී", "❤\ufe0f", "👨\u200d👩\u200d👧", "👩🏽\u200d⚕\ufe0f", "🏳\ufe0f\u200d🌈",
-		"葛\U000E0100城", "🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "שָׁלוֹם", "กิน", "1\ufe0f\u20e3",
+		"", "Support", "Müller", "می\u200cخواهم", "क्\u200dष", "ශ්\u200dරී", "❤\ufe0f",
+		"👨\u200d👩\u200d👧", "👩🏽\u200d⚕\ufe0f", "🏳\ufe0f\u200d🌈",
+		"葛\U000E0100城", "🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "שָׁלוֹם",
+		"กิน", "1\ufe0f\u20e3",
 	} {
 		if HasInvisible(ordinary) {
 			t.Errorf("%q is refused", ordinary)
 		}
 	}
 	for _, hidden := range []string{
-		"a\u200bb", "a\u200db", "a\u200cb", "a\u00adb", "a\u2060b", "a\ufeffb", "a\u034fb", "a\u3164b", "a\u115fb", "a\u2064b", "a\u2800b",
-		"\ufe0f", " \ufe0fa", "a\ufe0f\ufe0f", "a\U000E0061", "می\u200c\u200cخ", "سa\u200c", "a\U000E0001b", "a\u180eb",
+		"a\u200bb", "a\u200db", "a\u200cb", "a\u00adb", "a\u2060b", "a\ufeffb", "a\u034fb",
+		"a\u3164b", "a\u115fb", "a\u2064b", "a\u2800b",
+		"\ufe0f", " \ufe0fa", "a\ufe0f\ufe0f", "a\U000E0061", "می\u200c\u200cخ", "سa\u200c",
+		"a\U000E0001b", "a\u180eb",
 	} {
 		if !HasInvisible(hidden) {
 			t.Errorf("%q is accepted", hidden)
@@ -179,8 +186,10 @@ func TestHasInvisible(t *testing.T) {
 
 // random returns a text of characters that are likely to be changed by folding.
 func random(r *rand.Rand) string {
-	tables := []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Hebrew, unicode.Mn, unicode.Hangul,
-		unicode.Lu, unicode.Lt, unicode.Cf, unicode.Zs, unicode.Nl, unicode.So, unicode.Thai, unicode.Devanagari, unicode.Katakana}
+	tables := []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic,
+		unicode.Hebrew, unicode.Mn, unicode.Hangul,
+		unicode.Lu, unicode.Lt, unicode.Cf, unicode.Zs, unicode.Nl, unicode.So, unicode.Thai,
+		unicode.Devanagari, unicode.Katakana}
 	var b strings.Builder
 	for range r.IntN(8) {
 		switch r.IntN(4) {
@@ -215,17 +224,20 @@ func TestForms_Random(t *testing.T) {
 			}
 		}
 		if Key(s) != foldAny(s) || Search(s) != searchAny(s) {
-			t.Fatalf("%q: %q and %q by the table, otherwise %q and %q", s, Key(s), Search(s), foldAny(s), searchAny(s))
+			t.Fatalf("%q: %q and %q by the table, otherwise %q and %q", s, Key(s), Search(s),
+				foldAny(s), searchAny(s))
 		}
 		if !utf8Valid(s) {
 			continue
 		}
 		for _, same := range []string{norm.NFC.String(s), norm.NFD.String(s)} {
 			if Key(same) != Key(s) || Search(same) != Search(s) || Password(same) != Password(s) {
-				t.Fatalf("%q and %q: %q %q, %q %q", s, same, Key(s), Key(same), Search(s), Search(same))
+				t.Fatalf("%q and %q: %q %q, %q %q", s, same, Key(s), Key(same), Search(s),
+					Search(same))
 			}
 		}
-		if upper := strings.ToUpper(s); Key(strings.ToLower(upper)) != Key(upper) && !strings.ContainsAny(upper, "İ") {
+		if upper := strings.ToUpper(s); Key(strings.ToLower(upper)) != Key(upper) &&
+			!strings.ContainsAny(upper, "İ") {
 			t.Fatalf("%q: %q and %q", s, Key(upper), Key(strings.ToLower(upper)))
 		}
 		n := Name(s)
@@ -265,7 +277,12 @@ func TestPassword_OpaqueString(t *testing.T) {
 	if accepted < 1000 {
 		t.Errorf("only %d texts were compared", accepted)
 	}
-	for in, want := range map[string]string{"\xff\xfe a": "\xff\xfe a", "a\xccU\u0308": "a\xccU\u0308", "tab\tu\u0308": "tab\tü", "": ""} {
+	for in, want := range map[string]string{
+		"\xff\xfe a":   "\xff\xfe a",
+		"a\xccU\u0308": "a\xccU\u0308",
+		"tab\tu\u0308": "tab\tü",
+		"":             "",
+	} {
 		if got := Password(in); got != want {
 			t.Errorf("%q: %q", in, got)
 		}
@@ -284,7 +301,15 @@ func FuzzFold(f *testing.F) {
 }
 
 func BenchmarkFold(b *testing.B) {
-	for name, s := range map[string]string{"ascii": "lovelace.ada", "upper": "Ada Lovelace", "umlaut": "Jürgen Müller", "chinese": "山田太郎", "greek": "Αθήνα", "vietnamese": "Nguyễn Thị Đào", "decomposed": "Ju\u0308rgen"} {
+	for name, s := range map[string]string{
+		"ascii":      "lovelace.ada",
+		"upper":      "Ada Lovelace",
+		"umlaut":     "Jürgen Müller",
+		"chinese":    "山田太郎",
+		"greek":      "Αθήνα",
+		"vietnamese": "Nguyễn Thị Đào",
+		"decomposed": "Ju\u0308rgen",
+	} {
 		b.Run(name+"/lower", func(b *testing.B) {
 			for b.Loop() {
 				Lower(s)

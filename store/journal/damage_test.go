@@ -45,7 +45,8 @@ func readJournal(j *Journal) (all flips) {
 	}
 	for i := range 40 {
 		for _, e := range j.Group(fmt.Sprint("group ", i)) {
-			all.Events = append(all.Events, fmt.Sprintf("group %d %d %x %x", i, e.ID, e.Head, e.Body))
+			all.Events = append(all.Events,
+				fmt.Sprintf("group %d %d %x %x", i, e.ID, e.Head, e.Body))
 		}
 	}
 	for key, value := range j.Rows("minute", "", "~") {
@@ -77,12 +78,14 @@ func TestJournal_FlippedBits(t *testing.T) {
 	makeFlipJournal(t, dir)
 	total, batch := disktest.Size(60, 500, 5000), 250
 	for done := 0; done < total; done += batch {
-		cmd := childCommand(t, strconv.FormatUint(r.Uint64(), 10), dirVar+"="+dir, "REEVE_TEST_COUNT="+strconv.Itoa(min(batch, total-done)))
+		cmd := childCommand(t, strconv.FormatUint(r.Uint64(), 10), dirVar+"="+dir,
+			"REEVE_TEST_COUNT="+strconv.Itoa(min(batch, total-done)))
 		timer := time.AfterFunc(5*time.Minute, func() { cmd.Process.Kill() })
 		out, err := cmd.CombinedOutput()
 		timer.Stop()
 		if err != nil {
-			t.Errorf("the reader failed, hung or crashed: %v: …%s", err, out[max(0, len(out)-3000):])
+			t.Errorf("the reader failed, hung or crashed: %v: …%s", err,
+				out[max(0, len(out)-3000):])
 		}
 		for line := range strings.Lines(string(out)) {
 			if _, outcome, ok := strings.Cut(strings.TrimSpace(line), "outcome "); ok {
@@ -103,7 +106,10 @@ func makeFlipJournal(t *testing.T, dir string) {
 		j := openJournal(t, dir, Options{Now: clock.now})
 		for i := range 20 {
 			clock.forward(time.Second)
-			mustAppend(t, j, oneGroup(fmt.Sprint("group ", 20*part+i), event("request", fmt.Sprintf("request %d %s", i, strings.Repeat("r", 300))), event("query", "query "+strings.Repeat("q", 20*i))))
+			mustAppend(t, j,
+				oneGroup(fmt.Sprint("group ", 20*part+i),
+					event("request", fmt.Sprintf("request %d %s", i, strings.Repeat("r", 300))),
+					event("query", "query "+strings.Repeat("q", 20*i))))
 		}
 		rows := map[string][]byte{}
 		for i := range 50 {
@@ -164,7 +170,8 @@ func tryFlippedJournal(t *testing.T, dir string, clock *testClock, truth flips) 
 	if !isPart(got.Events, truth.Events) || !isPart(got.Rows, truth.Rows) {
 		t.Errorf("wrong data: %s", disktest.Shown(got))
 	}
-	if err := errors.Join(j.Append(oneGroup("after", event("later", "x"))), j.SetRows("later", map[string][]byte{"k": []byte("v")})); err != nil {
+	if err := errors.Join(j.Append(oneGroup("after", event("later", "x"))),
+		j.SetRows("later", map[string][]byte{"k": []byte("v")})); err != nil {
 		t.Errorf("writing afterwards: %v", err)
 	}
 	if bodies(j.Group("after")) != "later:x" {
@@ -185,7 +192,8 @@ func tryFlippedJournal(t *testing.T, dir string, clock *testClock, truth flips) 
 func copyDir(t *testing.T, from string) string {
 	dir := t.TempDir()
 	for name := range disktest.Snapshot(t, from) {
-		disktest.WriteFile(t, filepath.Join(dir, name), disktest.ReadFile(t, filepath.Join(from, name)))
+		disktest.WriteFile(t, filepath.Join(dir, name),
+			disktest.ReadFile(t, filepath.Join(from, name)))
 	}
 	return dir
 }
@@ -196,12 +204,21 @@ func TestJournal_DamagedFilesSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, harm := range map[string]func(path string, b []byte) []byte{
-		"an empty file":             func(string, []byte) []byte { return nil },
-		"a file that is cut off":    func(_ string, b []byte) []byte { return b[:len(b)/8] },
-		"a file of something else":  func(string, []byte) []byte { return []byte(strings.Repeat("hello", 10000)) },
-		"a page of nothing":         func(_ string, b []byte) []byte { clear(b[2*4096 : 9*4096]); return b },
-		"a format of a newer start": func(path string, b []byte) []byte { return withMeta(t, path, newer) },
-		"no format":                 func(path string, b []byte) []byte { return withMeta(t, path, nil) },
+		"an empty file":          func(string, []byte) []byte { return nil },
+		"a file that is cut off": func(_ string, b []byte) []byte { return b[:len(b)/8] },
+		"a file of something else": func(string, []byte) []byte {
+			return []byte(strings.Repeat("hello", 10000))
+		},
+		"a page of nothing": func(_ string, b []byte) []byte {
+			clear(b[2*4096 : 9*4096])
+			return b
+		},
+		"a format of a newer start": func(path string, b []byte) []byte {
+			return withMeta(t, path, newer)
+		},
+		"no format": func(path string, b []byte) []byte {
+			return withMeta(t, path, nil)
+		},
 	} {
 		for _, which := range []string{"the newest", "the oldest", "rows"} {
 			t.Run(name+", "+which, func(t *testing.T) {
@@ -213,13 +230,19 @@ func TestJournal_DamagedFilesSetAside(t *testing.T) {
 				if err != nil || len(names) != 2 {
 					t.Fatal(names, err)
 				}
-				path := map[string]string{"the newest": names[1], "the oldest": names[0], "rows": filepath.Join(dir, rowsName)}[which]
+				path := map[string]string{
+					"the newest": names[1],
+					"the oldest": names[0],
+					"rows":       filepath.Join(dir, rowsName),
+				}[which]
 				harmed := harm(path, disktest.ReadFile(t, path))
 				disktest.WriteFile(t, path, harmed)
 				j := Open(dir, Options{})
 				defer j.Close()
 				warnings := j.Stats().Warnings
-				if len(warnings) == 0 || !strings.Contains(warnings[len(warnings)-1], "set aside as "+filepath.Base(path)+asideSuffix) {
+				if len(warnings) == 0 ||
+					!strings.Contains(warnings[len(warnings)-1],
+						"set aside as "+filepath.Base(path)+asideSuffix) {
 					t.Errorf("warnings: %q", warnings)
 				}
 				aside, err := filepath.Glob(filepath.Join(dir, "*"+asideSuffix))
@@ -244,7 +267,8 @@ func withMeta(t *testing.T, path string, payload []byte) []byte {
 		if payload == nil {
 			return btx.DeleteBucket([]byte(disk.MetaBucket))
 		}
-		return btx.Bucket([]byte(disk.MetaBucket)).Put(disk.MetaKey, disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
+		return btx.Bucket([]byte(disk.MetaBucket)).Put(disk.MetaKey,
+			disk.Frame(disk.MetaBucket, disk.MetaKey, payload))
 	})
 	if err := errors.Join(err, file.Close()); err != nil {
 		t.Fatal(err)
@@ -254,7 +278,11 @@ func withMeta(t *testing.T, path string, payload []byte) []byte {
 
 // TestJournal_TruncatedWhileOpen truncates a mapped file, as an administrator may do to free space.
 func TestJournal_TruncatedWhileOpen(t *testing.T) {
-	for name, left := range map[string]int64{"to nothing": 0, "to the meta pages": 2 * 4096, "to half": 64 << 10} {
+	for name, left := range map[string]int64{
+		"to nothing":        0,
+		"to the meta pages": 2 * 4096,
+		"to half":           64 << 10,
+	} {
 		for _, first := range []string{"then it is read", "then it is written"} {
 			t.Run(name+", "+first, func(t *testing.T) {
 				dir := t.TempDir()
@@ -294,7 +322,8 @@ func TestJournal_SurvivesKill(t *testing.T) {
 	if os.Getenv(modeVar) != "" {
 		j := Open(os.Getenv(dirVar), Options{})
 		for i := 0; ; i++ {
-			if err := j.Append(oneGroup(fmt.Sprint("batch ", i), event("a", fmt.Sprint(i)), event("b", strings.Repeat("x", 5000)))); err != nil {
+			if err := j.Append(oneGroup(fmt.Sprint("batch ", i), event("a", fmt.Sprint(i)),
+				event("b", strings.Repeat("x", 5000)))); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Println("answered", i)

@@ -49,7 +49,9 @@ func TestJournal_SizeLimit(t *testing.T) {
 			for step := 0; written < int64(disktest.Size(2, 4, 20))*limit || step < 50; step++ {
 				var groups []Group
 				for g := range test.groups {
-					groups = append(groups, Group{fmt.Sprint(r.Uint64(), g), []Event{event("a", strings.Repeat("x", test.body))}})
+					groups = append(groups,
+						Group{fmt.Sprint(r.Uint64(), g),
+							[]Event{event("a", strings.Repeat("x", test.body))}})
 					written += int64(test.body + 100)
 				}
 				mustAppend(t, j, groups)
@@ -70,7 +72,8 @@ func TestJournal_SizeLimit(t *testing.T) {
 				}
 			}
 			stats := j.Stats()
-			if stats.Bytes < limit/3 || stats.Dropped != 0 || stats.Events == 0 || len(newest(j, "a", 0, 1e6)) != int(stats.Events) {
+			if stats.Bytes < limit/3 || stats.Dropped != 0 || stats.Events == 0 ||
+				len(newest(j, "a", 0, 1e6)) != int(stats.Events) {
 				t.Errorf("%+v", stats)
 			}
 			if test.rows && limit < 10<<20 && gone == 0 {
@@ -141,14 +144,20 @@ func TestJournal_SmallerLimit(t *testing.T) {
 
 func TestJournal_KeepsOtherFiles(t *testing.T) {
 	dir := t.TempDir()
-	others := map[string]string{"notes.txt": "x", "00.db": "y", "other.db.damaged": "z", "ffffffffffffffff.db": "w"}
+	others := map[string]string{
+		"notes.txt":           "x",
+		"00.db":               "y",
+		"other.db.damaged":    "z",
+		"ffffffffffffffff.db": "w",
+	}
 	for name, text := range others {
 		disktest.WriteFile(t, filepath.Join(dir, name), []byte(text))
 	}
 	disktest.WriteFile(t, filepath.Join(dir, "large"), make([]byte, 4<<20))
 	j := Open(dir, Options{})
 	defer j.Close()
-	if j.Append(oneGroup("", event("a", "x"))) == nil || j.SetRows("minute", map[string][]byte{"k": nil}) == nil {
+	if j.Append(oneGroup("", event("a", "x"))) == nil ||
+		j.SetRows("minute", map[string][]byte{"k": nil}) == nil {
 		t.Error("written though others take all the room")
 	}
 	disktest.Equal(t, "dropped", []uint64{j.Stats().Dropped, j.Stats().DroppedRows}, []uint64{1, 1})
@@ -168,7 +177,8 @@ func TestJournal_WithoutDirectory(t *testing.T) {
 	j := Open(dir, Options{Now: clock.now})
 	defer j.Close()
 	try := func() error {
-		return errors.Join(j.Append(oneGroup("g", event("a", "x"), event("a", "y"))), j.SetRows("minute", map[string][]byte{"k": []byte("v")}))
+		return errors.Join(j.Append(oneGroup("g", event("a", "x"), event("a", "y"))),
+			j.SetRows("minute", map[string][]byte{"k": []byte("v")}))
 	}
 	if try() == nil || len(newest(j, "a", 0, 9)) != 0 || len(j.Group("g")) != 0 {
 		t.Error("a journal without a directory has stored something")
@@ -272,8 +282,10 @@ func TestJournal_UnwritableFilesSetAside(t *testing.T) {
 	}
 	var failed error
 	for i := range 1000 {
-		failed = errors.Join(failed, j.Append(oneGroup(fmt.Sprint("g", i), event("a", strings.Repeat("x", 50<<10)))))
-		failed = errors.Join(failed, j.SetRows("minute", map[string][]byte{fmt.Sprint(i): make([]byte, 60<<10)}))
+		failed = errors.Join(failed,
+			j.Append(oneGroup(fmt.Sprint("g", i), event("a", strings.Repeat("x", 50<<10)))))
+		failed = errors.Join(failed,
+			j.SetRows("minute", map[string][]byte{fmt.Sprint(i): make([]byte, 60<<10)}))
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		t.Fatal(err)
@@ -283,7 +295,8 @@ func TestJournal_UnwritableFilesSetAside(t *testing.T) {
 		t.Errorf("failed: %v, stats %+v", failed, stats)
 	}
 	disktest.Equal(t, "the last", len(j.Group("g999")), 1)
-	if aside, err := filepath.Glob(filepath.Join(dir, "*"+asideSuffix)); err != nil || len(aside) != 1 {
+	if aside, err := filepath.Glob(filepath.Join(dir, "*"+asideSuffix)); err != nil ||
+		len(aside) != 1 {
 		t.Errorf("set aside: %q %v", aside, err)
 	}
 }
@@ -293,7 +306,9 @@ func TestJournal_ReadersDuringDeletion(t *testing.T) {
 	j := openJournal(t, t.TempDir(), Options{})
 	groups := func(n int) (groups []Group) {
 		for i := range 100 {
-			groups = append(groups, Group{fmt.Sprint(n, " ", i), []Event{event("a", strings.Repeat("x", 2000)), event("b", "y")}})
+			groups = append(groups,
+				Group{fmt.Sprint(n, " ", i),
+					[]Event{event("a", strings.Repeat("x", 2000)), event("b", "y")}})
 		}
 		return groups
 	}
@@ -311,7 +326,8 @@ func TestJournal_ReadersDuringDeletion(t *testing.T) {
 				}
 				last := uint64(1 << 60)
 				j.Newest(kind, 0, func(e Event) bool {
-					if e.ID >= last || e.Kind != kind || len(e.Body) != map[string]int{"a": 2000, "b": 1}[kind] {
+					if e.ID >= last || e.Kind != kind ||
+						len(e.Body) != map[string]int{"a": 2000, "b": 1}[kind] {
 						t.Errorf("%s %d after %d with %d bytes", e.Kind, e.ID, last, len(e.Body))
 						return false
 					}
@@ -335,7 +351,8 @@ func TestJournal_ReadersDuringDeletion(t *testing.T) {
 	close(done)
 	readers.Wait()
 	stats := j.Stats()
-	if slices.Min(walks) == 0 || stats.Damaged != 0 || len(stats.Warnings) != 0 || stats.Events >= 6000 {
+	if slices.Min(walks) == 0 || stats.Damaged != 0 || len(stats.Warnings) != 0 ||
+		stats.Events >= 6000 {
 		t.Errorf("walks %v, stats %+v", walks, stats)
 	}
 }
@@ -347,7 +364,8 @@ func BenchmarkJournal(b *testing.B) {
 		groups, body := make([]Group, 250), strings.Repeat("x", 690)
 		for range n {
 			for i := range groups {
-				groups[i] = Group{fmt.Sprintf("%x", time.Now().UnixNano()*7919+int64(i)), []Event{event("request", body), event("query", body)}}
+				groups[i] = Group{fmt.Sprintf("%x", time.Now().UnixNano()*7919+int64(i)),
+					[]Event{event("request", body), event("query", body)}}
 			}
 			mustAppend(b, j, groups)
 		}

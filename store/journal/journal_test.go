@@ -80,25 +80,31 @@ func TestJournal_Reads(t *testing.T) {
 		{"", []Event{event("auth", "d")}},
 	})
 	clock.forward(time.Second)
-	mustAppend(t, j, []Group{{"second", []Event{event("request", "e")}}, {"first", []Event{event("cache", "f")}}, {"first\x00", []Event{event("cache", "g")}}})
+	mustAppend(t, j,
+		[]Group{{"second", []Event{event("request", "e")}},
+			{"first", []Event{event("cache", "f")}}, {"first\x00", []Event{event("cache", "g")}}})
 	id := uint64(begun.UnixMicro())
 	later := id + 1_000_000
 	check := func(t *testing.T) {
 		for name, test := range map[string]struct{ got, want string }{
-			"newest first":              {bodies(newest(j, "query", 0, 9)), "query:c query:b"},
-			"before is exclusive":       {bodies(newest(j, "query", id+2, 9)), "query:b"},
-			"ended by yield":            {bodies(newest(j, "request", 0, 1)), "request:e"},
-			"an unknown kind":           {bodies(newest(j, "none", 0, 9)), ""},
-			"before everything":         {bodies(newest(j, "query", 1, 9)), ""},
-			"a group of two batches":    {bodies(j.Group("first")), "request:a query:b query:c cache:f"},
-			"a group with a zero byte":  {bodies(j.Group("first\x00")), "cache:g"},
-			"a part of a group's name":  {bodies(j.Group("fir")), ""},
-			"events without a group":    {bodies(j.Group("")), ""},
-			"by time":                   {fmt.Sprint(j.IDAt(clock.now())), fmt.Sprint(later)},
-			"the time of an id":         {TimeOf(later).UTC().String(), clock.now().UTC().String()},
-			"a clock of another era":    {fmt.Sprint(j.IDAt(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))), fmt.Sprint(uint64(1<<52 - 1))},
-			"a clock before the era":    {fmt.Sprint(j.IDAt(time.Date(1950, 1, 1, 0, 0, 0, 0, time.UTC))), "1"},
-			"events, oldest, no damage": {fmt.Sprint(j.Stats().Events, j.Stats().Oldest.Equal(begun), j.Stats().Damaged, j.Stats().Dropped), "7 true 0 0"},
+			"newest first":        {bodies(newest(j, "query", 0, 9)), "query:c query:b"},
+			"before is exclusive": {bodies(newest(j, "query", id+2, 9)), "query:b"},
+			"ended by yield":      {bodies(newest(j, "request", 0, 1)), "request:e"},
+			"an unknown kind":     {bodies(newest(j, "none", 0, 9)), ""},
+			"before everything":   {bodies(newest(j, "query", 1, 9)), ""},
+			"a group of two batches": {bodies(j.Group("first")),
+				"request:a query:b query:c cache:f"},
+			"a group with a zero byte": {bodies(j.Group("first\x00")), "cache:g"},
+			"a part of a group's name": {bodies(j.Group("fir")), ""},
+			"events without a group":   {bodies(j.Group("")), ""},
+			"by time":                  {fmt.Sprint(j.IDAt(clock.now())), fmt.Sprint(later)},
+			"the time of an id":        {TimeOf(later).UTC().String(), clock.now().UTC().String()},
+			"a clock of another era": {fmt.Sprint(j.IDAt(time.Date(9999, 1, 1, 0, 0, 0, 0,
+				time.UTC))), fmt.Sprint(uint64(1<<52 - 1))},
+			"a clock before the era": {fmt.Sprint(j.IDAt(time.Date(1950, 1, 1, 0, 0, 0, 0,
+				time.UTC))), "1"},
+			"events, oldest, no damage": {fmt.Sprint(j.Stats().Events,
+				j.Stats().Oldest.Equal(begun), j.Stats().Damaged, j.Stats().Dropped), "7 true 0 0"},
 		} {
 			t.Run(name, func(t *testing.T) { disktest.Equal(t, "answer", test.got, test.want) })
 		}
@@ -163,7 +169,8 @@ func TestJournal_TooLargeEventsDropped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := openJournal(t, t.TempDir(), Options{})
-			err := j.Append([]Group{{test.group, []Event{test.event}}, {"other", []Event{event("b", "stays")}}})
+			err := j.Append([]Group{{test.group, []Event{test.event}},
+				{"other", []Event{event("b", "stays")}}})
 			if (err != nil) != (test.dropped > 0) {
 				t.Errorf("error %v", err)
 			}
@@ -198,7 +205,9 @@ func TestJournal_Expires(t *testing.T) {
 	clock, dir := newTestClock(), t.TempDir()
 	j := openJournal(t, dir, Options{MaxAge: time.Hour, Now: clock.now})
 	large := func(name string) { // larger than a quarter of a segment, so that the next one begins another segment
-		mustAppend(t, j, oneGroup("", event("a", name+strings.Repeat("x", 250<<10)), event("a", name+strings.Repeat("x", 250<<10))))
+		mustAppend(t, j,
+			oneGroup("", event("a", name+strings.Repeat("x", 250<<10)),
+				event("a", name+strings.Repeat("x", 250<<10))))
 	}
 	disktest.WriteFile(t, filepath.Join(dir, segmentName(1)+asideSuffix), []byte("something"))
 	if err := os.Chtimes(filepath.Join(dir, segmentName(1)+asideSuffix), clock.now(), clock.now()); err != nil {
@@ -288,10 +297,12 @@ func randomGroups(r *rand.Rand, step int, kinds []string) (groups []Group) {
 
 // asModelled compares everything and returns the model without the removed events,
 // which must be the oldest ones and no more than allowed.
-func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []string, oldest time.Time) []Event {
+func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []string,
+	oldest time.Time) []Event {
 	t.Helper()
 	stats := j.Stats()
-	if n := len(model) - int(stats.Events); n < 0 || stats.Bytes < 4<<20 && n > 0 && TimeOf(model[n-1].ID).After(oldest) {
+	if n := len(model) - int(stats.Events); n < 0 ||
+		stats.Bytes < 4<<20 && n > 0 && TimeOf(model[n-1].ID).After(oldest) {
 		t.Fatalf("%d events of %d in %d bytes", stats.Events, len(model), stats.Bytes)
 	} else {
 		model = model[n:]
@@ -309,7 +320,8 @@ func asModelled(t *testing.T, j *Journal, r *rand.Rand, model []Event, kinds []s
 		}
 		got := newest(j, kind, before, len(model)+1)
 		if !slices.EqualFunc(got, want, func(a, b Event) bool {
-			return a.ID == b.ID && string(a.Body) == string(b.Body) && string(a.Head) == string(b.Head)
+			return a.ID == b.ID && string(a.Body) == string(b.Body) &&
+				string(a.Head) == string(b.Head)
 		}) {
 			t.Errorf("%s before %d: %d events, want %d", kind, before, len(got), len(want))
 		}
@@ -375,7 +387,11 @@ func TestJournal_Rows(t *testing.T) {
 		t.Fatal(err)
 	}
 	disktest.Equal(t, "the last of many", rowsOf("many", "", "~"), "02999=x ")
-	for name, rows := range map[string]map[string][]byte{"no key": {"": nil}, "a value too large": {"x": make([]byte, maxRowValue+1)}, "a key too long": {strings.Repeat("k", maxRowKey+1): nil}} {
+	for name, rows := range map[string]map[string][]byte{
+		"no key":            {"": nil},
+		"a value too large": {"x": make([]byte, maxRowValue+1)},
+		"a key too long":    {strings.Repeat("k", maxRowKey+1): nil},
+	} {
 		if j.SetRows("bad", rows) == nil {
 			t.Error(name, "was stored")
 		}

@@ -23,10 +23,14 @@ func TestRemove_ErasesFromFiles(t *testing.T) {
 	for i := range 1500 {
 		clock.forward(time.Millisecond)
 		if i%100 == 0 {
-			mustAppend(t, j, oneGroup(fmt.Sprint("r", i), event("request", "alice "+filler), event("query", "of her")))
+			mustAppend(t, j,
+				oneGroup(fmt.Sprint("r", i), event("request", "alice "+filler),
+					event("query", "of her")))
 			want += 2
 		}
-		mustAppend(t, j, oneGroup(fmt.Sprint("s", i), event("request", "others "+filler), event("query", "theirs")))
+		mustAppend(t, j,
+			oneGroup(fmt.Sprint("s", i), event("request", "others "+filler),
+				event("query", "theirs")))
 		mustAppend(t, j, oneGroup("", event("auth", fmt.Sprint("lone ", i))))
 	}
 	if len(*j.segments.Load()) < 2 {
@@ -43,7 +47,8 @@ func TestRemove_ErasesFromFiles(t *testing.T) {
 		disktest.Equal(t, "queries", len(newest(j, "query", 0, 1<<20)), 1500)
 		disktest.Equal(t, "auth", len(newest(j, "auth", 0, 1<<20)), 1500)
 		disktest.Equal(t, "group", len(j.Group("r100")), 0)
-		disktest.Equal(t, "group of others", bodies(j.Group("s100")), "request:others "+filler+" query:theirs")
+		disktest.Equal(t, "group of others", bodies(j.Group("s100")),
+			"request:others "+filler+" query:theirs")
 	}
 	check(j, 0)
 	files, err := filepath.Glob(filepath.Join(dir, "*"))

@@ -130,9 +130,15 @@ func filesIn(t testing.TB, db *DB) map[string]string {
 func withFiles(t testing.TB, dir string) (*DB, map[string]string) {
 	t.Helper()
 	db := open(t, dir, Options{Schema: &office, Version: "1.0", Seed: func(tx *Tx) error {
-		return errors.Join(Users.Create(tx, &User{Username: "ann"}), createSecret(tx, "password", "hush"))
+		return errors.Join(Users.Create(tx, &User{Username: "ann"}),
+			createSecret(tx, "password", "hush"))
 	}})
-	want := map[string]string{"empty": "", "small": "some text", "twin": "some text", "large": string(randomData(t, blob.ChunkSize+100))}
+	want := map[string]string{
+		"empty": "",
+		"small": "some text",
+		"twin":  "some text",
+		"large": string(randomData(t, blob.ChunkSize+100)),
+	}
 	for name, data := range want {
 		mustPut(t, db, name, []byte(data))
 	}
@@ -148,7 +154,9 @@ func withFiles(t testing.TB, dir string) (*DB, map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	update(t, db, func(tx *Tx) error { return Avatars.Create(tx, &Avatar{UserID: 1, Digest: digest}) })
+	update(t, db, func(tx *Tx) error {
+		return Avatars.Create(tx, &Avatar{UserID: 1, Digest: digest})
+	})
 	return db, want
 }
 

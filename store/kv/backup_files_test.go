@@ -126,7 +126,8 @@ func TestBackup_HoldsFiles(t *testing.T) {
 	db.files.blobs.Sweep()
 	for range 2 { // it can be written any number of times
 		var out bytes.Buffer
-		if n, err := b.WriteTo(&out); err != nil || n != b.Size() || int64(out.Len()) != n || !strings.Contains(out.String(), "some bytes") {
+		if n, err := b.WriteTo(&out); err != nil || n != b.Size() || int64(out.Len()) != n ||
+			!strings.Contains(out.String(), "some bytes") {
 			t.Errorf("%d of %d bytes: %v", n, b.Size(), err)
 		}
 	}
@@ -162,7 +163,8 @@ func TestBackup_DamagedContentEndsEarly(t *testing.T) {
 	}
 	flip()
 	n, err := b.WriteTo(io.Discard)
-	if err == nil || n > b.Size()-blob.ChunkSize || !strings.Contains(err.Error(), f.Digest.String()) {
+	if err == nil || n > b.Size()-blob.ChunkSize ||
+		!strings.Contains(err.Error(), f.Digest.String()) {
 		t.Errorf("%d of %d bytes: %v", n, b.Size(), err)
 	}
 	flip()

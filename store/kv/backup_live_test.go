@@ -83,17 +83,21 @@ func restoredState(t *testing.T, archive []byte, identities ...age.Identity) sta
 func largeDepts(t *testing.T, db *DB, n int) {
 	t.Helper()
 	for range n {
-		update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: strings.Repeat("name ", 700)}) })
+		update(t, db, func(tx *Tx) error {
+			return Depts.Create(tx, &Dept{Name: strings.Repeat("name ", 700)})
+		})
 	}
 }
 
-// TestLiveBackup_WritersChangePages changes and deletes all that is in the snapshot, and fills the pages that it does
-// not use, while it is being read.
+// TestLiveBackup_WritersChangePages changes and deletes all that is in the snapshot, and fills the
+// pages that it does not use, while it is being read.
 func TestLiveBackup_WritersChangePages(t *testing.T) {
 	identity := newIdentity(t)
 	for name, write := range map[string]func(*Backup, io.Writer) error{
-		"plain":     func(b *Backup, w io.Writer) error { _, err := b.WriteTo(w); return err },
-		"encrypted": func(b *Backup, w io.Writer) error { return b.Encrypt(w, []age.Recipient{identity.Recipient()}) },
+		"plain": func(b *Backup, w io.Writer) error { _, err := b.WriteTo(w); return err },
+		"encrypted": func(b *Backup, w io.Writer) error {
+			return b.Encrypt(w, []age.Recipient{identity.Recipient()})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, _ := withFiles(t, t.TempDir())
@@ -110,14 +114,18 @@ func TestLiveBackup_WritersChangePages(t *testing.T) {
 					update(t, db, func(tx *Tx) error {
 						writes++
 						if len(left) == 0 || writes%3 == 0 {
-							return Depts.Create(tx, &Dept{Name: fmt.Sprint(writes) + strings.Repeat(" new", 800)})
+							return Depts.Create(tx,
+								&Dept{Name: fmt.Sprint(writes) + strings.Repeat(" new", 800)})
 						}
 						id := left[0]
 						left = left[1:]
 						if writes%3 == 1 {
 							return Depts.Delete(tx, id)
 						}
-						_, err := Depts.Update(tx, id, func(d *Dept) error { d.Name = "changed"; return nil })
+						_, err := Depts.Update(tx, id, func(d *Dept) error {
+							d.Name = "changed"
+							return nil
+						})
 						return err
 					})
 				}
@@ -126,8 +134,10 @@ func TestLiveBackup_WritersChangePages(t *testing.T) {
 			if err := write(b, out); err != nil {
 				t.Fatal(err)
 			}
-			if changed := pagesChanged(before, disktest.ReadFile(t, db.path)); writes < 50 || changed < 50 {
-				t.Fatalf("%d writes have changed %d pages: the test would see nothing", writes, changed)
+			if changed := pagesChanged(before, disktest.ReadFile(t, db.path)); writes < 50 ||
+				changed < 50 {
+				t.Fatalf("%d writes have changed %d pages: the test would see nothing", writes,
+					changed)
 			}
 			disktest.Equal(t, "restored", restoredState(t, out.Bytes(), identity), want)
 		})
@@ -212,20 +222,25 @@ func TestLiveBackup_OneAtATime(t *testing.T) {
 	}
 }
 
-// TestLiveBackup_Ends checks what ends the transaction. Without it, each of these would wait without end.
+// TestLiveBackup_Ends checks what ends the transaction. Without it, each of these would wait
+// without end.
 func TestLiveBackup_Ends(t *testing.T) {
 	for name, test := range map[string]struct {
 		then func(t *testing.T, db *DB, cancel func())
 		want func(error) bool
 	}{
-		"a write extends the memory map": {func(t *testing.T, db *DB, _ func()) { largeDepts(t, db, 300) }, gaveWay},
+		"a write extends the memory map": {func(t *testing.T, db *DB, _ func()) {
+			largeDepts(t, db, 300)
+		}, gaveWay},
 		"the request ends": {func(_ *testing.T, db *DB, cancel func()) {
 			cancel()
 			for db.Stats().Reading > 0 {
 				runtime.Gosched()
 			}
 		}, func(err error) bool { return errors.Is(err, context.Canceled) }},
-		"the database is closed": {func(t *testing.T, db *DB, _ func()) { shut(t, db) }, func(err error) bool { return errs.Is(err, errs.Busy) }},
+		"the database is closed": {func(t *testing.T, db *DB, _ func()) {
+			shut(t, db)
+		}, func(err error) bool { return errs.Is(err, errs.Busy) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, _ := withFiles(t, t.TempDir())
@@ -248,7 +263,8 @@ func TestLiveBackup_Ends(t *testing.T) {
 	}
 }
 
-// TestLiveBackup_DeletionNeedsItsPages deletes everything on a full disk: the backup ends so that it can.
+// TestLiveBackup_DeletionNeedsItsPages deletes everything on a full disk: the backup ends so that
+// it can.
 func TestLiveBackup_DeletionNeedsItsPages(t *testing.T) {
 	at := disktest.SmallDisk(t, "4m")
 	dir := filepath.Join(at, "data")

@@ -94,7 +94,10 @@ func backUpAndRestore(dir, mebibytes string) error {
 	for _, step := range []func() error{
 		func() error { _, err := b.WriteTo(f); return err },
 		f.Close, b.Close, db.Close,
-		func() error { _, err := Restore(target, archive, nil, Options{Schema: &office}); return err },
+		func() error {
+			_, err := Restore(target, archive, nil, Options{Schema: &office})
+			return err
+		},
 		func() error { _, err := Compact(target, Options{Schema: &office}); return err },
 	} {
 		if err := step(); err != nil {
@@ -109,12 +112,16 @@ func backUpAndRestore(dir, mebibytes string) error {
 
 func TestBackup_BoundedMemory(t *testing.T) {
 	limit := 40
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{
+		Key:   "-race",
+		Value: "true",
+	}) {
 		limit = 120 // the race detector needs memory of its own
 	}
 	n := disktest.Size(96, 160, 512)
 	// Garbage is collected early: on a busy machine, it would otherwise be a third of the memory.
-	out, err := child(t, "memory", 10*time.Minute, dirVar+"="+t.TempDir(), fmt.Sprint(mebibytesVar, "=", n), "GOGC=25")
+	out, err := child(t, "memory", 10*time.Minute, dirVar+"="+t.TempDir(),
+		fmt.Sprint(mebibytesVar, "=", n), "GOGC=25")
 	var kib int
 	if _, scan := fmt.Sscan(out, &kib); err != nil || scan != nil {
 		t.Fatalf("%v, %v: %s", err, scan, out)

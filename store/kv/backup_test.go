@@ -39,7 +39,10 @@ func TestBackup_WhileWriting(t *testing.T) {
 				begun[w].Store(n)
 				err := db.Update(System, func(tx *Tx) error {
 					for i := range 2 {
-						if _, err := Depts.Update(tx, ID(2*w+i+1), func(d *Dept) error { d.Sort = n; return nil }); err != nil {
+						if _, err := Depts.Update(tx, ID(2*w+i+1), func(d *Dept) error {
+							d.Sort = n
+							return nil
+						}); err != nil {
 							return err
 						}
 					}
@@ -75,7 +78,8 @@ func TestBackup_WhileWriting(t *testing.T) {
 		depts := allOf(t, restored, Depts)
 		for w := range writers {
 			if a, b := depts[2*w].Sort, depts[2*w+1].Sort; a != b || a < low[w] || a > high[w] {
-				t.Errorf("writer %d: %d and %d in the backup, between %d and %d were written", w, a, b, low[w], high[w])
+				t.Errorf("writer %d: %d and %d in the backup, between %d and %d were written", w,
+					a, b, low[w], high[w])
 			}
 		}
 		disktest.Equal(t, "users and sessions of the restored",
@@ -102,7 +106,10 @@ func backupOf(t testing.TB, schema *Schema, version string) string {
 	db := open(t, t.TempDir(), Options{Schema: schema, Version: version})
 	update(t, db, func(tx *Tx) error {
 		for i := range 50 {
-			if err := beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Note: strings.Repeat("note ", 50)}); err != nil {
+			if err := beasts.Create(tx, &beast{
+				Name: fmt.Sprint("beast ", i),
+				Note: strings.Repeat("note ", 50),
+			}); err != nil {
 				return err
 			}
 		}
@@ -116,15 +123,19 @@ func backupOf(t testing.TB, schema *Schema, version string) string {
 
 func TestRestore_RefusalChangesNothing(t *testing.T) {
 	write := func(change func([]byte) []byte) func(t *testing.T, path string) {
-		return func(t *testing.T, path string) { disktest.WriteFile(t, path, change(disktest.ReadFile(t, path))) }
+		return func(t *testing.T, path string) {
+			disktest.WriteFile(t, path, change(disktest.ReadFile(t, path)))
+		}
 	}
 	for name, test := range map[string]struct {
 		harm func(t *testing.T, path string)
 		want string
 	}{
-		"an empty file":          {write(func([]byte) []byte { return nil }), "it is empty"},
-		"what is not a database": {write(func([]byte) []byte { return []byte(strings.Repeat("text ", 5000)) }), "it is not a backup"},
-		"a truncated file":       {write(func(b []byte) []byte { return b[:len(b)/2] }), "damaged"},
+		"an empty file": {write(func([]byte) []byte { return nil }), "it is empty"},
+		"what is not a database": {write(func([]byte) []byte {
+			return []byte(strings.Repeat("text ", 5000))
+		}), "it is not a backup"},
+		"a truncated file": {write(func(b []byte) []byte { return b[:len(b)/2] }), "damaged"},
 		"a flipped bit in a record": {write(func(b []byte) []byte {
 			at := strings.Index(string(b), "note note note")
 			b[at] ^= 4
@@ -195,14 +206,18 @@ func TestBackup_DamagedDatabaseRefused(t *testing.T) {
 	}
 	defer db.Close()
 	update(t, db, createBeast("Leo"))
-	err = db.bolt.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte("beast.name")).Delete(encodeKey("leo")) })
+	err = db.bolt.Update(func(btx *bbolt.Tx) error {
+		return btx.Bucket([]byte("beast.name")).Delete(encodeKey("leo"))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := disktest.Snapshot(t, dir)
 	for range 2 { // the first frees what it holds
 		for _, take := range []func(context.Context, *DB) (*Backup, error){
-			func(ctx context.Context, db *DB) (*Backup, error) { return db.Backup(ctx, true) }, liveBackup,
+			func(ctx context.Context, db *DB) (*Backup, error) {
+				return db.Backup(ctx, true)
+			}, liveBackup,
 		} {
 			_, err = take(t.Context(), db)
 			oneLine(t, err)

@@ -42,31 +42,40 @@ func parallel(b *testing.B, writers int, op func(n int) error) {
 func BenchmarkUpdate(b *testing.B) {
 	for _, writers := range []int{1, 64} {
 		b.Run(fmt.Sprint(writers), func(b *testing.B) {
-			db, err := Open(b.TempDir(), Options{Schema: &Schema{Tables: []Table{Installs, keepers}}})
+			db, err := Open(b.TempDir(),
+				Options{Schema: &Schema{Tables: []Table{Installs, keepers}}})
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer db.Close()
 			name := strings.Repeat("x", 180) // gives 300 bytes with the other fields and the frame
 			parallel(b, writers, func(int) error {
-				return db.Update(System, func(tx *Tx) error { return keepers.Create(tx, &keeper{Name: name}) })
+				return db.Update(System, func(tx *Tx) error {
+					return keepers.Create(tx, &keeper{Name: name})
+				})
 			})
 		})
 	}
 }
 
-func benchBolt(b *testing.B, writers int, update func(file *bbolt.DB, fn func(*bbolt.Tx) error) error) {
+func benchBolt(b *testing.B, writers int,
+	update func(file *bbolt.DB, fn func(*bbolt.Tx) error) error) {
 	file, err := bbolt.Open(filepath.Join(b.TempDir(), dataName), 0o600, disk.BoltOptions(false))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer file.Close()
 	bucket, value := []byte("keeper"), bytes.Repeat([]byte("x"), 300)
-	if err := file.Update(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket(bucket); return err }); err != nil {
+	if err := file.Update(func(tx *bbolt.Tx) error {
+		_, err := tx.CreateBucket(bucket)
+		return err
+	}); err != nil {
 		b.Fatal(err)
 	}
 	parallel(b, writers, func(n int) error {
-		return update(file, func(tx *bbolt.Tx) error { return tx.Bucket(bucket).Put(idKey(ID(n)), value) })
+		return update(file, func(tx *bbolt.Tx) error {
+			return tx.Bucket(bucket).Put(idKey(ID(n)), value)
+		})
 	})
 }
 
@@ -82,7 +91,10 @@ func BenchmarkBoltBatch(b *testing.B) {
 func BenchmarkGet(b *testing.B) {
 	db := benchZoo(b)
 	for i := 0; b.Loop(); i++ {
-		err := db.View(System, func(tx *Tx) error { _, err := beasts.Get(tx, ID(i%1000+1)); return err })
+		err := db.View(System, func(tx *Tx) error {
+			_, err := beasts.Get(tx, ID(i%1000+1))
+			return err
+		})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -109,7 +121,10 @@ func benchZoo(b *testing.B) *DB {
 	db := open(b, b.TempDir(), Options{Schema: zoo()})
 	update(b, db, func(tx *Tx) error {
 		for i := range 1000 {
-			if err := beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Tags: []string{"a", "b"}}); err != nil {
+			if err := beasts.Create(tx, &beast{
+				Name: fmt.Sprint("beast ", i),
+				Tags: []string{"a", "b"},
+			}); err != nil {
 				return err
 			}
 		}

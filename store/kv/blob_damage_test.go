@@ -66,17 +66,20 @@ func TestSweep_StopsAfterFailedSync(t *testing.T) {
 
 // A key of the wrong length in files.db is reported, and no content is deleted because of it.
 func TestBlob_ShortChunkKey(t *testing.T) {
-	for _, key := range []string{"\x00", "\x00\x00\x00\x00\x00\x00\x00\x05", "\x00\x00\x00\x00\x00\x00\x00\x01\x00", "\xff\xff\xff"} {
+	for _, key := range []string{"\x00", "\x00\x00\x00\x00\x00\x00\x00\x05",
+		"\x00\x00\x00\x00\x00\x00\x00\x01\x00", "\xff\xff\xff"} {
 		dir := t.TempDir()
 		db := open(t, dir, Options{Schema: &office})
-		files := []*File{mustPut(t, db, "one", []byte("one")), mustPut(t, db, "large", randomData(t, 2*blob.ChunkSize))}
+		files := []*File{mustPut(t, db, "one", []byte("one")),
+			mustPut(t, db, "large", randomData(t, 2*blob.ChunkSize))}
 		shut(t, db)
 		boltFile(t, dir, blob.FileName, func(btx *bbolt.Tx) error {
 			_, err := btx.Bucket([]byte(blob.ChunkBucket)).CreateBucket([]byte(key))
 			return err
 		})
 		report, err := VerifyDir(dir, Options{Schema: &office})
-		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], fmt.Sprintf("files.db: chunk %x", key)) {
+		if err != nil || len(report.Faults) != 1 ||
+			!strings.Contains(report.Faults[0], fmt.Sprintf("files.db: chunk %x", key)) {
 			t.Errorf("verify of the key %x: %v, %v", key, report, err)
 		}
 		db = open(t, dir, Options{Schema: &office})
@@ -95,7 +98,10 @@ func TestVerify_DamagedMetaPages(t *testing.T) {
 	db := open(t, dir, Options{Schema: &office})
 	mustPut(t, db, "one", []byte("one"))
 	shut(t, db)
-	for name, pageSize := range map[string]int{dataName: os.Getpagesize(), blob.FileName: blob.PageSize} {
+	for name, pageSize := range map[string]int{
+		dataName:      os.Getpagesize(),
+		blob.FileName: blob.PageSize,
+	} {
 		path := filepath.Join(dir, name)
 		clean := disktest.ReadFile(t, path)
 		for page := range 2 {
@@ -116,7 +122,8 @@ func TestVerify_DamagedMetaPages(t *testing.T) {
 					continue
 				}
 				for _, fault := range report.Faults {
-					if strings.Contains(fault, "panic") || strings.Contains(fault, "goroutine") || strings.Contains(fault, "\n") || strings.Contains(fault, "reeve verify") {
+					if strings.Contains(fault, "panic") || strings.Contains(fault, "goroutine") ||
+						strings.Contains(fault, "\n") || strings.Contains(fault, "reeve verify") {
 						t.Errorf("%s: meta page %d, %s: %s", name, page, what, fault)
 					}
 				}

@@ -77,7 +77,8 @@ func swept(t *testing.T, db *DB, d blob.Digest) {
 
 func TestBlob_EverySize(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
-	for _, n := range []int{0, 1, 100, 16 << 10, 64 << 10, blob.ChunkSize - 1, blob.ChunkSize, blob.ChunkSize + 1, 2*blob.ChunkSize + 5, 9*blob.ChunkSize + 77} {
+	for _, n := range []int{0, 1, 100, 16 << 10, 64 << 10, blob.ChunkSize - 1, blob.ChunkSize,
+		blob.ChunkSize + 1, 2*blob.ChunkSize + 5, 9*blob.ChunkSize + 77} {
 		data := randomData(t, n)
 		f := mustPut(t, db, "some", data)
 		disktest.Equal(t, "digest", f.Digest, blob.Digest(sha256.Sum256(data)))
@@ -171,14 +172,16 @@ func TestUpload_Quota(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &limited})
 	quota.Store(4 << 20)
 	first := mustPut(t, db, "first", randomData(t, 2<<20))
-	if _, err := putFile(db, "second", randomData(t, 3<<20)); !errs.Is(err, errs.Full) || errs.Of(err).Code != "quota_used_up" {
+	if _, err := putFile(db, "second", randomData(t, 3<<20)); !errs.Is(err, errs.Full) ||
+		errs.Of(err).Code != "quota_used_up" {
 		t.Fatal(err)
 	}
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, first.ID) })
 	swept(t, db, first.Digest)
 	mustPut(t, db, "third", randomData(t, 3<<20))
 	floor.Store(1 << 40)
-	if _, err := putFile(db, "fourth", nil); !errs.Is(err, errs.Full) || errs.Of(err).Code != "disk_low" {
+	if _, err := putFile(db, "fourth", nil); !errs.Is(err, errs.Full) ||
+		errs.Of(err).Code != "disk_low" {
 		t.Fatal(err)
 	}
 }

@@ -35,9 +35,13 @@ func TestCache_ComputedOnlyOnChange(t *testing.T) {
 			_, err := beasts.Update(tx, 1, func(b *beast) error { b.Name = "Max"; return nil })
 			return err
 		}, 1},
-		{"a write that is undone", func(tx *Tx) error { return errors.Join(createBeast("Eva")(tx), stop) }, 0},
+		{"a write that is undone", func(tx *Tx) error {
+			return errors.Join(createBeast("Eva")(tx), stop)
+		}, 0},
 		{"a read", func(tx *Tx) error { census.Get(tx); return nil }, 0},
-		{"two creations in one commit", func(tx *Tx) error { return errors.Join(createBeast("a")(tx), createBeast("b")(tx)) }, 1},
+		{"two creations in one commit", func(tx *Tx) error {
+			return errors.Join(createBeast("a")(tx), createBeast("b")(tx))
+		}, 1},
 		{"a rebuilding", func(tx *Tx) error { _, err := census.Rebuild(tx); return err }, 1},
 		{"a rebuilding after a change in the same commit", func(tx *Tx) error {
 			if err := createBeast("c")(tx); err != nil {
@@ -55,7 +59,8 @@ func TestCache_ComputedOnlyOnChange(t *testing.T) {
 		if err := db.Update(System, test.fn); err != nil && !errors.Is(err, stop) {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		disktest.Equal(t, "the generation grows by, after "+test.name, generation(t, db)-before, test.grow)
+		disktest.Equal(t, "the generation grows by, after "+test.name, generation(t, db)-before,
+			test.grow)
 		namesOf(t, db) // compares the census with the records
 	}
 }
@@ -122,7 +127,10 @@ func TestCommit_WritesReadOwnChanges(t *testing.T) {
 	if len(read) != 20 || slices.Max(read) != 1 {
 		t.Errorf("the cache has read %v", read)
 	}
-	view(t, db, func(tx *Tx) error { disktest.Equal(t, "counted", *counted.Get(tx), 20); return nil })
+	view(t, db, func(tx *Tx) error {
+		disktest.Equal(t, "counted", *counted.Get(tx), 20)
+		return nil
+	})
 }
 
 // picky is a cache that cannot be computed while there is a beast called bad.
@@ -163,5 +171,6 @@ func TestCache_InSeedAndMigration(t *testing.T) {
 	shut(t, open(t, dir, Options{Schema: zoo(), Seed: read(0)}))
 	newer := zoo()
 	newer.Migrations = []Migration{{"add another", read(1)}}
-	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{Schema: newer})), []string{"Leo0", "Leo1"})
+	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{Schema: newer})),
+		[]string{"Leo0", "Leo1"})
 }

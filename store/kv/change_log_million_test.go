@@ -11,8 +11,8 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// TestLogSearch_LargeLog builds a log of a million entries and logs how long pages of searches take:
-// right after a start, and again.
+// TestLogSearch_LargeLog builds a log of a million entries and logs how long pages of searches
+// take: right after a start, and again.
 func TestLogSearch_LargeLog(t *testing.T) {
 	entries, r, dir := disktest.Size(40_000, 40_000, 1_000_000), disktest.Random(t), t.TempDir()
 	now := clockAt(TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
@@ -36,12 +36,15 @@ func TestLogSearch_LargeLog(t *testing.T) {
 	end := db.LogHead().Seq
 	shut(t, db)
 	for name, q := range map[string]audit.Query{
-		"an actor":                   {All: [][]string{{audit.ByActor("user", 7)}}},
-		"a rare actor":               {All: [][]string{{audit.ByActor("user", 700_000)}}},
-		"a record":                   {All: [][]string{{audit.ByRecord("dept", 7)}}},
-		"times":                      {From: middle, To: middle + 3600*1e6},
-		"an actor, a kind and times": {All: [][]string{{audit.ByActor("user", 7)}, {audit.ByChange("dept", "update")}}, To: middle},
-		"everything":                 {},
+		"an actor":     {All: [][]string{{audit.ByActor("user", 7)}}},
+		"a rare actor": {All: [][]string{{audit.ByActor("user", 700_000)}}},
+		"a record":     {All: [][]string{{audit.ByRecord("dept", 7)}}},
+		"times":        {From: middle, To: middle + 3600*1e6},
+		"an actor, a kind and times": {
+			All: [][]string{{audit.ByActor("user", 7)}, {audit.ByChange("dept", "update")}},
+			To:  middle,
+		},
+		"everything": {},
 	} {
 		began := time.Now()
 		db = open(t, dir, options)
@@ -71,23 +74,39 @@ func TestLogSearch_LargeLog(t *testing.T) {
 			t.Errorf("%s: %v", name, seqsOf(rows))
 		}
 		t.Logf("%d entries, %d segments: %s: %d found; open %v; page: first %v, then %v, %v; count: first %v, then %v",
-			end, len(db.LogSegments()), name, n, opened, took[0], took[1], took[2], counted[0], counted[1])
+			end, len(db.LogSegments()), name, n, opened, took[0], took[1], took[2], counted[0],
+			counted[1])
 		shut(t, db)
 	}
 }
 
 // someEntry is an entry like those of a server: of one of 1000 users, about one of 100,000 records.
 func someEntry(r *rand.Rand) *audit.Entry {
-	number := func(n uint64) uint64 { return 1 + uint64(float64(n)*r.Float64()*r.Float64()*r.Float64()) }
+	number := func(n uint64) uint64 {
+		return 1 + uint64(float64(n)*r.Float64()*r.Float64()*r.Float64())
+	}
 	collection := []string{"dept", "role", "user", "setting", "dict_item"}[r.IntN(5)]
 	operation := []string{"create", "update", "delete"}[r.IntN(3)]
 	return &audit.Entry{
-		Actor:     audit.Actor{Kind: "user", ID: number(1000)},
-		Operation: audit.Operation{Method: "PUT", Route: "/admin/" + collection + "/:id", Title: "Edit a " + collection},
+		Actor: audit.Actor{Kind: "user", ID: number(1000)},
+		Operation: audit.Operation{
+			Method: "PUT",
+			Route:  "/admin/" + collection + "/:id",
+			Title:  "Edit a " + collection,
+		},
 		SessionID: r.Uint64N(1e6), RequestID: fmt.Sprintf("%016x", r.Uint64()),
-		Changes: []audit.Change{{Collection: collection, ID: number(100_000), Operation: operation, Fields: []audit.Field{
-			{Name: "name", Old: audit.Value{Plain: []byte(`"before"`)}, New: audit.Value{Plain: []byte(`"after"`)}},
-			{Name: "sort", Old: audit.Value{Plain: []byte(`1`)}, New: audit.Value{Plain: []byte(`2`)}},
-		}}},
+		Changes: []audit.Change{{Collection: collection, ID: number(100_000), Operation: operation,
+			Fields: []audit.Field{
+				{
+					Name: "name",
+					Old:  audit.Value{Plain: []byte(`"before"`)},
+					New:  audit.Value{Plain: []byte(`"after"`)},
+				},
+				{
+					Name: "sort",
+					Old:  audit.Value{Plain: []byte(`1`)},
+					New:  audit.Value{Plain: []byte(`2`)},
+				},
+			}}},
 	}
 }

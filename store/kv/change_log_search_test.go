@@ -34,7 +34,10 @@ func randomly(r *rand.Rand, ids *[]ID) func(tx *Tx) error {
 			*ids = slices.DeleteFunc(*ids, func(i ID) bool { return i == id })
 			return Depts.Delete(tx, id)
 		}
-		_, err := Depts.Update(tx, (*ids)[n%len(*ids)], func(d *Dept) error { d.Name += "x"; return nil })
+		_, err := Depts.Update(tx, (*ids)[n%len(*ids)], func(d *Dept) error {
+			d.Name += "x"
+			return nil
+		})
 		return err
 	}
 }
@@ -52,7 +55,8 @@ func naiveLog(t testing.TB, rows []audit.Row, q audit.Query, before uint64) (fou
 			terms[fmt.Sprint("record ", c.Collection, ":", c.ID)] = true
 			terms["change "+c.Collection+":"+c.Operation] = true
 		}
-		matches := (before == 0 || row.Seq < before) && (q.From == 0 || int64(at) >= q.From) && (q.To == 0 || int64(at) <= q.To)
+		matches := (before == 0 || row.Seq < before) && (q.From == 0 || int64(at) >= q.From) &&
+			(q.To == 0 || int64(at) <= q.To)
 		for _, list := range q.All {
 			matches = matches && slices.ContainsFunc(list, func(t string) bool { return terms[t] })
 		}
@@ -67,7 +71,8 @@ func naiveLog(t testing.TB, rows []audit.Row, q audit.Query, before uint64) (fou
 func randomLogQuery(r *rand.Rand, times []int64) (q audit.Query) {
 	terms := func() string {
 		return []string{
-			audit.ByActor("system", 0), audit.ByActor("user", 1), audit.ByAction("export"), audit.ByAction(audit.Denied), audit.ByChange("dept", "change"),
+			audit.ByActor("system", 0), audit.ByActor("user", 1), audit.ByAction("export"),
+			audit.ByAction(audit.Denied), audit.ByChange("dept", "change"),
 			audit.ByRecord("dept", 1+r.Uint64N(40)), audit.ByRecord("dept", 1+r.Uint64N(40)),
 		}[r.IntN(7)]
 	}
@@ -106,7 +111,9 @@ func seqsOf(rows []audit.Row) (list []uint64) {
 // sameRows reports an error unless rows are equal; it shows only the numbers.
 func sameRows(t testing.TB, what string, got, want []audit.Row) {
 	t.Helper()
-	if !slices.EqualFunc(got, want, func(a, b audit.Row) bool { return a.Seq == b.Seq && string(a.Text) == string(b.Text) }) {
+	if !slices.EqualFunc(got, want, func(a, b audit.Row) bool {
+		return a.Seq == b.Seq && string(a.Text) == string(b.Text)
+	}) {
 		t.Errorf("%s: got %v, want %v", what, seqsOf(got), seqsOf(want))
 	}
 }
@@ -242,7 +249,9 @@ func checkRacingSearch(t *testing.T, r *rand.Rand, db *DB) {
 		newest = max(newest, got[0].Seq)
 	}
 	want := naiveLog(t, rows, q, newest+1)
-	if i := slices.IndexFunc(want, func(row audit.Row) bool { return row.Seq <= before || len(got) > 0 && row.Seq <= got[0].Seq }); i > 0 {
+	if i := slices.IndexFunc(want, func(row audit.Row) bool {
+		return row.Seq <= before || len(got) > 0 && row.Seq <= got[0].Seq
+	}); i > 0 {
 		want = want[i:] // those that were written meanwhile
 	}
 	sameRows(t, fmt.Sprintf("%+v", q), got, want)
@@ -268,7 +277,9 @@ func TestLogSearch_DamagedSegment(t *testing.T) {
 	hurt := infos[r.IntN(len(infos))]
 	noErr(t, os.Truncate(hurt.Path, 4096))
 	db = logged(t, dir)
-	want := slices.DeleteFunc(rows, func(row audit.Row) bool { return row.Seq >= hurt.First && row.Seq <= hurt.Last })
+	want := slices.DeleteFunc(rows, func(row audit.Row) bool {
+		return row.Seq >= hurt.First && row.Seq <= hurt.Last
+	})
 	for _, q := range []audit.Query{{}, {All: [][]string{{audit.ByChange("dept", "change")}}}} {
 		got, err := searched(db, q, 0, math.MaxInt)
 		if err == nil || !strings.Contains(err.Error(), hurt.Path) {
@@ -329,7 +340,10 @@ func TestLogSearch_EntriesInBothPlaces(t *testing.T) {
 func TestLogTail_Bound(t *testing.T) {
 	var tail logTail
 	for i := range uint64(drainFrom) {
-		e := audit.Entry{Actor: audit.Actor{Kind: "user", ID: i % 50}, Operation: audit.Operation{Method: "PUT", Route: "/admin/user/role/:id"},
+		e := audit.Entry{Actor: audit.Actor{Kind: "user", ID: i % 50}, Operation: audit.Operation{
+			Method: "PUT",
+			Route:  "/admin/user/role/:id",
+		},
 			Changes: []audit.Change{{Collection: "user", ID: i, Operation: "update"}}}
 		var keys audit.KeyList
 		keys.Append(&e, int64(i))

@@ -22,7 +22,9 @@ import (
 func loggedOffice() *Schema {
 	schema := office
 	schema.LogEntry = changesOf
-	schema.LogCheckpoint = func(tx *Tx) ([]byte, error) { return json.Marshal(tx.bucket(Depts.Name()).Stats().KeyN) }
+	schema.LogCheckpoint = func(tx *Tx) ([]byte, error) {
+		return json.Marshal(tx.bucket(Depts.Name()).Stats().KeyN)
+	}
 	return &schema
 }
 
@@ -37,8 +39,13 @@ func loggedZoo() *Schema {
 func changesOf(_ *Tx, changed []RecordChange, e *audit.Entry) (logged bool, err error) {
 	e.Actor.Kind = "system"
 	for _, c := range changed {
-		e.Changes = append(e.Changes, audit.Change{Collection: c.Table.Name(), ID: uint64(c.ID), Operation: "change",
-			Fields: []audit.Field{{Name: "record", Old: audit.Value{Plain: c.Old}, New: audit.Value{Plain: c.New}}}})
+		e.Changes = append(e.Changes,
+			audit.Change{Collection: c.Table.Name(), ID: uint64(c.ID), Operation: "change",
+				Fields: []audit.Field{{
+					Name: "record",
+					Old:  audit.Value{Plain: c.Old},
+					New:  audit.Value{Plain: c.New},
+				}}})
 	}
 	return true, nil
 }
@@ -56,7 +63,8 @@ func mustBeLogged(t testing.TB, db *DB) {
 			}
 			f := c.Fields[0]
 			if logged[ID(c.ID)] != string(f.Old.Plain) {
-				t.Fatalf("entry %d: beast %d was %s, it says %s", e.Seq, c.ID, logged[ID(c.ID)], f.Old.Plain)
+				t.Fatalf("entry %d: beast %d was %s, it says %s", e.Seq, c.ID, logged[ID(c.ID)],
+					f.Old.Plain)
 			}
 			if logged[ID(c.ID)] = string(f.New.Plain); f.New.Plain == nil {
 				delete(logged, ID(c.ID))
@@ -128,7 +136,9 @@ func settled(t testing.TB, db *DB) {
 func makeDepts(t testing.TB, db *DB, n int) {
 	t.Helper()
 	for i := range n {
-		update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: fmt.Sprint("D", i)}) })
+		update(t, db, func(tx *Tx) error {
+			return Depts.Create(tx, &Dept{Name: fmt.Sprint("D", i)})
+		})
 	}
 }
 
@@ -163,21 +173,25 @@ func TestLog_LargeEntriesMoved(t *testing.T) {
 	}
 	settled(t, db)
 	if len(db.log.segments.Segments()) == 0 || db.log.bytes.Load() > drainBytes {
-		t.Errorf("segments %v, %d bytes in data.db", db.log.segments.Segments(), db.log.bytes.Load())
+		t.Errorf("segments %v, %d bytes in data.db", db.log.segments.Segments(),
+			db.log.bytes.Load())
 	}
 	wholeLog(t, db)
 	shut(t, db)
 	db = open(t, dir, Options{Schema: loggedOffice()})
 	var bytes int64
 	view(t, db, func(tx *Tx) error {
-		return tx.LogRows(0, func(row audit.Row) bool { bytes += int64(len(row.Text)); return true })
+		return tx.LogRows(0, func(row audit.Row) bool {
+			bytes += int64(len(row.Text))
+			return true
+		})
 	})
 	disktest.Equal(t, "bytes after a restart", db.log.bytes.Load(), bytes)
 	shut(t, db)
 }
 
-// A crash after a segment was written and before its entries were removed from data.db leaves them in
-// both.
+// A crash after a segment was written and before its entries were removed from data.db leaves them
+// in both.
 func TestEntriesInBothPlaces(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: loggedOffice(), drainFrom: 1 << 30})
@@ -196,7 +210,8 @@ func TestEntriesInBothPlaces(t *testing.T) {
 	shut(t, db)
 }
 
-// TestEntriesInBothPlaces_SegmentIsDamaged: entries whose segment was damaged before the next start stay in data.db.
+// TestEntriesInBothPlaces_SegmentIsDamaged: entries whose segment was damaged before the next start
+// stay in data.db.
 func TestEntriesInBothPlaces_SegmentIsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: loggedOffice(), drainFrom: 1 << 30})
@@ -234,12 +249,19 @@ func TestEntriesInBothPlaces_SegmentIsDamaged(t *testing.T) {
 // whatever their size.
 func TestLog_OldSegmentsDropped(t *testing.T) {
 	now := clockAt(TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-	options := Options{Schema: loggedOffice(), drainFrom: 50, Clock: now.now, Log: LogLimits{MaxAge: 100 * 24 * time.Hour, MinAge: 10 * 24 * time.Hour, MaxBytes: 1}}
+	options := Options{
+		Schema:    loggedOffice(),
+		drainFrom: 50,
+		Clock:     now.now,
+		Log: LogLimits{MaxAge: 100 * 24 * time.Hour, MinAge: 10 * 24 * time.Hour,
+			MaxBytes: 1},
+	}
 	db := open(t, t.TempDir(), options)
 	makeDepts(t, db, 120)
 	settled(t, db)
 	if err := db.pruneLog(); err == nil || len(db.log.segments.Segments()) == 0 {
-		t.Errorf("young entries were dropped, or nothing says that they need too much space: %v", err)
+		t.Errorf("young entries were dropped, or nothing says that they need too much space: %v",
+			err)
 	}
 	now.Store(int64(now.now().Add(20 * 24 * time.Hour)))
 	noErr(t, db.pruneLog())
@@ -256,8 +278,8 @@ func TestLog_OldSegmentsDropped(t *testing.T) {
 	disktest.Equal(t, "action", last.Action, "drop_entries")
 }
 
-// A backup has the whole log up to its data.db, and a restore begins a new generation that names the
-// replaced one.
+// A backup has the whole log up to its data.db, and a restore begins a new generation that names
+// the replaced one.
 func TestLog_BackupAndRestore(t *testing.T) {
 	dir := t.TempDir()
 	db := logged(t, dir)
@@ -275,7 +297,8 @@ func TestLog_BackupAndRestore(t *testing.T) {
 	rows := wholeLog(t, db)
 	first, err := rows[taken.Seq].Decode() // the one after the backup
 	noErr(t, err)
-	if first.Prev != taken.Hash || first.Generation == taken.Generation || first.Action != "restore" {
+	if first.Prev != taken.Hash || first.Generation == taken.Generation ||
+		first.Action != "restore" {
 		t.Errorf("the first entry of the new generation: %+v", first)
 	}
 	var details struct {
@@ -372,7 +395,9 @@ func TestReadLog(t *testing.T) {
 	go func() {
 		defer close(done)
 		for i := range 300 {
-			err := db.Update(System, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: fmt.Sprint("D", i)}) })
+			err := db.Update(System, func(tx *Tx) error {
+				return Depts.Create(tx, &Dept{Name: fmt.Sprint("D", i)})
+			})
 			if err != nil {
 				t.Error(err)
 				return
@@ -401,11 +426,14 @@ func TestReadLog_LargeEntries(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: loggedOffice()})
 	name := strings.Repeat("x", 3<<20)
 	for i := range 4 {
-		update(t, db, func(tx *Tx) error { return Depts.Create(tx, &Dept{Name: fmt.Sprint(i, name)}) })
+		update(t, db, func(tx *Tx) error {
+			return Depts.Create(tx, &Dept{Name: fmt.Sprint(i, name)})
+		})
 	}
 	rows, err := db.ReadLog(1, 100)
 	noErr(t, err)
-	if total := db.LogHead().Seq; len(rows) == 0 || len(rows) > 2 || len(allLogged(t, db)) != int(total) {
+	if total := db.LogHead().Seq; len(rows) == 0 || len(rows) > 2 ||
+		len(allLogged(t, db)) != int(total) {
 		t.Errorf("%d rows at once, %d of %d in all", len(rows), len(allLogged(t, db)), total)
 	}
 	shut(t, db)

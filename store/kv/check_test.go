@@ -38,19 +38,28 @@ func TestCheck_LargeCollectionsOnline(t *testing.T) {
 	shut(t, db)
 
 	withoutEntry(t, dir, beastByName.x.bucket)
-	if _, err := Open(dir, Options{Schema: zoo(), checkFrom: 31}); err == nil || !strings.Contains(err.Error(), "records and entries with the sum") {
+	if _, err := Open(dir, Options{Schema: zoo(), checkFrom: 31}); err == nil ||
+		!strings.Contains(err.Error(), "records and entries with the sum") {
 		t.Errorf("a small collection that is damaged: %v", err)
 	}
 	before := disktest.ReadFile(t, filepath.Join(dir, dataName))
 	var warnings []string
-	db, err := Open(dir, Options{Schema: zoo(), checkFrom: 10, freelistFrom: 1, Checked: func(all []string) { warnings = all }})
+	db, err := Open(dir,
+		Options{Schema: zoo(), checkFrom: 10, freelistFrom: 1, Checked: func(all []string) {
+			warnings = all
+		}})
 	noErr(t, err)
 	checked(db)
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "records and entries with the sum") || !strings.Contains(warnings[0], "reeve salvage") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "records and entries with the sum") ||
+		!strings.Contains(warnings[0], "reeve salvage") {
 		t.Errorf("warnings: %q", warnings)
 	}
-	for what, err := range map[string]error{"health": db.Healthy(), "a write": db.Update(System, createBeast("new"))} {
-		if err == nil || !strings.Contains(err.Error(), "writes have stopped: data.db: _count beast is damaged") {
+	for what, err := range map[string]error{
+		"health":  db.Healthy(),
+		"a write": db.Update(System, createBeast("new")),
+	} {
+		if err == nil ||
+			!strings.Contains(err.Error(), "writes have stopped: data.db: _count beast is damaged") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -15,7 +15,8 @@ func zooWith(t testing.TB, list ...*beast) *DB {
 	t.Helper()
 	db := open(t, t.TempDir(), Options{Schema: zoo(), Clock: frozen})
 	update(t, db, func(tx *Tx) error {
-		err := errors.Join(cages.Create(tx, &cage{Name: "north"}), keepers.Create(tx, &keeper{Name: "Ann"}))
+		err := errors.Join(cages.Create(tx, &cage{Name: "north"}),
+			keepers.Create(tx, &keeper{Name: "Ann"}))
 		for _, b := range list {
 			fresh := *b
 			err = errors.Join(err, beasts.Create(tx, &fresh))
@@ -74,22 +75,34 @@ func TestCreate_Refusals(t *testing.T) {
 		beast beast
 		want  refusal
 	}{
-		"a name that is taken":                {beast{Name: "Leo"}, refusal{errs.Conflict, "duplicate", "name"}},
-		"a name taken in other letters":       {beast{Name: "\t lEO "}, refusal{errs.Conflict, "duplicate", "name"}},
-		"a second unique value":               {beast{Code: "x"}, refusal{errs.Conflict, "duplicate", "code"}},
-		"an unknown cage":                     {beast{CageID: 9}, refusal{errs.Invalid, "invalid", "cage_id"}},
-		"one unknown keeper among known ones": {beast{KeeperIDs: []ID{1, 9, 1}}, refusal{errs.Invalid, "invalid", "keeper_ids"}},
-		"keeper number 0":                     {beast{KeeperIDs: []ID{0}}, refusal{errs.Invalid, "invalid", "keeper_ids"}},
-		"an unknown parent":                   {beast{ParentID: 9}, refusal{errs.Invalid, "invalid", "parent_id"}},
-		"what would be its own id as parent":  {beast{ParentID: 4}, refusal{errs.Invalid, "invalid", "parent_id"}},
-		"a rule's fault":                      {beast{Weight: -1}, refusal{errs.Invalid, "invalid", "weight"}},
+		"a name that is taken": {beast{Name: "Leo"},
+			refusal{errs.Conflict, "duplicate", "name"}},
+		"a name taken in other letters": {beast{Name: "\t lEO "},
+			refusal{errs.Conflict, "duplicate", "name"}},
+		"a second unique value": {beast{Code: "x"},
+			refusal{errs.Conflict, "duplicate", "code"}},
+		"an unknown cage": {beast{CageID: 9},
+			refusal{errs.Invalid, "invalid", "cage_id"}},
+		"one unknown keeper among known ones": {beast{KeeperIDs: []ID{1, 9, 1}},
+			refusal{errs.Invalid, "invalid", "keeper_ids"}},
+		"keeper number 0": {beast{KeeperIDs: []ID{0}},
+			refusal{errs.Invalid, "invalid", "keeper_ids"}},
+		"an unknown parent": {beast{ParentID: 9},
+			refusal{errs.Invalid, "invalid", "parent_id"}},
+		"what would be its own id as parent": {beast{ParentID: 4},
+			refusal{errs.Invalid, "invalid", "parent_id"}},
+		"a rule's fault": {beast{Weight: -1},
+			refusal{errs.Invalid, "invalid", "weight"}},
 		"everything wrong at once": {
 			beast{Name: "Max", CageID: 9, KeeperIDs: []ID{9}, ParentID: 9, Weight: -1},
 			refusal{errs.Invalid, "invalid", "cage_id keeper_ids parent_id weight"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			create := db.Update(System, func(tx *Tx) error { b := test.beast; return beasts.Create(tx, &b) })
+			create := db.Update(System, func(tx *Tx) error {
+				b := test.beast
+				return beasts.Create(tx, &b)
+			})
 			disktest.Equal(t, "create", refusalOf(t, create), test.want)
 			edit := db.Update(System, func(tx *Tx) error {
 				_, err := beasts.Update(tx, 2, func(b *beast) error {
@@ -148,7 +161,10 @@ func TestUniqueIndex_EmptyIsNotIndexed(t *testing.T) {
 func TestUniqueIndex_ValueIsFreed(t *testing.T) {
 	db := zooWith(t, &beast{Name: "Leo"}, &beast{Name: "Max"})
 	update(t, db, func(tx *Tx) error {
-		if _, err := beasts.Update(tx, 1, func(b *beast) error { b.Name = "LEO"; return nil }); err != nil {
+		if _, err := beasts.Update(tx, 1, func(b *beast) error {
+			b.Name = "LEO"
+			return nil
+		}); err != nil {
 			return err // the record's own name in other case must be accepted
 		}
 		if err := beasts.Delete(tx, 2); err != nil {
@@ -179,7 +195,8 @@ func TestDelete(t *testing.T) {
 	t.Run("takes what it owns along, through every level", func(t *testing.T) {
 		db := zooWith(t, &beast{CageID: 1}, &beast{}, &beast{CageID: 1})
 		update(t, db, func(tx *Tx) error {
-			return errors.Join(chips.Create(tx, &chip{BeastID: 1}), chips.Create(tx, &chip{BeastID: 2}), chips.Create(tx, &chip{BeastID: 3}))
+			return errors.Join(chips.Create(tx, &chip{BeastID: 1}),
+				chips.Create(tx, &chip{BeastID: 2}), chips.Create(tx, &chip{BeastID: 3}))
 		})
 		update(t, db, func(tx *Tx) error { return cages.Delete(tx, 1) })
 		var left []ID
@@ -204,7 +221,9 @@ func TestDelete(t *testing.T) {
 	})
 	t.Run("does not give the id to the next", func(t *testing.T) {
 		db := zooWith(t, &beast{}, &beast{})
-		update(t, db, func(tx *Tx) error { return errors.Join(beasts.Delete(tx, 2), beasts.Create(tx, &beast{})) })
+		update(t, db, func(tx *Tx) error {
+			return errors.Join(beasts.Delete(tx, 2), beasts.Create(tx, &beast{}))
+		})
 		disktest.Equal(t, "the new id", allOf(t, db, beasts)[1].ID, ID(3))
 	})
 }
@@ -221,13 +240,19 @@ func TestUpdate(t *testing.T) {
 		want beast
 	}{
 		"moves updated_at although the clock stands still": {
-			edit(func(b *beast) { b.Weight = 9 }), beast{Name: "Leo", Weight: 9, Timestamps: Timestamps{start, start + 1}},
+			edit(func(b *beast) {
+				b.Weight = 9
+			}), beast{Name: "Leo", Weight: 9, Timestamps: Timestamps{start, start + 1}},
 		},
 		"that changes nothing writes nothing": {
-			edit(func(b *beast) { b.Name = "Leo" }), beast{Name: "Leo", Timestamps: Timestamps{start, start}},
+			edit(func(b *beast) {
+				b.Name = "Leo"
+			}), beast{Name: "Leo", Timestamps: Timestamps{start, start}},
 		},
 		"cannot change id and stamps": {
-			edit(func(b *beast) { b.ID, b.CreatedAt, b.UpdatedAt = 7, 1, 2 }), beast{Name: "Leo", Timestamps: Timestamps{start, start}},
+			edit(func(b *beast) {
+				b.ID, b.CreatedAt, b.UpdatedAt = 7, 1, 2
+			}), beast{Name: "Leo", Timestamps: Timestamps{start, start}},
 		},
 		"cannot change id and created_at beside another field": {
 			edit(func(b *beast) { b.ID, b.CreatedAt, b.UpdatedAt, b.Weight = 7, 1, 2, 3 }),
@@ -235,7 +260,10 @@ func TestUpdate(t *testing.T) {
 		},
 		"by Touch leaves updated_at": {
 			func(tx *Tx) (*beast, error) {
-				return beasts.UpdateQuietly(tx, 1, func(b *beast) error { b.Weight = 4; return nil })
+				return beasts.UpdateQuietly(tx, 1, func(b *beast) error {
+					b.Weight = 4
+					return nil
+				})
 			},
 			beast{Name: "Leo", Weight: 4, Timestamps: Timestamps{start, start}},
 		},
@@ -278,7 +306,8 @@ func TestView_WriteIsRefused(t *testing.T) {
 		},
 		"delete": func(tx *Tx) error { return beasts.Delete(tx, 1) },
 	} {
-		if err := db.View(System, write); err == nil || !strings.Contains(err.Error(), "a view was asked to write") {
+		if err := db.View(System, write); err == nil ||
+			!strings.Contains(err.Error(), "a view was asked to write") {
 			t.Errorf("%s in a view: %v", name, err)
 		}
 	}

@@ -21,21 +21,37 @@ func TestCommitFault_Codes(t *testing.T) {
 	stopped := refusal{errs.Busy, "writing_stopped", ""}
 	unknown := refusal{errs.Busy, "write_outcome_unknown", ""}
 	resize := func(errno syscall.Errno) error { // in the words of bbolt
-		return errors.New("file resize error: " + (&fs.PathError{Op: "truncate", Path: "files.db", Err: errno}).Error())
+		return errors.New("file resize error: " + (&fs.PathError{
+			Op:   "truncate",
+			Path: "files.db",
+			Err:  errno,
+		}).Error())
 	}
 	for name, test := range map[string]struct {
 		cause error
 		want  refusal
 		stops bool
 	}{
-		"a page for which there is no room":        {&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, full, false},
-		"a page beyond the quota":                  {&fs.PathError{Op: "write", Path: "x", Err: syscall.EDQUOT}, full, false},
+		"a page for which there is no room": {&fs.PathError{
+			Op:   "write",
+			Path: "x",
+			Err:  syscall.ENOSPC,
+		}, full, false},
+		"a page beyond the quota": {&fs.PathError{
+			Op:   "write",
+			Path: "x",
+			Err:  syscall.EDQUOT,
+		}, full, false},
 		"a file that cannot grow":                  {resize(syscall.ENOSPC), full, false},
 		"a file that cannot grow beyond the quota": {resize(syscall.EDQUOT), full, false},
 		"a file that may not be so large":          {resize(syscall.EFBIG), stopped, true},
-		"a page that cannot be written":            {&fs.PathError{Op: "write", Path: "x", Err: syscall.EIO}, unknown, true},
-		"a failed sync":                            {syscall.EIO, unknown, true},
-		"a sync for which there is no room":        {syscall.ENOSPC, unknown, true},
+		"a page that cannot be written": {&fs.PathError{
+			Op:   "write",
+			Path: "x",
+			Err:  syscall.EIO,
+		}, unknown, true},
+		"a failed sync":                     {syscall.EIO, unknown, true},
+		"a sync for which there is no room": {syscall.ENOSPC, unknown, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var failed disk.WriteFailure

@@ -91,7 +91,8 @@ func TestCommit_ConcurrentWriters(t *testing.T) {
 		_, content, _ = strings.Cut(content, " ")
 		disktest.WriteFile(t, filepath.Join(copied, name), []byte(content))
 	}
-	disktest.Equal(t, "beasts after a crash", len(allOf(t, open(t, copied, Options{Schema: zoo()}), beasts)), writers*writes)
+	disktest.Equal(t, "beasts after a crash",
+		len(allOf(t, open(t, copied, Options{Schema: zoo()}), beasts)), writers*writes)
 }
 
 func TestCommit_SharedByWaitingWriters(t *testing.T) {
@@ -117,12 +118,26 @@ func TestCommit_FailureIsIsolated(t *testing.T) {
 		want  string // prefix of the error
 		stays bool
 	}{
-		"an error before writing":             {func(tx *Tx) error { return stop }, "stop", false},
-		"an error after writing":              {func(tx *Tx) error { return errors.Join(createBeast("bad")(tx), stop) }, "stop", false},
-		"a panic before writing":              {func(tx *Tx) error { boom(); return nil }, "panic: boom", false},
-		"a panic after writing":               {func(tx *Tx) error { err := createBeast("bad")(tx); boom(); return err }, "panic: boom", false},
-		"a nil pointer":                       {func(tx *Tx) error { var b *beast; b.Name = "x"; return nil }, "panic: runtime error: invalid memory", false},
-		"a conflict with an earlier function": {createBeast("first"), "name: is already used by another beast", false},
+		"an error before writing": {func(tx *Tx) error { return stop }, "stop", false},
+		"an error after writing": {func(tx *Tx) error {
+			return errors.Join(createBeast("bad")(tx), stop)
+		}, "stop", false},
+		"a panic before writing": {func(tx *Tx) error {
+			boom()
+			return nil
+		}, "panic: boom", false},
+		"a panic after writing": {func(tx *Tx) error {
+			err := createBeast("bad")(tx)
+			boom()
+			return err
+		}, "panic: boom", false},
+		"a nil pointer": {func(tx *Tx) error {
+			var b *beast
+			b.Name = "x"
+			return nil
+		}, "panic: runtime error: invalid memory", false},
+		"a conflict with an earlier function": {createBeast("first"),
+			"name: is already used by another beast", false},
 		"a refused deletion after a write": {func(tx *Tx) error {
 			if err := createBeast("bad")(tx); err != nil {
 				return err
@@ -133,7 +148,8 @@ func TestCommit_FailureIsIsolated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := zooWith(t, &beast{Name: "user", KeeperIDs: []ID{1}})
-			answers := together(t, db, createBeast("first"), test.fn, createBeast("second"), test.fn, createBeast("third"))
+			answers := together(t, db, createBeast("first"), test.fn, createBeast("second"),
+				test.fn, createBeast("third"))
 			want := []string{"user", "first", "second", "third"}
 			if test.stays { // the function runs twice; the second run finds its name taken
 				want = []string{"user", "first", "bad", "second", "third"}
@@ -176,7 +192,10 @@ func TestCommit_SeesEarlierOfBatch(t *testing.T) {
 				return err
 			}
 			inside = slices.Clone(*census.Get(tx))
-			return db.View(System, func(tx *Tx) error { outside = slices.Clone(*census.Get(tx)); return nil })
+			return db.View(System, func(tx *Tx) error {
+				outside = slices.Clone(*census.Get(tx))
+				return nil
+			})
 		},
 		func(tx *Tx) error {
 			if err := createBeast("second")(tx); err != nil {
@@ -238,7 +257,8 @@ func TestClose(t *testing.T) {
 	})
 	close(release)
 	wg.Wait()
-	disktest.Equal(t, "Update after Close", refusalOf(t, db.Update(System, createBeast("late"))), refusal{errs.Busy, "busy", ""})
+	disktest.Equal(t, "Update after Close", refusalOf(t, db.Update(System, createBeast("late"))),
+		refusal{errs.Busy, "busy", ""})
 	if err := db.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}

@@ -38,7 +38,8 @@ func TestCompact_FreesSpace(t *testing.T) {
 	db, want := withFiles(t, dir)
 	var ids []ID
 	for i := range 10 {
-		ids = append(ids, mustPut(t, db, fmt.Sprint("file ", i), randomData(t, 2*blob.ChunkSize)).ID)
+		ids = append(ids,
+			mustPut(t, db, fmt.Sprint("file ", i), randomData(t, 2*blob.ChunkSize)).ID)
 	}
 	leaveUnswept(t, db, 5*blob.ChunkSize)
 	update(t, db, func(tx *Tx) error {
@@ -73,8 +74,11 @@ func TestCompact_FreesSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	disktest.Equal(t, "what it says", done, []Compacted{{dataName, dataBefore, sizeOf(t, data)}, {blob.FileName, filesBefore, sizeOf(t, files)}})
-	if filesBefore < 25*blob.ChunkSize || sizeOf(t, files) > 3<<20 || sizeOf(t, data) > dataBefore/2 {
+	disktest.Equal(t, "what it says", done,
+		[]Compacted{{dataName, dataBefore, sizeOf(t, data)},
+			{blob.FileName, filesBefore, sizeOf(t, files)}})
+	if filesBefore < 25*blob.ChunkSize || sizeOf(t, files) > 3<<20 ||
+		sizeOf(t, data) > dataBefore/2 {
 		t.Errorf("%v gave too little back", done)
 	}
 	report, err := VerifyDir(dir, Options{Schema: &office})
@@ -106,7 +110,8 @@ func TestCompact_Refusals(t *testing.T) {
 	db, _ := withFiles(t, dir)
 	_, err := Compact(dir, Options{Schema: &office})
 	oneLine(t, err)
-	if want := fmt.Sprintf("in use by process %d", os.Getpid()); err == nil || !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("in use by process %d", os.Getpid()); err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("while it is served: %v", err)
 	}
 	digest := allOf(t, db, Files)[3].Digest
@@ -126,7 +131,9 @@ func TestCompact_Refusals(t *testing.T) {
 			})
 		}, "file 1 is damaged"},
 		"a file without its bytes": {func(t *testing.T, dir string) {
-			boltFile(t, dir, blob.FileName, func(btx *bbolt.Tx) error { return btx.Bucket([]byte(blob.Bucket)).Delete(digest[:]) })
+			boltFile(t, dir, blob.FileName, func(btx *bbolt.Tx) error {
+				return btx.Bucket([]byte(blob.Bucket)).Delete(digest[:])
+			})
 		}, "are missing in files.db"},
 		"damaged bytes": {func(t *testing.T, dir string) {
 			boltFile(t, dir, blob.FileName, func(btx *bbolt.Tx) error {
@@ -168,12 +175,16 @@ func TestFullDisk_CompactAndRestore(t *testing.T) {
 	}
 	for name, run := range map[string]func() error{
 		"compact": func() error { _, err := Compact(dir, Options{Schema: &office}); return err },
-		"restore": func() error { _, err := Restore(dir, archive, nil, Options{Schema: &office}); return err },
+		"restore": func() error {
+			_, err := Restore(dir, archive, nil, Options{Schema: &office})
+			return err
+		},
 	} {
 		before, refused := contents(t, dir), 0
 		for room := 0; ; room += 16 {
 			remove := disktest.Fill(t, at, 4<<20)
-			if err := os.Truncate(filepath.Join(at, "ballast"), max(0, sizeOf(t, filepath.Join(at, "ballast"))-int64(room)<<10)); err != nil {
+			if err := os.Truncate(filepath.Join(at, "ballast"),
+				max(0, sizeOf(t, filepath.Join(at, "ballast"))-int64(room)<<10)); err != nil {
 				t.Fatal(err)
 			}
 			err := run()

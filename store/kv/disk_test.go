@@ -17,7 +17,10 @@ import (
 
 func createLarge(i int) func(*Tx) error {
 	return func(tx *Tx) error {
-		return beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Note: strings.Repeat("x", 8000)})
+		return beasts.Create(tx, &beast{
+			Name: fmt.Sprint("beast ", i),
+			Note: strings.Repeat("x", 8000),
+		})
 	}
 }
 
@@ -43,7 +46,9 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	disktest.Equal(t, "write", refusalOf(t, full), refusal{errs.Full, "disk_full", ""})
-	disktest.Equal(t, "write of several", refusalOf(t, errors.Join(together(t, db, createLarge(1000), createLarge(1001))...)), refusal{errs.Full, "disk_full", ""})
+	disktest.Equal(t, "write of several",
+		refusalOf(t, errors.Join(together(t, db, createLarge(1000), createLarge(1001))...)),
+		refusal{errs.Full, "disk_full", ""})
 	disktest.Equal(t, "names on a full disk", namesOf(t, db), stored)
 	mustVerify(t, db)
 	if err := db.Healthy(); err != nil {
@@ -56,11 +61,12 @@ func TestFullDisk(t *testing.T) {
 	}
 	disktest.Equal(t, "names after room was made", namesOf(t, db), stored)
 	shut(t, db)
-	disktest.Equal(t, "names after a start", namesOf(t, open(t, filepath.Join(at, "data"), Options{Schema: zoo()})), stored)
+	disktest.Equal(t, "names after a start",
+		namesOf(t, open(t, filepath.Join(at, "data"), Options{Schema: zoo()})), stored)
 }
 
-// TestFullDisk_Backup makes the copy in the directory for temporary files, and reads data.db itself if that is
-// full, too, or missing.
+// TestFullDisk_Backup makes the copy in the directory for temporary files, and reads data.db itself
+// if that is full, too, or missing.
 func TestFullDisk_Backup(t *testing.T) {
 	elsewhere := t.TempDir()
 	at := disktest.SmallDisk(t, "1m")
@@ -160,7 +166,8 @@ func TestFailedWrite_EndsWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := refusal{errs.Busy, "writing_stopped", ""}
-	disktest.Equal(t, "the writes", []refusal{refusalOf(t, fails[0]), refusalOf(t, fails[1])}, []refusal{stopped, stopped})
+	disktest.Equal(t, "the writes", []refusal{refusalOf(t, fails[0]), refusalOf(t, fails[1])},
+		[]refusal{stopped, stopped})
 	if fails[2] == nil || fails[2].Error() != "its own" {
 		t.Errorf("the function that failed of itself: %v", fails[2])
 	}

@@ -58,14 +58,19 @@ func TestEncryptedBackup_Restore(t *testing.T) {
 	right, other := newIdentity(t), newIdentity(t)
 	path := archiveWith(t, db, true, right.Recipient(), newIdentity(t).Recipient())
 	sealed := disktest.ReadFile(t, path)
-	for _, secret := range []string{strings.TrimSpace(string(disktest.ReadFile(t, filepath.Join(dir, keyName)))), "manifest.json", "bytes of a file"} {
+	for _, secret := range []string{strings.TrimSpace(string(disktest.ReadFile(t,
+		filepath.Join(dir, keyName)))), "manifest.json", "bytes of a file"} {
 		if bytes.Contains(sealed, []byte(secret)) {
 			t.Errorf("%q can be read in it", secret)
 		}
 	}
 	target := t.TempDir()
-	for says, identities := range map[string][]age.Identity{"--identity": nil, "for a different identity": {other}} {
-		if _, err := Restore(target, path, identities, Options{Schema: &office}); err == nil || !strings.Contains(err.Error(), says) {
+	for says, identities := range map[string][]age.Identity{
+		"--identity":               nil,
+		"for a different identity": {other},
+	} {
+		if _, err := Restore(target, path, identities, Options{Schema: &office}); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("want %q, got %v", says, err)
 		}
 	}
@@ -116,7 +121,9 @@ func TestBackup_WithoutKey(t *testing.T) {
 
 	for name, prepare := range map[string]func(dir string){
 		"an empty directory": func(string) {},
-		"another database":   func(dir string) { closed(t, open(t, dir, Options{Schema: &office})) },
+		"another database": func(dir string) {
+			closed(t, open(t, dir, Options{Schema: &office}))
+		},
 		"a damaged key there": func(dir string) {
 			closed(t, open(t, dir, Options{Schema: &office}))
 			disktest.WriteFile(t, filepath.Join(dir, keyName), []byte("x"))

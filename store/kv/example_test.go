@@ -17,7 +17,9 @@ type Note struct {
 
 var (
 	Notes       = kv.NewCollection[Note]("note")
-	NoteByTitle = kv.NewUniqueText(Notes, "title", fold.Name, func(n *Note) string { return n.Title })
+	NoteByTitle = kv.NewUniqueText(Notes, "title", fold.Name, func(n *Note) string {
+		return n.Title
+	})
 )
 
 // program is the principal of this example.
@@ -36,9 +38,13 @@ func Example() {
 		panic(err)
 	}
 	defer db.Close()
-	err = db.Update(program{}, func(tx *kv.Tx) error { return Notes.Create(tx, &Note{Title: "First"}) })
+	err = db.Update(program{}, func(tx *kv.Tx) error {
+		return Notes.Create(tx, &Note{Title: "First"})
+	})
 	fmt.Println(err)
-	err = db.Update(program{}, func(tx *kv.Tx) error { return Notes.Create(tx, &Note{Title: " first "}) })
+	err = db.Update(program{}, func(tx *kv.Tx) error {
+		return Notes.Create(tx, &Note{Title: " first "})
+	})
 	fmt.Println(err)
 	// Output:
 	// <nil>

@@ -31,7 +31,10 @@ func chunks(t *testing.T, db *DB) (n int) {
 	t.Helper()
 	err := db.files.blobs.Bolt().View(func(btx *bbolt.Tx) error {
 		n = 0
-		return btx.Bucket([]byte(blob.ChunkBucket)).ForEachBucket(func([]byte) error { n++; return nil })
+		return btx.Bucket([]byte(blob.ChunkBucket)).ForEachBucket(func([]byte) error {
+			n++
+			return nil
+		})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +57,8 @@ func clean(t *testing.T, db *DB, want int) {
 func TestUpload_AbandonedLeavesNoChunk(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &office})
 	kept := mustPut(t, db, "kept", randomData(t, blob.ChunkSize+1))
-	for _, n := range []int{0, 1, blob.ChunkSize - 1, blob.ChunkSize, blob.ChunkSize + 1, 5*blob.ChunkSize + 7} {
+	for _, n := range []int{0, 1, blob.ChunkSize - 1, blob.ChunkSize, blob.ChunkSize + 1,
+		5*blob.ChunkSize + 7} {
 		u, err := db.NewUpload()
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +122,8 @@ func TestFile_DeletedWhileRead(t *testing.T) {
 	unknown := &File{Name: "lost", Digest: blob.Digest{1}}
 	update(t, db, func(tx *Tx) error { return Files.Create(tx, unknown) })
 	var damage *disk.Damaged
-	if _, err := db.OpenBlob(unknown.Digest); errs.Is(err, errs.NotFound) || !errors.As(err, &damage) {
+	if _, err := db.OpenBlob(unknown.Digest); errs.Is(err, errs.NotFound) ||
+		!errors.As(err, &damage) {
 		t.Errorf("a record leads nowhere: %v", err)
 	}
 	update(t, db, func(tx *Tx) error { return Files.Delete(tx, unknown.ID) })
@@ -142,7 +147,9 @@ func TestUpload_ConcurrentDeletion(t *testing.T) {
 				if got, err := readBlob(db, f.Digest); err != nil || !bytes.Equal(got, data) {
 					t.Errorf("%d of %d bytes: %v", len(got), len(data), err)
 				}
-				if err := db.Update(System, func(tx *Tx) error { return Files.Delete(tx, f.ID) }); err != nil {
+				if err := db.Update(System, func(tx *Tx) error {
+					return Files.Delete(tx, f.ID)
+				}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -16,7 +16,8 @@ func TestFileFormat_Kept(t *testing.T) {
 	var got []string
 	for _, v := range []any{fileMeta{}, blob.Meta{}, blob.Entry{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
-			got = append(got, strings.TrimSpace(fmt.Sprintf("%T %s %s", v, f.Tag.Get("json"), f.Type)))
+			got = append(got,
+				strings.TrimSpace(fmt.Sprintf("%T %s %s", v, f.Tag.Get("json"), f.Type)))
 		}
 	}
 	disktest.Equal(t, "format of files.db", blob.Format, 1)

@@ -37,7 +37,8 @@ func TestFreelist_Saved(t *testing.T) {
 			name := fmt.Sprint("beast ", round, " ", i)
 			want[name] = true
 			update(t, db, func(tx *Tx) error {
-				return beasts.Create(tx, &beast{Name: name, Note: strings.Repeat("x", r.IntN(3000))})
+				return beasts.Create(tx,
+					&beast{Name: name, Note: strings.Repeat("x", r.IntN(3000))})
 			})
 		}
 		for _, b := range allOf(t, db, beasts) {
@@ -65,7 +66,8 @@ func TestFreelist_Saved(t *testing.T) {
 	db := open(t, dir, Options{Schema: zoo()})
 	update(t, db, createBeast("of a small file"))
 	shut(t, db)
-	disktest.Equal(t, "the page of the list of a small file", newestMeta(t, dir).Freelist, disk.NoFreelist)
+	disktest.Equal(t, "the page of the list of a small file", newestMeta(t, dir).Freelist,
+		disk.NoFreelist)
 }
 
 // A damaged list is not used: bbolt would overwrite pages in use that it lists as free.
@@ -75,12 +77,16 @@ func TestDamagedFreelist(t *testing.T) {
 	db := open(t, dir, options)
 	for i := range 60 {
 		update(t, db, func(tx *Tx) error {
-			return beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Note: strings.Repeat("x", 300)})
+			return beasts.Create(tx, &beast{
+				Name: fmt.Sprint("beast ", i),
+				Note: strings.Repeat("x", 300),
+			})
 		})
 	}
 	shut(t, db)
 	path := filepath.Join(dir, dataName)
-	clean, meta, mark := disktest.ReadFile(t, path), newestMeta(t, dir), disktest.ReadFile(t, filepath.Join(dir, markName))
+	clean, meta, mark := disktest.ReadFile(t, path), newestMeta(t, dir), disktest.ReadFile(t,
+		filepath.Join(dir, markName))
 	at := meta.Freelist * meta.PageSize
 	count := uint64(binary.LittleEndian.Uint16(clean[at+10:]))
 	if count == 0 {
@@ -92,14 +98,17 @@ func TestDamagedFreelist(t *testing.T) {
 		disktest.WriteFile(t, path, b)
 		disktest.WriteFile(t, filepath.Join(dir, markName), mark)
 		report, err := VerifyDir(dir, options)
-		if err != nil || !slices.ContainsFunc(report.Faults, func(f string) bool { return strings.Contains(f, "the list of free pages is damaged") }) {
+		if err != nil || !slices.ContainsFunc(report.Faults, func(f string) bool {
+			return strings.Contains(f, "the list of free pages is damaged")
+		}) {
 			t.Fatalf("bit %d: verify: %+v, %v", bit, report, err)
 		}
 		if string(disktest.ReadFile(t, path)) != string(b) {
 			t.Fatalf("bit %d: looking at it has changed it", bit)
 		}
 		db := open(t, dir, options)
-		if w := db.Warnings(); len(w) != 1 || !strings.Contains(w[0], "the list of free pages is damaged") {
+		if w := db.Warnings(); len(w) != 1 ||
+			!strings.Contains(w[0], "the list of free pages is damaged") {
 			t.Fatalf("bit %d: %q", bit, w)
 		}
 		for i := range 3 {

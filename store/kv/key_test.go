@@ -26,7 +26,8 @@ func checkKeys(t *testing.T, a, b []byte, order int, what any) bool {
 }
 
 func FuzzStringKey(f *testing.F) {
-	texts := []string{"", "\x00", "\x00\x00", "\x00\x01", "\x00\xff", "\x01", "a", "a\x00", "a\x00b", "a\x01", "ab", "\xff", "\xff\xff", "\xff\x00", "日本"}
+	texts := []string{"", "\x00", "\x00\x00", "\x00\x01", "\x00\xff", "\x01", "a", "a\x00",
+		"a\x00b", "a\x01", "ab", "\xff", "\xff\xff", "\xff\x00", "日本"}
 	for _, a := range texts {
 		for _, b := range texts {
 			f.Add(a, b)
@@ -38,9 +39,12 @@ func FuzzStringKey(f *testing.F) {
 }
 
 func TestNumberKeys(t *testing.T) {
-	ids := func(a, b ID) bool { return checkKeys(t, encodeKey(a), encodeKey(b), cmp.Compare(a, b), []ID{a, b}) }
+	ids := func(a, b ID) bool {
+		return checkKeys(t, encodeKey(a), encodeKey(b), cmp.Compare(a, b), []ID{a, b})
+	}
 	times := func(a, b Time) bool {
-		return checkKeys(t, encodeKey(a), encodeKey(b), cmp.Compare(a, b), []int64{int64(a), int64(b)})
+		return checkKeys(t, encodeKey(a), encodeKey(b), cmp.Compare(a, b),
+			[]int64{int64(a), int64(b)})
 	}
 	edges := []int64{-1 << 63, -1<<63 + 1, -256, -1, 0, 1, 255, 256, 1 << 32, 1<<63 - 1}
 	for _, a := range edges {

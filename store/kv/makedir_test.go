@@ -24,8 +24,10 @@ func TestDataDirectory_NewIsSynced(t *testing.T) {
 			top := t.TempDir()
 			noErr(t, os.Mkdir(filepath.Join(top, "empty"), 0o700))
 			calls := filepath.Join(t.TempDir(), "calls")
-			cmd := exec.CommandContext(t.Context(), "strace", "-f", "-y", "-qq", "-o", calls, "-e", "trace=fsync", os.Args[0])
-			cmd.Env = append(os.Environ(), childVar+"=opener", dirVar+"="+filepath.Join(top, test.dir))
+			cmd := exec.CommandContext(t.Context(), "strace", "-f", "-y", "-qq", "-o", calls, "-e",
+				"trace=fsync", os.Args[0])
+			cmd.Env = append(os.Environ(), childVar+"=opener",
+				dirVar+"="+filepath.Join(top, test.dir))
 			out, err := cmd.CombinedOutput()
 			if errors.Is(err, exec.ErrNotFound) || strings.HasPrefix(string(out), "strace:") {
 				unless(t, "strace cannot be had here: "+string(out))

@@ -53,13 +53,16 @@ func lostIn(t testing.TB, db *DB) uint64 {
 
 func TestLostCommits_ReportedUntilAcknowledged(t *testing.T) {
 	dir, options := made(t), Options{Schema: zoo()}
-	disktest.Equal(t, "mark of a closed database", markOf(t, dir).Commit, commitOf(t, filepath.Join(dir, dataName)))
+	disktest.Equal(t, "mark of a closed database", markOf(t, dir).Commit,
+		commitOf(t, filepath.Join(dir, dataName)))
 	lost := uint64(0)
 	for range 2 { // the second loss is added to the first
 		losesMeta(t, dir)
 		lost++
 		report, err := VerifyDir(dir, options)
-		if err != nil || !strings.Contains(strings.Join(report.Faults, "\n"), markName+": "+errs.Count(int(lost), "commit")) {
+		if err != nil ||
+			!strings.Contains(strings.Join(report.Faults, "\n"),
+				markName+": "+errs.Count(int(lost), "commit")) {
 			t.Errorf("verify: %v, %v", report, err)
 		}
 		db, err := Open(dir, options)
@@ -132,7 +135,9 @@ func TestMark_UnusableIsWarning(t *testing.T) {
 			b[len(b)/2] ^= 1
 			disktest.WriteFile(t, path, b)
 		},
-		"too long": func(t *testing.T, path string) { disktest.WriteFile(t, path, make([]byte, 1<<20)) },
+		"too long": func(t *testing.T, path string) {
+			disktest.WriteFile(t, path, make([]byte, 1<<20))
+		},
 		"of another database": func(t *testing.T, path string) {
 			disktest.WriteFile(t, path, disktest.ReadFile(t, filepath.Join(made(t), markName)))
 		},
@@ -140,7 +145,8 @@ func TestMark_UnusableIsWarning(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := made(t)
 			harm(t, filepath.Join(dir, markName))
-			if report, err := VerifyDir(dir, Options{Schema: zoo()}); err != nil || len(report.Faults) > 0 {
+			if report, err := VerifyDir(dir, Options{Schema: zoo()}); err != nil ||
+				len(report.Faults) > 0 {
 				t.Errorf("verify: %v, %v", report, err)
 			}
 			db := open(t, dir, Options{Schema: zoo()})
@@ -148,7 +154,8 @@ func TestMark_UnusableIsWarning(t *testing.T) {
 				t.Errorf("warnings: %q", w)
 			}
 			shut(t, db)
-			disktest.Equal(t, "warnings at the next start", open(t, dir, Options{Schema: zoo()}).Warnings(), nil)
+			disktest.Equal(t, "warnings at the next start",
+				open(t, dir, Options{Schema: zoo()}).Warnings(), nil)
 		})
 	}
 }
@@ -172,13 +179,16 @@ func TestMark_FitsAfterRestoreAndCompact(t *testing.T) {
 		shut(t, open(t, dir, Options{Schema: &office})) // open fails the test if commits are lost
 	}
 	first := ""
-	for _, from := range []func() string{func() string { return backup }, func() string { return first }} {
+	for _, from := range []func() string{func() string {
+		return backup
+	}, func() string { return first }} {
 		done, err := Restore(dir, from(), nil, Options{Schema: &office})
 		kept := done.Kept
 		noErr(t, err)
 		first = kept
 		mark := markOf(t, dir)
-		disktest.Equal(t, "mark after a restore", mark.Commit, commitOf(t, filepath.Join(dir, dataName)))
+		disktest.Equal(t, "mark after a restore", mark.Commit,
+			commitOf(t, filepath.Join(dir, dataName)))
 		db := open(t, dir, Options{Schema: &office})
 		disktest.Equal(t, "instance", mark.Instance, db.instance)
 		disktest.Equal(t, "warnings", db.Warnings(), nil)
@@ -197,7 +207,9 @@ func TestMark_RaisedCommitsContinue(t *testing.T) {
 		file, err := bbolt.Open(path, 0o600, disk.BoltOptions(false))
 		noErr(t, err)
 		for range 3 {
-			noErr(t, file.Update(func(btx *bbolt.Tx) error { return btx.Bucket([]byte(disk.MetaBucket)).Put([]byte("x"), []byte("y")) }))
+			noErr(t, file.Update(func(btx *bbolt.Tx) error {
+				return btx.Bucket([]byte(disk.MetaBucket)).Put([]byte("x"), []byte("y"))
+			}))
 		}
 		noErr(t, file.Close())
 		disktest.Equal(t, "number after commits", commitOf(t, path), before+by+by%2+3)

@@ -67,7 +67,8 @@ func TestMigrations(t *testing.T) {
 			disktest.Equal(t, "warnings", len(db.Warnings()), 1)
 			shut(t, db)
 			again := open(t, dir, Options{Schema: newer(all[:n]...), Version: "2.1"})
-			disktest.Equal(t, "names after another start", namesOf(t, again), append([]string{"Leo"}, all[:n]...))
+			disktest.Equal(t, "names after another start", namesOf(t, again),
+				append([]string{"Leo"}, all[:n]...))
 			disktest.Equal(t, "warnings at another start", again.Warnings(), nil)
 		})
 	}
@@ -110,9 +111,11 @@ func TestMigration_CopyOpensAsBefore(t *testing.T) {
 func TestMigration_FailureKeepsEarlier(t *testing.T) {
 	dir := madeOlder(t)
 	for range 2 {
-		_, err := Open(dir, Options{Schema: newer("first", "broken second", "third"), Version: "2.0"})
+		_, err := Open(dir,
+			Options{Schema: newer("first", "broken second", "third"), Version: "2.0"})
 		oneLine(t, err)
-		if err == nil || !strings.Contains(err.Error(), "to schema 3 (broken second): it does not work") {
+		if err == nil ||
+			!strings.Contains(err.Error(), "to schema 3 (broken second): it does not work") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -131,8 +134,14 @@ func TestDowngrade_NewerFileRefused(t *testing.T) {
 	shut(t, open(t, dir, Options{Schema: newer("first", "second"), Version: "2.0"}))
 	before := disktest.Snapshot(t, dir)
 	for name, try := range map[string]func() error{
-		"open":   func() error { _, err := Open(dir, Options{Schema: newer("first"), Version: "1.5"}); return err },
-		"verify": func() error { _, err := VerifyDir(dir, Options{Schema: newer("first"), Version: "1.5"}); return err },
+		"open": func() error {
+			_, err := Open(dir, Options{Schema: newer("first"), Version: "1.5"})
+			return err
+		},
+		"verify": func() error {
+			_, err := VerifyDir(dir, Options{Schema: newer("first"), Version: "1.5"})
+			return err
+		},
 	} {
 		err := try()
 		oneLine(t, err)
@@ -161,13 +170,15 @@ func TestDowngrade_NamesCommand(t *testing.T) {
 	oneLine(t, err)
 	_, command, found := strings.Cut(fmt.Sprint(err), "`reeve restore --data ")
 	command, _, closed := strings.Cut(command, "`")
-	if !found || !closed || !strings.Contains(err.Error(), fmt.Sprint("data.db.schema-", old.Version())) {
+	if !found || !closed ||
+		!strings.Contains(err.Error(), fmt.Sprint("data.db.schema-", old.Version())) {
 		t.Fatalf("%v", err)
 	}
 	words, err := exec.Command("sh", "-c", "printf '%s\n' "+command).Output() // the arguments as a shell splits them
 	noErr(t, err)
 	args := strings.Split(strings.TrimSpace(string(words)), "\n")
-	disktest.Equal(t, "arguments", args, []string{dir, filepath.Join(dir, fmt.Sprint("data.db.schema-", old.Version()))})
+	disktest.Equal(t, "arguments", args,
+		[]string{dir, filepath.Join(dir, fmt.Sprint("data.db.schema-", old.Version()))})
 	done, err := Restore(args[0], args[1], nil, before)
 	kept := done.Kept
 	noErr(t, err)
@@ -202,13 +213,21 @@ func TestVerify_OlderFileNeedsStart(t *testing.T) {
 func TestRestore_MigratesOlderBackup(t *testing.T) {
 	// A restore ends sessions, which the zoo does not have.
 	real := func(own []Table, migrations ...Migration) *Schema {
-		return &Schema{Tables: slices.Concat(office.Tables, own), Caches: []AnyCache{census}, Restored: office.Restored, Migrations: migrations}
+		return &Schema{
+			Tables:     slices.Concat(office.Tables, own),
+			Caches:     []AnyCache{census},
+			Restored:   office.Restored,
+			Migrations: migrations,
+		}
 	}
 	from, dir := t.TempDir(), t.TempDir()
 	db := open(t, from, Options{Schema: real(older().Tables[1:]), Version: "1.0"})
 	update(t, db, createBeast("Leo"))
 	backup := archiveOf(t, db)
-	options := Options{Schema: real(zoo().Tables[1:], newer("first", "second").Migrations...), Version: "2.0"}
+	options := Options{
+		Schema:  real(zoo().Tables[1:], newer("first", "second").Migrations...),
+		Version: "2.0",
+	}
 	if done, err := Restore(dir, backup, nil, options); err != nil || done.Kept != "" {
 		t.Fatalf("restore: %q, %v", done.Kept, err)
 	}

@@ -35,16 +35,28 @@ func sameAsModel(t *testing.T, db *DB, m *model) {
 			sameUnique(t, tx, m, name)
 		}
 		for _, tag := range modelTags {
-			sameMany(t, tx, m, "tag "+tag, beastByTag, tag, func(b beast) bool { return slices.Contains(b.Tags, tag) })
+			sameMany(t, tx, m, "tag "+tag, beastByTag, tag, func(b beast) bool {
+				return slices.Contains(b.Tags, tag)
+			})
 		}
 		for born := Time(-4); born < 5; born++ {
-			sameMany(t, tx, m, "born "+born.String(), beastByBorn, born, func(b beast) bool { return b.Born == born })
+			sameMany(t, tx, m, "born "+born.String(), beastByBorn, born, func(b beast) bool {
+				return b.Born == born
+			})
 		}
 		for id := ID(1); id <= m.last["beast"]+1; id++ {
-			sameMany(t, tx, m, "cage "+id.String(), beastByCage.Many, id, func(b beast) bool { return b.CageID == id })
-			sameMany(t, tx, m, "keeper "+id.String(), beastByKeeper.Many, id, func(b beast) bool { return slices.Contains(b.KeeperIDs, id) })
-			sameMany(t, tx, m, "friend "+id.String(), beastByFriend.Many, id, func(b beast) bool { return slices.Contains(b.FriendIDs, id) })
-			sameMany(t, tx, m, "parent "+id.String(), beastByParent.Many, id, func(b beast) bool { return b.ParentID == id })
+			sameMany(t, tx, m, "cage "+id.String(), beastByCage.Many, id, func(b beast) bool {
+				return b.CageID == id
+			})
+			sameMany(t, tx, m, "keeper "+id.String(), beastByKeeper.Many, id, func(b beast) bool {
+				return slices.Contains(b.KeeperIDs, id)
+			})
+			sameMany(t, tx, m, "friend "+id.String(), beastByFriend.Many, id, func(b beast) bool {
+				return slices.Contains(b.FriendIDs, id)
+			})
+			sameMany(t, tx, m, "parent "+id.String(), beastByParent.Many, id, func(b beast) bool {
+				return b.ParentID == id
+			})
 			if got, want := beasts.Exists(tx, id), m.beasts[id].ID != 0; got != want {
 				t.Errorf("beast %d exists: %v, want %v", id, got, want)
 			}
@@ -72,7 +84,8 @@ func sameUnique(t *testing.T, tx *Tx, m *model, name string) {
 	}
 }
 
-func sameMany[K Key](t *testing.T, tx *Tx, m *model, what string, x *Many[beast, K], value K, has func(beast) bool) {
+func sameMany[K Key](t *testing.T, tx *Tx, m *model, what string, x *Many[beast, K], value K,
+	has func(beast) bool) {
 	t.Helper()
 	got, want := []beast{}, []beast{}
 	for _, b := range byID(m.beasts) {

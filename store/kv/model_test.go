@@ -23,7 +23,8 @@ type model struct {
 }
 
 func (m *model) clone() *model {
-	return &model{maps.Clone(m.cages), maps.Clone(m.keepers), maps.Clone(m.beasts), maps.Clone(m.chips), maps.Clone(m.last)}
+	return &model{maps.Clone(m.cages), maps.Clone(m.keepers), maps.Clone(m.beasts),
+		maps.Clone(m.chips), maps.Clone(m.last)}
 }
 
 func (m *model) next(name string) Ident {
@@ -99,8 +100,9 @@ func (m *model) deleteCage(id ID) *refusal {
 }
 
 var (
-	modelNames = []string{"", " ", "Ada", "ADA ", "bo", "Bo\x00", "Çe", "çE", "dd", "ee", "ff", "Straße"}
-	modelTags  = []string{"", "a", "a\x00", "a\x00b", "ab", "日"}
+	modelNames = []string{"", " ", "Ada", "ADA ", "bo", "Bo\x00", "Çe", "çE", "dd", "ee", "ff",
+		"Straße"}
+	modelTags = []string{"", "a", "a\x00", "a\x00b", "ab", "日"}
 )
 
 func randomBeast(r *rand.Rand, m *model) beast {
@@ -262,6 +264,7 @@ func TestRandomWalk(t *testing.T) {
 		}
 	}
 	if refused == 0 || stored == 0 || compared == 0 { // compared counts all rounds, because there may be no beasts at the end
-		t.Errorf("the walk tests too little: %d refused, %d stored, %d beasts compared", refused, stored, compared)
+		t.Errorf("the walk tests too little: %d refused, %d stored, %d beasts compared", refused,
+			stored, compared)
 	}
 }

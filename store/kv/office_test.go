@@ -76,31 +76,55 @@ type Secret struct {
 
 var (
 	Files        = NewCollection[File]("file")
-	FileByDigest = NewMany(Files, "digest", func(f *File) []string { return []string{f.Digest.String()} })
-	_            = Files.Content(func(f *File) blob.Digest { return f.Digest }, func(f *File) int64 { return f.Size }, FileByDigest)
+	FileByDigest = NewMany(Files, "digest", func(f *File) []string {
+		return []string{f.Digest.String()}
+	})
+	_ = Files.Content(func(f *File) blob.Digest {
+		return f.Digest
+	}, func(f *File) int64 { return f.Size }, FileByDigest)
 
 	Depts = NewCollection[Dept]("dept")
 
 	Users      = NewCollection[User]("user")
-	UserByName = NewUnique(Users, "username", func(u *User) string { return fold.Lower(u.Username) })
-	UserByDept = NewDetachingRefs(Users, "dept_ids", Depts, func(u *User) *[]ID { return &u.DeptIDs })
-	UserSearch = NewSearch(Users, func(u *User) []string { return []string{u.Username, u.Nickname} })
+	UserByName = NewUnique(Users, "username", func(u *User) string {
+		return fold.Lower(u.Username)
+	})
+	UserByDept = NewDetachingRefs(Users, "dept_ids", Depts, func(u *User) *[]ID {
+		return &u.DeptIDs
+	})
+	UserSearch = NewSearch(Users, func(u *User) []string {
+		return []string{u.Username, u.Nickname}
+	})
 
-	Avatars        = NewCollection[Avatar]("avatar")
-	AvatarByUser   = NewRef(Avatars, "user_id", Users, func(a *Avatar) ID { return a.UserID }, Cascade)
-	AvatarByDigest = NewMany(Avatars, "digest", func(a *Avatar) []string { return []string{a.Digest.String()} })
-	_              = Avatars.Content(func(a *Avatar) blob.Digest { return a.Digest }, nil, AvatarByDigest)
+	Avatars      = NewCollection[Avatar]("avatar")
+	AvatarByUser = NewRef(Avatars, "user_id", Users, func(a *Avatar) ID {
+		return a.UserID
+	}, Cascade)
+	AvatarByDigest = NewMany(Avatars, "digest", func(a *Avatar) []string {
+		return []string{a.Digest.String()}
+	})
+	_ = Avatars.Content(func(a *Avatar) blob.Digest {
+		return a.Digest
+	}, nil, AvatarByDigest)
 
 	Sessions      = NewCollection[Session]("session")
-	SessionByUser = NewRef(Sessions, "user_id", Users, func(s *Session) ID { return s.UserID }, Cascade)
+	SessionByUser = NewRef(Sessions, "user_id", Users, func(s *Session) ID {
+		return s.UserID
+	}, Cascade)
 
-	Visits         = NewCollection[Visit]("visit")
-	VisitByUser    = NewRef(Visits, "user_id", Users, func(v *Visit) ID { return v.UserID }, Dangle)
-	VisitByResult  = NewMany(Visits, "result", func(v *Visit) []string { return []string{v.Result} })
-	VisitByCreated = NewMany(Visits, "created_at", func(v *Visit) []Time { return []Time{v.CreatedAt} })
+	Visits        = NewCollection[Visit]("visit")
+	VisitByUser   = NewRef(Visits, "user_id", Users, func(v *Visit) ID { return v.UserID }, Dangle)
+	VisitByResult = NewMany(Visits, "result", func(v *Visit) []string {
+		return []string{v.Result}
+	})
+	VisitByCreated = NewMany(Visits, "created_at", func(v *Visit) []Time {
+		return []Time{v.CreatedAt}
+	})
 
 	Secrets = NewCollection[Secret]("secret")
-	_       = Secrets.Sealed(func(s *Secret) *Sealed { return &s.Sealed }, secretPlace, func(_ *Tx, s *Secret) (string, error) { return "secret " + s.Name, nil })
+	_       = Secrets.Sealed(func(s *Secret) *Sealed {
+		return &s.Sealed
+	}, secretPlace, func(_ *Tx, s *Secret) (string, error) { return "secret " + s.Name, nil })
 )
 
 var office = Schema{
@@ -156,18 +180,33 @@ func realistic(t testing.TB, dir string) {
 		}
 	}
 	run(20, func(tx *Tx, i int) error {
-		return errors.Join(Depts.Create(tx, &Dept{Name: fmt.Sprint("dept ", i), Sort: int64(i % 3)}), createSecret(tx, fmt.Sprint(i), strings.Repeat("text ", i)))
+		return errors.Join(Depts.Create(tx,
+			&Dept{Name: fmt.Sprint("dept ", i), Sort: int64(i % 3)}),
+			createSecret(tx, fmt.Sprint(i), strings.Repeat("text ", i)))
 	})
 	run(disktest.Size(80, 80, 80), func(tx *Tx, i int) error {
-		u := &User{Username: fmt.Sprint("user ", i), Nickname: strings.Repeat("nick ", i%9), DeptIDs: []ID{ID(i%10 + 1), ID(i%7 + 11)}}
+		u := &User{
+			Username: fmt.Sprint("user ", i),
+			Nickname: strings.Repeat("nick ", i%9),
+			DeptIDs:  []ID{ID(i%10 + 1), ID(i%7 + 11)},
+		}
 		if err := Users.Create(tx, u); err != nil {
 			return err
 		}
-		return errors.Join(Sessions.Create(tx, &Session{UserID: u.ID, Text: strings.Repeat("agent ", 8)}), Sessions.Create(tx, &Session{UserID: u.ID}))
+		return errors.Join(Sessions.Create(tx, &Session{
+			UserID: u.ID,
+			Text:   strings.Repeat("agent ", 8),
+		}), Sessions.Create(tx, &Session{UserID: u.ID}))
 	})
 	run(25, func(tx *Tx, i int) error {
-		_, err := Users.Update(tx, ID(3*i+1), func(u *User) error { u.Nickname, u.DeptIDs = "changed", []ID{ID(i%3 + 1)}; return nil })
-		_, err2 := Depts.Update(tx, ID(i%20+1), func(d *Dept) error { d.Name += " changed"; return nil })
+		_, err := Users.Update(tx, ID(3*i+1), func(u *User) error {
+			u.Nickname, u.DeptIDs = "changed", []ID{ID(i%3 + 1)}
+			return nil
+		})
+		_, err2 := Depts.Update(tx, ID(i%20+1), func(d *Dept) error {
+			d.Name += " changed"
+			return nil
+		})
 		return errors.Join(err, err2, setSecret(tx, ID(i%20+1), fmt.Sprint("text ", i)))
 	})
 	run(15, func(tx *Tx, i int) error {

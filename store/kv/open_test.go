@@ -23,7 +23,12 @@ func TestOpen_MakesDirectory(t *testing.T) {
 	for name, content := range disktest.Snapshot(t, dir) {
 		modes[name], _, _ = strings.Cut(content, " ")
 	}
-	disktest.Equal(t, "modes", modes, map[string]string{dataName: "-rw-------", markerName: "-rw-------", keyName: "-rw-------", lockName: "-rw-------"})
+	disktest.Equal(t, "modes", modes, map[string]string{
+		dataName:   "-rw-------",
+		markerName: "-rw-------",
+		keyName:    "-rw-------",
+		lockName:   "-rw-------",
+	})
 	for _, d := range []string{dir, filepath.Dir(dir)} {
 		info, err := os.Stat(d)
 		if err != nil {
@@ -32,10 +37,12 @@ func TestOpen_MakesDirectory(t *testing.T) {
 		disktest.Equal(t, "mode of the directory", info.Mode().String(), "drwx------")
 	}
 	view(t, db, func(tx *Tx) error {
-		disktest.Equal(t, "marker", string(disktest.ReadFile(t, filepath.Join(dir, markerName))), tx.Instance()+"\n")
+		disktest.Equal(t, "marker", string(disktest.ReadFile(t, filepath.Join(dir, markerName))),
+			tx.Instance()+"\n")
 		install, err := Installs.Get(tx, 1)
 		if err == nil {
-			disktest.Equal(t, "install", []any{install.Name, len(install.PasswordKey)}, []any{tx.Instance(), 48})
+			disktest.Equal(t, "install", []any{install.Name, len(install.PasswordKey)},
+				[]any{tx.Instance(), 48})
 		}
 		return err
 	})
@@ -60,19 +67,24 @@ func TestOpen_Refusals(t *testing.T) {
 		}
 	}
 	put := func(name, content string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { disktest.WriteFile(t, filepath.Join(dir, name), []byte(content)) }
+		return func(t *testing.T, dir string) {
+			disktest.WriteFile(t, filepath.Join(dir, name), []byte(content))
+		}
 	}
 	for name, test := range map[string]struct {
 		harm func(*testing.T, string)
 		want []string // substrings of the message
 	}{
-		"a missing database beside its marker": {remove(dataName), []string{"data.db is missing", "reeve restore", "instance"}},
-		"an empty database beside its marker":  {put(dataName, ""), []string{"data.db is empty", "reeve restore", "instance"}},
+		"a missing database beside its marker": {remove(dataName),
+			[]string{"data.db is missing", "reeve restore", "instance"}},
+		"an empty database beside its marker": {put(dataName, ""),
+			[]string{"data.db is empty", "reeve restore", "instance"}},
 		"an empty database without marker": {func(t *testing.T, dir string) {
 			put(dataName, "")(t, dir)
 			remove(markerName)(t, dir)
 		}, []string{"data.db is empty"}},
-		"what is no database": {put(dataName, strings.Repeat("no database ", 1000)), []string{"data.db is damaged", "not a database"}},
+		"what is no database": {put(dataName, strings.Repeat("no database ", 1000)),
+			[]string{"data.db is damaged", "not a database"}},
 		"a database cut off after its first pages": {func(t *testing.T, dir string) {
 			whole := disktest.ReadFile(t, filepath.Join(dir, dataName))
 			disktest.WriteFile(t, filepath.Join(dir, dataName), whole[:2*os.Getpagesize()])
@@ -81,16 +93,21 @@ func TestOpen_Refusals(t *testing.T) {
 			bolt(t, dir, func(btx *bbolt.Tx) error { return btx.DeleteBucket([]byte("keeper")) })
 		}, []string{"no collection keeper", "append a migration", "reeve restore"}},
 		"a database without its own description": {func(t *testing.T, dir string) {
-			bolt(t, dir, func(btx *bbolt.Tx) error { return btx.Bucket([]byte(disk.MetaBucket)).Delete(disk.MetaKey) })
+			bolt(t, dir, func(btx *bbolt.Tx) error {
+				return btx.Bucket([]byte(disk.MetaBucket)).Delete(disk.MetaKey)
+			})
 		}, []string{"_meta file is damaged"}},
 		"a record that is kept in memory and damaged": {func(t *testing.T, dir string) {
 			bolt(t, dir, func(btx *bbolt.Tx) error {
 				return btx.Bucket([]byte("beast")).Put(idKey(1), []byte("junk of some length"))
 			})
 		}, []string{"beast 1 is damaged"}},
-		"a secret key of another length":      {put(keyName, "abcd\n"), []string{keyName, "64 hexadecimal digits"}},
-		"a secret key that is no hexadecimal": {put(keyName, strings.Repeat("xy", 32)), []string{keyName, "64 hexadecimal digits"}},
-		"an empty secret key":                 {put(keyName, ""), []string{keyName, "64 hexadecimal digits"}},
+		"a secret key of another length": {put(keyName, "abcd\n"),
+			[]string{keyName, "64 hexadecimal digits"}},
+		"a secret key that is no hexadecimal": {put(keyName, strings.Repeat("xy", 32)),
+			[]string{keyName, "64 hexadecimal digits"}},
+		"an empty secret key": {put(keyName, ""),
+			[]string{keyName, "64 hexadecimal digits"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := made(t)
@@ -123,7 +140,8 @@ func TestOpen_AfterCrash(t *testing.T) {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			disktest.WriteFile(t, filepath.Join(dir, dataName+".new"), []byte(strings.Repeat("half", 5000)))
+			disktest.WriteFile(t, filepath.Join(dir, dataName+".new"),
+				[]byte(strings.Repeat("half", 5000)))
 			disktest.WriteFile(t, filepath.Join(dir, keyName+".new"), []byte("half"))
 		},
 		"the marker was not written": func(t *testing.T, dir string) {
@@ -133,7 +151,8 @@ func TestOpen_AfterCrash(t *testing.T) {
 			disktest.WriteFile(t, filepath.Join(dir, markerName+".new"), nil)
 		},
 		"other files lie about": func(t *testing.T, dir string) {
-			for _, other := range []string{dataName + ".new", "restore.tmp", "backup-1.tmp", "backup-1.tmp.new", dataName + ".schema-1.new"} {
+			for _, other := range []string{dataName + ".new", "restore.tmp", "backup-1.tmp",
+				"backup-1.tmp.new", dataName + ".schema-1.new"} {
 				disktest.WriteFile(t, filepath.Join(dir, other), []byte("half"))
 			}
 			disktest.WriteFile(t, filepath.Join(dir, lockName), []byte("1\n"))
@@ -150,8 +169,10 @@ func TestOpen_AfterCrash(t *testing.T) {
 			db := open(t, dir, Options{Schema: zoo()})
 			disktest.Equal(t, "names", namesOf(t, db), want)
 			disktest.Equal(t, "warnings", db.Warnings(), nil)
-			disktest.Equal(t, "files", slices.Sorted(maps.Keys(disktest.Snapshot(t, dir))), []string{dataName, markerName, lockName, keyName})
-			disktest.Equal(t, "marker", string(disktest.ReadFile(t, filepath.Join(dir, markerName))), db.instance+"\n")
+			disktest.Equal(t, "files", slices.Sorted(maps.Keys(disktest.Snapshot(t, dir))),
+				[]string{dataName, markerName, lockName, keyName})
+			disktest.Equal(t, "marker",
+				string(disktest.ReadFile(t, filepath.Join(dir, markerName))), db.instance+"\n")
 		})
 	}
 }
@@ -189,13 +210,15 @@ func TestOpen_SeedAndUpgrade(t *testing.T) {
 	shut(t, open(t, dir, options(nil, nil)))
 	disktest.Equal(t, "calls until the end of the first start", calls, []string{"seed", "seed"})
 	shut(t, open(t, dir, options(nil, nil)))
-	disktest.Equal(t, "calls until the end of the second start", calls, []string{"seed", "seed", "upgrade"})
+	disktest.Equal(t, "calls until the end of the second start", calls,
+		[]string{"seed", "seed", "upgrade"})
 	_, err = Open(dir, options(nil, stop))
 	if !errors.Is(err, stop) {
 		t.Errorf("a failing upgrade: %v", err)
 	}
 	oneLine(t, err)
-	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{Schema: zoo()})), []string{"seeded", "upgraded"})
+	disktest.Equal(t, "names", namesOf(t, open(t, dir, Options{Schema: zoo()})),
+		[]string{"seeded", "upgraded"})
 }
 
 func TestOpen_LostSecretKeyIsRemade(t *testing.T) {
@@ -206,7 +229,8 @@ func TestOpen_LostSecretKeyIsRemade(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := open(t, dir, Options{Schema: zoo()})
-	disktest.Equal(t, "warnings", db.Warnings(), []string{path + " was missing and is replaced by a new key: 0 secret values must be entered again"})
+	disktest.Equal(t, "warnings", db.Warnings(),
+		[]string{path + " was missing and is replaced by a new key: 0 secret values must be entered again"})
 	if fresh := disktest.ReadFile(t, path); len(fresh) != 65 || string(fresh) == string(old) {
 		t.Errorf("the new key is %q", fresh)
 	}

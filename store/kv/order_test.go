@@ -26,14 +26,16 @@ func TestIndex_DeclaresMembersRead(t *testing.T) {
 	careless := NewCollection[pair]("careless")
 	NewMany(careless, "major", func(p *pair) []int64 { return []int64{p.Major + p.Minor} })
 	err := (&Schema{Tables: []Table{careless}}).CheckIndexes(fill)
-	if err == nil || !strings.Contains(err.Error(), "index careless.major reads more than the members [major]") {
+	if err == nil ||
+		!strings.Contains(err.Error(), "index careless.major reads more than the members [major]") {
 		t.Errorf("an index that reads another member: %v", err)
 	}
 }
 
 // fillSample sets about two thirds of the fields of a struct to random values.
 func fillSample(r *rand.Rand, v reflect.Value) {
-	if v.Kind() != reflect.Struct && r.IntN(3) == 0 || v.Type() == reflect.TypeFor[json.RawMessage]() {
+	if v.Kind() != reflect.Struct && r.IntN(3) == 0 ||
+		v.Type() == reflect.TypeFor[json.RawMessage]() {
 		return
 	}
 	switch v.Kind() {
@@ -105,7 +107,9 @@ type pair struct {
 
 var (
 	pairs      = NewCollection[pair]("pair")
-	pairByBoth = NewMany(pairs, "major", func(p *pair) []int64 { return []int64{p.Major*1000 + p.Minor} }, "minor")
+	pairByBoth = NewMany(pairs, "major", func(p *pair) []int64 {
+		return []int64{p.Major*1000 + p.Minor}
+	}, "minor")
 	pairByKind = NewMany(pairs, "kind", func(p *pair) []int64 { return []int64{p.Kind} })
 )
 
@@ -113,7 +117,8 @@ func TestOrder_TwoFields(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: &Schema{Tables: []Table{Installs, pairs}}})
 	update(t, db, func(tx *Tx) (err error) {
 		for i := range int64(500) {
-			err = errors.Join(err, pairs.Create(tx, &pair{Major: i % 2, Minor: 500 - i, Kind: i % 100}))
+			err = errors.Join(err,
+				pairs.Create(tx, &pair{Major: i % 2, Minor: 500 - i, Kind: i % 100}))
 		}
 		return err
 	})
@@ -121,7 +126,9 @@ func TestOrder_TwoFields(t *testing.T) {
 		few := []Condition{pairByKind.AnyOf(3), pairByKind.Between(tx, 1, 4)} // so few records that their keys are read and sorted
 		q := Query[pair]{Where: few, Order: pairByBoth.Order(), Limit: 1000}
 		page, _, err := pairs.Find(tx, q)
-		if err != nil || len(page) != 5 || !slices.IsSortedFunc(page, func(a, b *pair) int { return cmp.Or(cmp.Compare(a.Major, b.Major), cmp.Compare(a.Minor, b.Minor)) }) {
+		if err != nil || len(page) != 5 || !slices.IsSortedFunc(page, func(a, b *pair) int {
+			return cmp.Or(cmp.Compare(a.Major, b.Major), cmp.Compare(a.Minor, b.Minor))
+		}) {
 			t.Errorf("%d records, %v: %s", len(page), err, disktest.Shown(page))
 		}
 		return nil
@@ -131,7 +138,8 @@ func TestOrder_TwoFields(t *testing.T) {
 func TestObjectMember(t *testing.T) {
 	const object = `{"id":7,"a\"b":"x","text":"a \"quoted\" \\","list":[1,{"text":"no"},[]],"nested":{"text":"no","x":[]},"last":null}`
 	for name, want := range map[string]string{
-		"id": `7`, "text": `"a \"quoted\" \\"`, "list": `[1,{"text":"no"},[]]`, "nested": `{"text":"no","x":[]}`, "last": `null`,
+		"id": `7`, "text": `"a \"quoted\" \\"`, "list": `[1,{"text":"no"},[]]`,
+		"nested": `{"text":"no","x":[]}`, "last": `null`,
 		"x": "", "no": "", "": "", "a": "",
 	} {
 		disktest.Equal(t, name, string(member([]byte(object), name)), want)
@@ -159,7 +167,8 @@ func TestFixedTime_EqualsParser(t *testing.T) {
 		if ok && (err != nil || fixed != TimeOf(parsed)) {
 			t.Fatalf("%s is %v, the parser says %v, %v", text, fixed, parsed, err)
 		}
-		if !ok && err == nil && parsed.Day() < 29 && slices.Equal(text, []byte(`"`+TimeOf(parsed).String()+`"`)) {
+		if !ok && err == nil && parsed.Day() < 29 &&
+			slices.Equal(text, []byte(`"`+TimeOf(parsed).String()+`"`)) {
 			t.Fatalf("%s is not recognised", text)
 		}
 	}

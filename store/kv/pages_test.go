@@ -24,7 +24,10 @@ func bigZoo(t testing.TB) (dir string, pages map[string][]uint64) {
 	db := open(t, dir, Options{Schema: zoo()})
 	update(t, db, func(tx *Tx) error {
 		for i := range 60 {
-			if err := beasts.Create(tx, &beast{Name: fmt.Sprint("beast ", i), Note: strings.Repeat("x", 300)}); err != nil {
+			if err := beasts.Create(tx, &beast{
+				Name: fmt.Sprint("beast ", i),
+				Note: strings.Repeat("x", 300),
+			}); err != nil {
 				return err
 			}
 		}
@@ -65,32 +68,68 @@ func TestCheckPages_FindsDamage(t *testing.T) {
 	first := func(b []byte) []byte { return b[branch*size:] }
 	leaf = le.Uint64(first(clean)[disk.PageHead+8:])
 	at := func(b []byte) []byte { return b[leaf*size:] }
-	neighbour := pages["leaf"][slices.IndexFunc(pages["leaf"], func(id uint64) bool { return slices.Contains(pages["leaf"], id+1) })]
+	neighbour := pages["leaf"][slices.IndexFunc(pages["leaf"], func(id uint64) bool {
+		return slices.Contains(pages["leaf"], id+1)
+	})]
 	for name, test := range map[string]struct {
 		harm func(b []byte)
 		want string
 	}{
-		"a branch that leads to itself":    {func(b []byte) { le.PutUint64(first(b)[disk.PageHead+8:], branch) }, "it is referenced twice"},
-		"a child beyond the file":          {func(b []byte) { le.PutUint64(first(b)[disk.PageHead+8:], 1<<40) }, "it is outside the file"},
-		"a child that is a meta page":      {func(b []byte) { le.PutUint64(first(b)[disk.PageHead+8:], 1) }, "it is outside the file"},
-		"a child that is the next one too": {func(b []byte) { le.PutUint64(first(b)[disk.PageHead+disk.BranchElem+8:], leaf) }, "it is referenced twice"},
-		"a page that says it is another":   {func(b []byte) { le.PutUint64(at(b), leaf+1) }, fmt.Sprintf("it says it is page %d", leaf+1)},
-		"a page of an unknown type":        {func(b []byte) { le.PutUint16(at(b)[8:], 0x10) }, "its type 0x10 is neither branch nor leaf"},
-		"a branch without children":        {func(b []byte) { le.PutUint16(first(b)[10:], 0) }, "a branch page is empty"},
-		"too many elements":                {func(b []byte) { le.PutUint16(at(b)[10:], 0xFFFF) }, "its 65535 elements do not fit"},
-		"an overflow into another page":    {func(b []byte) { le.PutUint32(b[neighbour*size+12:], 1) }, "it is referenced twice"},
-		"an overflow beyond the file":      {func(b []byte) { le.PutUint32(at(b)[12:], 1<<31) }, "reach beyond the file"},
-		"a key of length zero":             {func(b []byte) { le.PutUint32(at(b)[disk.PageHead+8:], 0) }, "element 0 is outside the page"},
-		"a branch key of length zero":      {func(b []byte) { le.PutUint32(first(b)[disk.PageHead+4:], 0) }, "element 0 is outside the page"},
-		"a key that begins in the head":    {func(b []byte) { le.PutUint32(at(b)[disk.PageHead+4:], 0) }, "element 0 is outside the page"},
-		"a value that ends beyond it":      {func(b []byte) { le.PutUint32(at(b)[disk.PageHead+12:], 1<<30) }, "element 0 is outside the page"},
+		"a branch that leads to itself": {func(b []byte) {
+			le.PutUint64(first(b)[disk.PageHead+8:], branch)
+		}, "it is referenced twice"},
+		"a child beyond the file": {func(b []byte) {
+			le.PutUint64(first(b)[disk.PageHead+8:], 1<<40)
+		}, "it is outside the file"},
+		"a child that is a meta page": {func(b []byte) {
+			le.PutUint64(first(b)[disk.PageHead+8:], 1)
+		}, "it is outside the file"},
+		"a child that is the next one too": {func(b []byte) {
+			le.PutUint64(first(b)[disk.PageHead+disk.BranchElem+8:], leaf)
+		}, "it is referenced twice"},
+		"a page that says it is another": {func(b []byte) {
+			le.PutUint64(at(b), leaf+1)
+		}, fmt.Sprintf("it says it is page %d", leaf+1)},
+		"a page of an unknown type": {func(b []byte) {
+			le.PutUint16(at(b)[8:], 0x10)
+		}, "its type 0x10 is neither branch nor leaf"},
+		"a branch without children": {func(b []byte) {
+			le.PutUint16(first(b)[10:], 0)
+		}, "a branch page is empty"},
+		"too many elements": {func(b []byte) {
+			le.PutUint16(at(b)[10:], 0xFFFF)
+		}, "its 65535 elements do not fit"},
+		"an overflow into another page": {func(b []byte) {
+			le.PutUint32(b[neighbour*size+12:], 1)
+		}, "it is referenced twice"},
+		"an overflow beyond the file": {func(b []byte) {
+			le.PutUint32(at(b)[12:], 1<<31)
+		}, "reach beyond the file"},
+		"a key of length zero": {func(b []byte) {
+			le.PutUint32(at(b)[disk.PageHead+8:], 0)
+		}, "element 0 is outside the page"},
+		"a branch key of length zero": {func(b []byte) {
+			le.PutUint32(first(b)[disk.PageHead+4:], 0)
+		}, "element 0 is outside the page"},
+		"a key that begins in the head": {func(b []byte) {
+			le.PutUint32(at(b)[disk.PageHead+4:], 0)
+		}, "element 0 is outside the page"},
+		"a value that ends beyond it": {func(b []byte) {
+			le.PutUint32(at(b)[disk.PageHead+12:], 1<<30)
+		}, "element 0 is outside the page"},
 		"lengths that overflow together": {func(b []byte) {
 			le.PutUint32(at(b)[disk.PageHead+8:], 1<<31)
 			le.PutUint32(at(b)[disk.PageHead+12:], 1<<31)
 		}, "element 0 is outside the page"},
-		"keys out of order":             {func(b []byte) { at(b)[disk.PageHead+le.Uint32(at(b)[disk.PageHead+4:])] = 0xFE }, "is out of order"},
-		"an element of an unknown kind": {func(b []byte) { le.PutUint32(at(b)[disk.PageHead:], 6) }, "unknown flags 0x6"},
-		"a record that says it is a bucket": {func(b []byte) { le.PutUint32(at(b)[disk.PageHead:], disk.BucketEntry) },
+		"keys out of order": {func(b []byte) {
+			at(b)[disk.PageHead+le.Uint32(at(b)[disk.PageHead+4:])] = 0xFE
+		}, "is out of order"},
+		"an element of an unknown kind": {func(b []byte) {
+			le.PutUint32(at(b)[disk.PageHead:], 6)
+		}, "unknown flags 0x6"},
+		"a record that says it is a bucket": {func(b []byte) {
+			le.PutUint32(at(b)[disk.PageHead:], disk.BucketEntry)
+		},
 			"it is outside the file"},
 		"both meta pages lost": {func(b []byte) {
 			clear(b[disk.PageHead:][:disk.MetaSize])
@@ -116,7 +155,8 @@ func TestCheckPages_FindsDamage(t *testing.T) {
 				oneLine(t, err)
 			}
 			report, err := VerifyDir(dir, Options{Schema: zoo()})
-			if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], test.want) {
+			if err != nil || len(report.Faults) != 1 ||
+				!strings.Contains(report.Faults[0], test.want) {
 				t.Errorf("verify: %v, %v", report, err)
 			}
 			if string(disktest.ReadFile(t, filepath.Join(dir, dataName))) != string(b) {
@@ -140,7 +180,8 @@ func TestMetaPage_FlippedBitIsRepaired(t *testing.T) {
 				t.Fatalf("bit %d of meta page %d, only looked at: %q, %v", bit, page, warnings, err)
 			}
 			warnings, err = disk.CheckPages(path, true)
-			if err != nil || len(warnings) != 1 || string(disktest.ReadFile(t, path)) != string(clean) {
+			if err != nil || len(warnings) != 1 ||
+				string(disktest.ReadFile(t, path)) != string(clean) {
 				t.Fatalf("bit %d of meta page %d: %q, %v", bit, page, warnings, err)
 			}
 		}
@@ -172,10 +213,14 @@ func TestLostMetaPage(t *testing.T) {
 			t.Errorf("warnings without meta page %d: %q", page, w)
 		}
 		lost, _ := db.LostCommits()
-		disktest.Equal(t, "warnings and faults", []int{len(w), len(report.Faults)}, []int{1 + int(lost), 1 + int(lost)})
+		disktest.Equal(t, "warnings and faults", []int{len(w), len(report.Faults)},
+			[]int{1 + int(lost), 1 + int(lost)})
 		lostWith[len(allOf(t, db, beasts))] = lost
 		mustVerify(t, db)
 		shut(t, db)
 	}
-	disktest.Equal(t, "commits lost with one and with the other", lostWith, map[int]uint64{61: 0, 60: 1})
+	disktest.Equal(t, "commits lost with one and with the other", lostWith, map[int]uint64{
+		61: 0,
+		60: 1,
+	})
 }

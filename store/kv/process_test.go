@@ -52,9 +52,18 @@ func TestOpen_SecondOpenerRefused(t *testing.T) {
 		}
 	})
 	for name, try := range map[string]func() error{
-		"in this process": func() error { _, err := Open(dir, Options{Schema: loggedZoo()}); return err },
-		"to verify":       func() error { _, err := VerifyDir(dir, Options{Schema: loggedZoo()}); return err },
-		"to restore":      func() error { _, err := Restore(dir, dir, nil, Options{Schema: loggedZoo()}); return err },
+		"in this process": func() error {
+			_, err := Open(dir, Options{Schema: loggedZoo()})
+			return err
+		},
+		"to verify": func() error {
+			_, err := VerifyDir(dir, Options{Schema: loggedZoo()})
+			return err
+		},
+		"to restore": func() error {
+			_, err := Restore(dir, dir, nil, Options{Schema: loggedZoo()})
+			return err
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := try()

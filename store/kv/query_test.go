@@ -32,15 +32,18 @@ var (
 	itemByCode  = NewUniqueText(items, "code", fold.Name, func(v *item) string { return v.Code })
 	itemByKind  = NewMany(items, "kind", func(v *item) []string { return []string{v.Kind} })
 	itemBySize  = NewMany(items, "size", func(v *item) []int64 { return []int64{v.Size} })
-	itemByOwner = NewRefs(items, "owner_ids", owners, func(v *item) []ID { return v.OwnerIDs }, Dangle)
-	_           = NewSearch(items, func(v *item) []string { return []string{v.Title, v.Note} })
+	itemByOwner = NewRefs(items, "owner_ids", owners, func(v *item) []ID {
+		return v.OwnerIDs
+	}, Dangle)
+	_ = NewSearch(items, func(v *item) []string { return []string{v.Title, v.Note} })
 )
 
 func shop() *Schema { return &Schema{Tables: []Table{Installs, owners, items}} }
 
 // kinds are values of which some match more than a fifth of the items, some more than a twentieth,
 // and some fewer.
-var kinds = []string{"common", "common", "common", "common", "common", "many", "many", "many", "some", "some", "few", "few\x00x"}
+var kinds = []string{"common", "common", "common", "common", "common", "many", "many", "many",
+	"some", "some", "few", "few\x00x"}
 
 func randomItem(r *rand.Rand, serial int) *item {
 	v := &item{
@@ -88,22 +91,32 @@ func randomClause(r *rand.Rand, ids []ID) clause {
 	switch r.IntN(3) {
 	case 0:
 		of := pickSome(r, append(kinds, "rare", "rare", "unheard of"), 3)
-		c = clause{fmt.Sprintf("kind of %q", of), func(*Tx) Condition { return itemByKind.AnyOf(of...) },
+		c = clause{fmt.Sprintf("kind of %q", of), func(*Tx) Condition {
+			return itemByKind.AnyOf(of...)
+		},
 			func(v *item) bool { return slices.Contains(of, v.Kind) }}
 	case 1:
 		of := pickSome(r, []ID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 99}, 4)
-		c = clause{fmt.Sprint("owner of ", of), func(*Tx) Condition { return itemByOwner.AnyOf(of...) },
+		c = clause{fmt.Sprint("owner of ", of), func(*Tx) Condition {
+			return itemByOwner.AnyOf(of...)
+		},
 			func(v *item) bool {
-				return slices.ContainsFunc(v.OwnerIDs, func(id ID) bool { return slices.Contains(of, id) })
+				return slices.ContainsFunc(v.OwnerIDs, func(id ID) bool {
+					return slices.Contains(of, id)
+				})
 			}}
 	case 2:
 		low, high := int64(r.IntN(50)-25), int64(r.IntN(50)-25)
-		c = clause{fmt.Sprint("size from ", low, " to ", high), func(tx *Tx) Condition { return itemBySize.Between(tx, low, high) },
+		c = clause{fmt.Sprint("size from ", low, " to ", high), func(tx *Tx) Condition {
+			return itemBySize.Between(tx, low, high)
+		},
 			func(v *item) bool { return low <= v.Size && v.Size <= high }}
 	}
 	if r.IntN(3) == 0 {
 		too, plain := pickSome(r, append(ids, 0), 5), c
-		c = clause{fmt.Sprint(c.text, " or id of ", too), func(tx *Tx) Condition { return plain.cond(tx).OrIDs(too...) },
+		c = clause{fmt.Sprint(c.text, " or id of ", too), func(tx *Tx) Condition {
+			return plain.cond(tx).OrIDs(too...)
+		},
 			func(v *item) bool { return plain.holds(v) || slices.Contains(too, v.ID) }}
 	}
 	return c
@@ -141,7 +154,11 @@ func randomAsked(r *rand.Rand, ids []ID) asked {
 	if r.IntN(3) == 0 {
 		a.search = []string{"a", "b", "as", "aa", "ab", "0", "a b", "zz", "abab"}[r.IntN(9)]
 	}
-	a.q.Order = map[string]Order[item]{"code": itemByCode.Order(), "kind": itemByKind.Order(), "size": itemBySize.Order()}[a.order]
+	a.q.Order = map[string]Order[item]{
+		"code": itemByCode.Order(),
+		"kind": itemByKind.Order(),
+		"size": itemBySize.Order(),
+	}[a.order]
 	a.q.Search, a.q.Descending, a.q.Limit = a.search, r.IntN(2) == 0, []int{1, 3, 10, 1000}[r.IntN(4)]
 	if r.IntN(2) == 0 {
 		a.q.Offset = r.IntN(len(ids)*5/4 + 2) // sometimes beyond the end
@@ -153,7 +170,8 @@ func randomAsked(r *rand.Rand, ids []ID) asked {
 func (a asked) answer(all []*item) (page []ID, total int) {
 	var found []*item
 	for _, v := range all {
-		ok := strings.Contains(fold.Search(v.Title), a.search) || strings.Contains(fold.Search(v.Note), a.search)
+		ok := strings.Contains(fold.Search(v.Title), a.search) ||
+			strings.Contains(fold.Search(v.Note), a.search)
 		for _, c := range a.clauses {
 			ok = ok && c.holds(v)
 		}
@@ -300,7 +318,10 @@ func TestAnyOf_CountsRecordOnce(t *testing.T) {
 			"two tags":                {beastByTag.AnyOf("old", "wild"), 2},
 			"two tags, and one by id": {beastByTag.AnyOf("old", "wild").OrIDs(1, 1), 2},
 		} {
-			page, total, err := beasts.Find(tx, Query[beast]{Where: []Condition{test.where}, Limit: 10})
+			page, total, err := beasts.Find(tx, Query[beast]{
+				Where: []Condition{test.where},
+				Limit: 10,
+			})
 			if err != nil {
 				return err
 			}

@@ -37,13 +37,15 @@ func restorerChild() int {
 }
 
 // changing lists the system calls that change a directory or file.
-var changing = []string{"renameat", "fsync", "fdatasync", "unlinkat", "mkdirat", "ftruncate", "pwrite64"}
+var changing = []string{"renameat", "fsync", "fdatasync", "unlinkat", "mkdirat", "ftruncate",
+	"pwrite64"}
 
 // killedAt runs restorerChild and kills it at its nth call of a system call. It reports whether
 // the child ended before that.
 func killedAt(t *testing.T, call string, n int, env ...string) (done bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace="+call,
+	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-qq", "-o", os.DevNull, "-e",
+		"trace="+call,
 		"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n), os.Args[0])
 	cmd.Env = append(os.Environ(), append(env, childVar+"=restorer")...)
 	out, err := cmd.CombinedOutput()
@@ -51,7 +53,9 @@ func killedAt(t *testing.T, call string, n int, env ...string) (done bool) {
 		return true
 	}
 	if errors.Is(err, exec.ErrNotFound) || strings.HasPrefix(string(out), "strace:") {
-		unless(t, fmt.Sprintf("strace (of the Debian package of that name) cannot be had here: %v: %s", err, out))
+		unless(t,
+			fmt.Sprintf("strace (of the Debian package of that name) cannot be had here: %v: %s",
+				err, out))
 	}
 	if err == nil || len(out) > 0 { // a killed child prints nothing
 		t.Fatalf("stopped at %s %d: %v: %s", call, n, err, out)
@@ -112,7 +116,8 @@ func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 		state := "new"
 		if files := filesIn(t, restored); maps.Equal(files, map[string]string{"old": "old bytes"}) {
 			state = "old"
-			disktest.Equal(t, "the key", string(disktest.ReadFile(t, filepath.Join(dir, keyName))), before[keyName])
+			disktest.Equal(t, "the key", string(disktest.ReadFile(t, filepath.Join(dir, keyName))),
+				before[keyName])
 		} else {
 			sameData(t, restored, want)
 		}
@@ -124,16 +129,19 @@ func TestRestore_KilledLeavesOldOrNew(t *testing.T) {
 		shut(t, restored)
 		after := contents(t, dir)
 		for name := range after {
-			if head, file, nested := strings.Cut(name, "/"); nested && state == "new" && strings.HasPrefix(head, keptPrefix) && after[name] == before[file] {
+			if head, file, nested := strings.Cut(name, "/"); nested && state == "new" &&
+				strings.HasPrefix(head, keptPrefix) && after[name] == before[file] {
 				delete(after, name)
 				saw[file]++
 			}
 		}
-		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n), slices.Sorted(maps.Keys(after)),
+		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n),
+			slices.Sorted(maps.Keys(after)),
 			[]string{dataName, blob.FileName, markerName, keyName})
 		return done
 	})
-	if saw["old"] == 0 || saw["new"] < 2 || saw[dataName] != saw["new"] || saw[blob.FileName] != saw["new"] || saw[keyName] != saw["new"] {
+	if saw["old"] == 0 || saw["new"] < 2 || saw[dataName] != saw["new"] ||
+		saw[blob.FileName] != saw["new"] || saw[keyName] != saw["new"] {
 		t.Errorf("seen and kept: %v", saw)
 	}
 	t.Logf("seen and kept: %v", saw)
@@ -153,7 +161,8 @@ func TestCompact_KilledLosesNothing(t *testing.T) {
 		compacted := open(t, dir, Options{Schema: &office})
 		sameData(t, compacted, want)
 		shut(t, compacted)
-		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n), slices.Sorted(maps.Keys(contents(t, dir))),
+		disktest.Equal(t, fmt.Sprintf("what is there after %s %d", call, n),
+			slices.Sorted(maps.Keys(contents(t, dir))),
 			[]string{dataName, blob.FileName, markerName, keyName})
 		return done
 	})

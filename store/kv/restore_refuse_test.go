@@ -23,7 +23,8 @@ func refused(t *testing.T, dir string, archive []byte, want string) {
 	done, err := Restore(dir, path, nil, Options{Schema: &office})
 	kept := done.Kept
 	oneLine(t, err)
-	if err == nil || kept != "" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path+" was not restored, nothing is changed") {
+	if err == nil || kept != "" || !strings.Contains(err.Error(), want) ||
+		!strings.Contains(err.Error(), path+" was not restored, nothing is changed") {
 		t.Errorf("got %q, %v, want %q", kept, err, want)
 	}
 }
@@ -64,7 +65,8 @@ func TestRestore_FlippedOrCutArchiveRefused(t *testing.T) {
 		at += len(e.data)
 		refused(t, dir, good[:at], "")
 	}
-	for _, n := range []int{1, 512, 1000, len(good) / 2, len(good) - 1024, len(good) - 512, len(good) - 1} {
+	for _, n := range []int{1, 512, 1000, len(good) / 2, len(good) - 1024, len(good) - 512,
+		len(good) - 1} {
 		refused(t, dir, good[:n], "")
 	}
 	refused(t, dir, append(bytes.Clone(good), 0), "something was added")
@@ -108,25 +110,34 @@ func TestRestore_OtherFilesRefused(t *testing.T) {
 	}
 	disktest.WriteFile(t, path("broken"), broken)
 	newerDir, newerSchema := filepath.Join(t.TempDir(), "newer"), office
-	newerSchema.Migrations = append(slices.Clone(office.Migrations), Migration{Title: "of a newer program", Run: func(*Tx) error { return nil }})
+	newerSchema.Migrations = append(slices.Clone(office.Migrations),
+		Migration{Title: "of a newer program", Run: func(*Tx) error {
+			return nil
+		}})
 	shut(t, open(t, newerDir, Options{Schema: &newerSchema, Version: "9.0"}))
 	disktest.WriteFile(t, path("newer"), disktest.ReadFile(t, filepath.Join(newerDir, dataName)))
 	const noBackup = "it is not a backup: neither an archive"
 	for name, want := range map[string]string{
-		path("letter"): noBackup, path("zeros"): noBackup, path("random"): noBackup, path("sparse"): noBackup,
-		path("empty"): "it is empty", path("pipe"): "neither a file nor a directory", path("link"): "neither a file nor a directory",
-		"/dev/zero": "neither a file nor a directory", path("dir of devices"): "neither a file nor a directory",
-		path("dir of zeros"): "its data.db is damaged: it is not a database", path("nowhere"): "no such file",
-		path("broken"): "its data.db is damaged",
-		path("newer"):  "was written by reeve 9.0",
+		path("letter"): noBackup, path("zeros"): noBackup, path("random"): noBackup,
+		path("sparse"): noBackup,
+		path("empty"):  "it is empty", path("pipe"): "neither a file nor a directory",
+		path("link"):           "neither a file nor a directory",
+		"/dev/zero":            "neither a file nor a directory",
+		path("dir of devices"): "neither a file nor a directory",
+		path("dir of zeros"):   "its data.db is damaged: it is not a database",
+		path("nowhere"):        "no such file",
+		path("broken"):         "its data.db is damaged",
+		path("newer"):          "was written by reeve 9.0",
 	} {
 		done, err := Restore(dir, name, nil, Options{Schema: &office})
 		kept := done.Kept
 		oneLine(t, err)
-		if kept != "" || err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), name+" was not restored, nothing is changed") {
+		if kept != "" || err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), name+" was not restored, nothing is changed") {
 			t.Errorf("%s: %q, %v", name, kept, err)
 		}
-		if text := fmt.Sprint(err); strings.Contains(text, "restore.tmp") || strings.Contains(text, "reeve verify") {
+		if text := fmt.Sprint(err); strings.Contains(text, "restore.tmp") ||
+			strings.Contains(text, "reeve verify") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

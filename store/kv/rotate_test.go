@@ -75,7 +75,8 @@ func TestSealedFields_Declared(t *testing.T) {
 		Token Sealed `json:"token"`
 		Timestamps
 	}
-	disktest.Equal(t, "one that is not", NewCollection[careless]("careless").untyped.undeclaredSealed(), []string{"careless.Token"})
+	disktest.Equal(t, "one that is not",
+		NewCollection[careless]("careless").untyped.undeclaredSealed(), []string{"careless.Token"})
 }
 
 func TestRotateKey(t *testing.T) {
@@ -117,7 +118,8 @@ func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 	image := func() {
 		to := t.TempDir()
 		for _, name := range []string{dataName, blob.FileName, keyName, markerName} {
-			disktest.WriteFile(t, filepath.Join(to, name), disktest.ReadFile(t, filepath.Join(dir, name)))
+			disktest.WriteFile(t, filepath.Join(to, name),
+				disktest.ReadFile(t, filepath.Join(dir, name)))
 		}
 		images = append(images, to)
 	}
@@ -144,7 +146,9 @@ func TestRotateKey_InterruptedIsCompleted(t *testing.T) {
 	for i, dir := range images {
 		db := open(t, dir, Options{Schema: &office})
 		disktest.Equal(t, "secrets", secretTexts(t, db), want)
-		if w := db.Warnings(); !slices.ContainsFunc(w, func(w string) bool { return strings.Contains(w, "reeve key rotate") }) {
+		if w := db.Warnings(); !slices.ContainsFunc(w, func(w string) bool {
+			return strings.Contains(w, "reeve key rotate")
+		}) {
 			t.Errorf("image %d: %q", i, w)
 		}
 		closed(t, db)
@@ -174,11 +178,15 @@ func TestSecretKey_WrongIsReported(t *testing.T) {
 	right := disktest.ReadFile(t, path)
 	flip(t, path)
 	db := open(t, dir, Options{Schema: &office})
-	if w := db.Warnings(); len(w) != 1 || !strings.Contains(w[0], "is not the key of this database") {
+	if w := db.Warnings(); len(w) != 1 ||
+		!strings.Contains(w[0], "is not the key of this database") {
 		t.Errorf("at the start: %q", w)
 	}
 	state, err := db.Secrets()
-	disktest.Equal(t, "state", state, SecretState{WrongKey: true, Unopened: []string{"secret password0", "secret password1", "secret password2"}})
+	disktest.Equal(t, "state", state, SecretState{
+		WrongKey: true,
+		Unopened: []string{"secret password0", "secret password1", "secret password2"},
+	})
 	if err != nil {
 		t.Error(err)
 	}
@@ -190,7 +198,8 @@ func TestSecretKey_WrongIsReported(t *testing.T) {
 	}
 	closed(t, db)
 	report, err := VerifyDir(dir, Options{Schema: &office})
-	if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "is not the key of this database") {
+	if err != nil || len(report.Faults) != 1 ||
+		!strings.Contains(report.Faults[0], "is not the key of this database") {
 		t.Errorf("verify: %+v, %v", report, err)
 	}
 	if _, err := RotateKey(dir, Options{Schema: &office}); err == nil {
@@ -198,7 +207,8 @@ func TestSecretKey_WrongIsReported(t *testing.T) {
 	}
 	disktest.Equal(t, "the file", len(disktest.ReadFile(t, path)), len(right))
 	disktest.WriteFile(t, path, right)
-	disktest.Equal(t, "with the right file", secretTexts(t, open(t, dir, Options{Schema: &office})), want)
+	disktest.Equal(t, "with the right file",
+		secretTexts(t, open(t, dir, Options{Schema: &office})), want)
 }
 
 // In a directory from before keys had IDs, neither values nor the database have the ID of a
@@ -207,7 +217,10 @@ func TestSecretKey_OlderDatabase(t *testing.T) {
 	dir, want := withSecrets(t, 3)
 	db := open(t, dir, Options{Schema: &office})
 	update(t, db, func(tx *Tx) error {
-		if _, err := Installs.Update(tx, 1, func(i *Install) error { i.SecretKeyID = ""; return nil }); err != nil {
+		if _, err := Installs.Update(tx, 1, func(i *Install) error {
+			i.SecretKeyID = ""
+			return nil
+		}); err != nil {
 			return err
 		}
 		return tx.eachSealed(func(v sealedValue) error { v.Key = ""; return nil })
@@ -230,7 +243,8 @@ func TestSecretKey_OlderDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	var old Sealed
-	if err := old.UnmarshalJSON([]byte(`"AQID"`)); err != nil || old.Key != "" || string(old.Box) != "\x01\x02\x03" {
+	if err := old.UnmarshalJSON([]byte(`"AQID"`)); err != nil || old.Key != "" ||
+		string(old.Box) != "\x01\x02\x03" {
 		t.Errorf("the older form: %+v, %v", old, err)
 	}
 }
@@ -247,9 +261,12 @@ func TestOpen_LostDatabaseIsNoFirstStart(t *testing.T) {
 			}
 		}
 		before := disktest.ReadFile(t, filepath.Join(dir, name))
-		if _, err := Open(dir, Options{Schema: &office}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "reeve restore FILE") {
+		if _, err := Open(dir, Options{Schema: &office}); err == nil ||
+			!strings.Contains(err.Error(), name) ||
+			!strings.Contains(err.Error(), "reeve restore FILE") {
 			t.Errorf("%s alone: %v", name, err)
 		}
-		disktest.Equal(t, name, string(disktest.ReadFile(t, filepath.Join(dir, name))) == string(before), true)
+		disktest.Equal(t, name,
+			string(disktest.ReadFile(t, filepath.Join(dir, name))) == string(before), true)
 	}
 }

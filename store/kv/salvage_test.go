@@ -41,10 +41,17 @@ func (p *loosePages) pagesOf(t testing.TB, id int64) (ids []int64) {
 // salvageFrom creates a data directory with a history of changes.
 func salvageFrom(t *testing.T) *salvageTruth {
 	t.Helper()
-	truth := &salvageTruth{dir: t.TempDir(), records: map[string][]byte{}, pages: map[string][]int64{}, blobs: map[blob.Digest][]int64{}, files: map[string]blob.Digest{}}
+	truth := &salvageTruth{
+		dir:     t.TempDir(),
+		records: map[string][]byte{},
+		pages:   map[string][]int64{},
+		blobs:   map[blob.Digest][]int64{},
+		files:   map[string]blob.Digest{},
+	}
 	realistic(t, truth.dir)
 	db := open(t, truth.dir, Options{Schema: &office})
-	for i, n := range []int{1, 100, 5000, 30_000, blob.ChunkSize - 1, blob.ChunkSize, 2*blob.ChunkSize + 10, 0, 700} {
+	for i, n := range []int{1, 100, 5000, 30_000, blob.ChunkSize - 1, blob.ChunkSize,
+		2*blob.ChunkSize + 10, 0, 700} {
 		f := mustPut(t, db, fmt.Sprint("file ", i), randomData(t, n))
 		if i%4 == 3 {
 			update(t, db, func(tx *Tx) error { return Files.Delete(tx, f.ID) })
@@ -105,13 +112,16 @@ func looseTree(t *testing.T, path string) (*loosePages, map[string]leafItem) {
 	pages, roots, err := openLoose(path, 0)
 	noErr(t, err)
 	buckets := map[string]leafItem{}
-	pages.tree(int64(roots[0].Root), keyRange{}, 0, func(e leafItem) { buckets[string(e.key)] = e }, func(keyRange, error) { t.Error("the root has a hole") })
+	pages.tree(int64(roots[0].Root), keyRange{}, 0, func(e leafItem) {
+		buckets[string(e.key)] = e
+	}, func(keyRange, error) { t.Error("the root has a hole") })
 	return pages, buckets
 }
 
 // salvaged damages pages of one file in a copy of the directory, salvages the copy and compares
 // the result.
-func (truth *salvageTruth) salvaged(t *testing.T, what, file string, pageSize int, damaged []int64, harm func(b []byte)) *Salvaged {
+func (truth *salvageTruth) salvaged(t *testing.T, what, file string, pageSize int, damaged []int64,
+	harm func(b []byte)) *Salvaged {
 	t.Helper()
 	dir, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
 	defer os.RemoveAll(dir)
@@ -139,14 +149,16 @@ func (truth *salvageTruth) salvaged(t *testing.T, what, file string, pageSize in
 	return report
 }
 
-func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *Salvaged, damaged []int64) {
+func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *Salvaged,
+	damaged []int64) {
 	t.Helper()
 	hit := func(pages []int64) bool {
 		return slices.ContainsFunc(pages, func(p int64) bool { return slices.Contains(damaged, p) })
 	}
 	listed := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(line string) bool {
-			return line == name || strings.HasPrefix(line, name+":") || strings.HasPrefix(line, name+" ")
+			return line == name || strings.HasPrefix(line, name+":") ||
+				strings.HasPrefix(line, name+" ")
 		})
 	}
 	pages, buckets := looseTree(t, filepath.Join(to, dataName))
@@ -164,20 +176,28 @@ func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *
 			return strings.HasPrefix(line, name+": its ") && strings.HasSuffix(line, "is lost")
 		})
 		switch {
-		case there && (bytes.Equal(copied, value) || listed(report.Outside, name) || listed(report.Changed, name)):
+		case there &&
+			(bytes.Equal(copied, value) || listed(report.Outside, name) ||
+				listed(report.Changed, name)):
 		case there && name == "install 1" && hit(truth.pages[name]) && listed(report.Lost, "every password"): // created again
 		case there:
 			t.Errorf("%s: %s is another: %s, was %s", what, name, copied, value)
 		case file == dataName && hit(truth.pages[name]), lostBytes, owned:
-			if !listed(report.Lost, name) && !slices.ContainsFunc(report.Lost, func(l string) bool { return strings.Contains(l, "more") }) {
+			if !listed(report.Lost, name) && !slices.ContainsFunc(report.Lost, func(l string) bool {
+				return strings.Contains(l, "more")
+			}) {
 				t.Errorf("%s: %s is lost and not listed: %q", what, name, report.Lost)
 			}
 		default:
-			t.Errorf("%s: %s, on the pages %v, is lost: %q", what, name, truth.pages[name], report.Lost)
+			t.Errorf("%s: %s, on the pages %v, is lost: %q", what, name, truth.pages[name],
+				report.Lost)
 		}
 	}
 	for name := range got {
-		if _, was := truth.records[name]; !was && !listed(report.Outside, name) && !slices.ContainsFunc(report.Changed, func(line string) bool { return strings.Contains(line, "is made") }) {
+		if _, was := truth.records[name]; !was && !listed(report.Outside, name) &&
+			!slices.ContainsFunc(report.Changed, func(line string) bool {
+				return strings.Contains(line, "is made")
+			}) {
 			t.Errorf("%s: %s is back", what, name)
 		}
 	}
@@ -186,7 +206,8 @@ func (truth *salvageTruth) compare(t *testing.T, what, file, to string, report *
 func TestSalvage_SoundData(t *testing.T) {
 	truth := salvageFrom(t)
 	report := truth.salvaged(t, "nothing", "", 0, nil, nil)
-	if len(report.Lost)+len(report.Outside)+len(report.Changed) > 0 || report.Records != len(truth.records) || report.Blobs != len(truth.blobs) {
+	if len(report.Lost)+len(report.Outside)+len(report.Changed) > 0 ||
+		report.Records != len(truth.records) || report.Blobs != len(truth.blobs) {
 		t.Errorf("%+v, want %d records, %d files", report, len(truth.records), len(truth.blobs))
 	}
 }
@@ -203,9 +224,10 @@ func TestSalvage_DamagedPages(t *testing.T) {
 		n := len(disktest.ReadFile(t, filepath.Join(truth.dir, file)))
 		page := r.IntN(n / pageSize)
 		what, harm := randomHarm(r)
-		report := truth.salvaged(t, fmt.Sprintf("%s, page %d, %s", file, page, what), file, pageSize, []int64{int64(page)}, func(b []byte) {
-			harm(b[page*pageSize:][:pageSize])
-		})
+		report := truth.salvaged(t, fmt.Sprintf("%s, page %d, %s", file, page, what), file,
+			pageSize, []int64{int64(page)}, func(b []byte) {
+				harm(b[page*pageSize:][:pageSize])
+			})
 		switch {
 		case len(report.Lost) > 0:
 			outcomes["lost"]++
@@ -230,7 +252,8 @@ func TestSalvage_DamagedBranch(t *testing.T) {
 	type place struct{ page, bytes int }
 	var branches []place
 	for page := 2; page < len(data)/pageSize; page++ {
-		if id, flags, count := head(data[page*pageSize:]); id == int64(page) && flags == disk.BranchPage {
+		if id, flags, count := head(data[page*pageSize:]); id == int64(page) &&
+			flags == disk.BranchPage {
 			branches = append(branches, place{page, disk.PageHead + count*disk.BranchElem})
 		}
 	}
@@ -241,9 +264,10 @@ func TestSalvage_DamagedBranch(t *testing.T) {
 			element := r.IntN((at.bytes - disk.PageHead) / disk.BranchElem)
 			bit = 8*(disk.PageHead+element*disk.BranchElem+8) + r.IntN(8)
 		}
-		truth.salvaged(t, fmt.Sprintf("page %d, bit %d", at.page, bit), dataName, pageSize, []int64{int64(at.page)}, func(b []byte) {
-			b[at.page*pageSize+bit/8] ^= 1 << (bit % 8)
-		})
+		truth.salvaged(t, fmt.Sprintf("page %d, bit %d", at.page, bit), dataName, pageSize,
+			[]int64{int64(at.page)}, func(b []byte) {
+				b[at.page*pageSize+bit/8] ^= 1 << (bit % 8)
+			})
 	}
 }
 
@@ -262,10 +286,11 @@ func TestSalvage_PageLacksElement(t *testing.T) {
 			}
 		}
 		for page := range pages {
-			truth.salvaged(t, fmt.Sprintf("page %d", page), dataName, pageSize, []int64{page}, func(b []byte) {
-				count := b[int(page)*pageSize+10:]
-				binary.LittleEndian.PutUint16(count, binary.LittleEndian.Uint16(count)-1)
-			})
+			truth.salvaged(t, fmt.Sprintf("page %d", page), dataName, pageSize, []int64{page},
+				func(b []byte) {
+					count := b[int(page)*pageSize+10:]
+					binary.LittleEndian.PutUint16(count, binary.LittleEndian.Uint16(count)-1)
+				})
 		}
 	}
 }
@@ -288,10 +313,15 @@ func TestSalvage_RepairsKey(t *testing.T) {
 			t.Fatalf("%s is not on page %d", name, page)
 		}
 		at += int(page)*pageSize + r.IntN(8)
-		report := truth.salvaged(t, name+" has a damaged key", dataName, pageSize, []int64{page}, func(b []byte) { b[at] ^= byte(1 + r.IntN(255)) })
-		repaired := slices.Contains(report.Outside, name) || strings.Contains(strings.Join(report.Changed, "\n"), name+" has its ID again")
+		report := truth.salvaged(t, name+" has a damaged key", dataName, pageSize, []int64{page},
+			func(b []byte) {
+				b[at] ^= byte(1 + r.IntN(255))
+			})
+		repaired := slices.Contains(report.Outside, name) ||
+			strings.Contains(strings.Join(report.Changed, "\n"), name+" has its ID again")
 		if len(report.Lost) > 0 || !repaired {
-			t.Errorf("%s: lost %q, outside %q, changed %q", name, report.Lost, report.Outside, report.Changed)
+			t.Errorf("%s: lost %q, outside %q, changed %q", name, report.Lost, report.Outside,
+				report.Changed)
 		}
 	}
 }
@@ -321,17 +351,23 @@ func TestSalvage_ResultIsUsable(t *testing.T) {
 		file string
 		harm func(t *testing.T, b []byte)
 	}{
-		"both meta pages are lost": {dataName, func(_ *testing.T, b []byte) { clear(b[:2*os.Getpagesize()]) }},
+		"both meta pages are lost": {dataName, func(_ *testing.T, b []byte) {
+			clear(b[:2*os.Getpagesize()])
+		}},
 		"every second page is lost": {dataName, func(_ *testing.T, b []byte) {
 			for i := 2; i*os.Getpagesize() < len(b); i += 2 {
 				clear(b[i*os.Getpagesize():][:os.Getpagesize()])
 			}
 		}},
-		"nothing is left":             {dataName, func(_ *testing.T, b []byte) { clear(b) }},
-		"the file is cut in half":     {dataName, func(_ *testing.T, b []byte) { clear(b[len(b)/2:]) }},
-		"no files are left":           {blob.FileName, func(_ *testing.T, b []byte) { clear(b) }},
-		"files without their indexes": {blob.FileName, func(_ *testing.T, b []byte) { clear(b[:2*blob.PageSize]) }},
-		"the key is broken":           {keyName, func(_ *testing.T, b []byte) { b[0] = 'x' }},
+		"nothing is left": {dataName, func(_ *testing.T, b []byte) { clear(b) }},
+		"the file is cut in half": {dataName, func(_ *testing.T, b []byte) {
+			clear(b[len(b)/2:])
+		}},
+		"no files are left": {blob.FileName, func(_ *testing.T, b []byte) { clear(b) }},
+		"files without their indexes": {blob.FileName, func(_ *testing.T, b []byte) {
+			clear(b[:2*blob.PageSize])
+		}},
+		"the key is broken": {keyName, func(_ *testing.T, b []byte) { b[0] = 'x' }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, to := t.TempDir(), filepath.Join(t.TempDir(), "new")
@@ -352,7 +388,8 @@ func TestSalvage_ResultIsUsable(t *testing.T) {
 			if err := db.VerifyFiles(&files); err != nil || len(files.Faults) > 0 {
 				t.Errorf("verify files: %v %q", err, files.Faults)
 			}
-			t.Logf("%d records, %d files, %d lost, %d outside, %d changed", report.Records, report.Blobs, len(report.Lost), len(report.Outside), len(report.Changed))
+			t.Logf("%d records, %d files, %d lost, %d outside, %d changed", report.Records,
+				report.Blobs, len(report.Lost), len(report.Outside), len(report.Changed))
 		})
 	}
 }
@@ -360,12 +397,14 @@ func TestSalvage_ResultIsUsable(t *testing.T) {
 func TestSalvage_Refusals(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: &office})
-	if _, err := Salvage(dir, t.TempDir(), Options{Schema: &office}); err == nil || !strings.Contains(err.Error(), "in use by process") {
+	if _, err := Salvage(dir, t.TempDir(), Options{Schema: &office}); err == nil ||
+		!strings.Contains(err.Error(), "in use by process") {
 		t.Errorf("while it is served: %v", err)
 	}
 	shut(t, db)
 	before := disktest.Snapshot(t, dir)
-	if _, err := Salvage(dir, dir, Options{Schema: &office}); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if _, err := Salvage(dir, dir, Options{Schema: &office}); err == nil ||
+		!strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("into itself: %v", err)
 	}
 	if _, err := Salvage(t.TempDir(), t.TempDir(), Options{Schema: &office}); err == nil {

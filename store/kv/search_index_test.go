@@ -28,7 +28,8 @@ func indexed(t testing.TB, db *DB) *indexView {
 		view(t, db, func(tx *Tx) error {
 			state, err := x.state(tx)
 			if state != nil {
-				if v = x.current(state, x.number(tx)); v != nil && (v.From < x.number(tx) || state.Drained < v.From) {
+				if v = x.current(state, x.number(tx)); v != nil &&
+					(v.From < x.number(tx) || state.Drained < v.From) {
 					v = nil
 				}
 			}
@@ -97,7 +98,10 @@ func TestSearchIndex_FollowsWrites(t *testing.T) {
 				case r.IntN(3) == 0:
 					err = items.Delete(tx, id)
 				default:
-					_, err = items.Update(tx, id, func(v *item) error { v.Title = randomText(r); return nil })
+					_, err = items.Update(tx, id, func(v *item) error {
+						v.Title = randomText(r)
+						return nil
+					})
 				}
 				if err != nil {
 					return err
@@ -162,7 +166,10 @@ func TestSearchIndex_ConcurrentSnapshot(t *testing.T) {
 			default:
 			}
 			err := db.Update(System, func(tx *Tx) error {
-				_, err := items.Update(tx, ID(1+n%40), func(v *item) error { v.Title = fmt.Sprint("title ", n%7); return nil })
+				_, err := items.Update(tx, ID(1+n%40), func(v *item) error {
+					v.Title = fmt.Sprint("title ", n%7)
+					return nil
+				})
 				return err
 			})
 			if err != nil {
@@ -200,7 +207,9 @@ func TestSearchIndex_ConcurrentSnapshot(t *testing.T) {
 func TestSearchIndex_NoneForFewRecords(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, dir, Options{Schema: shop()})
-	update(t, db, func(tx *Tx) error { return items.Create(tx, &item{Code: "a", Title: "some text"}) })
+	update(t, db, func(tx *Tx) error {
+		return items.Create(tx, &item{Code: "a", Title: "some text"})
+	})
 	time.Sleep(2 * indexPause)
 	if _, ok := byIndex(t, db, "some"); ok {
 		t.Error("one record has an index")
@@ -276,7 +285,8 @@ func TestSearchIndex_Unwritable(t *testing.T) {
 	noErr(t, os.RemoveAll(filepath.Join(dir, searchDir)))
 	disktest.WriteFile(t, filepath.Join(dir, searchDir), []byte("in the way"))
 	db := open(t, dir, Options{Schema: shop(), IndexFrom: 5})
-	for until := time.Now().Add(2 * time.Minute); len(db.SearchIndexes()) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); len(db.SearchIndexes()) == 0 &&
+		time.Now().Before(until); time.Sleep(time.Millisecond) {
 	}
 	all := db.SearchIndexes()
 	if len(all) != 1 || all[0].Err == nil || all[0].Collection != "item" {
@@ -314,12 +324,14 @@ func TestSearchIndex_UnsavedLeavesNoFiles(t *testing.T) {
 	noErr(t, os.RemoveAll(filepath.Join(dir, searchDir)))
 	noErr(t, os.MkdirAll(filepath.Join(dir, searchDir, "item.json", "in the way"), 0o700))
 	db := open(t, dir, Options{Schema: shop(), IndexFrom: 5})
-	for until := time.Now().Add(2 * time.Minute); len(db.SearchIndexes()) == 0 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); len(db.SearchIndexes()) == 0 &&
+		time.Now().Before(until); time.Sleep(time.Millisecond) {
 	}
 	if all := db.SearchIndexes(); len(all) != 1 || all[0].Err == nil {
 		t.Fatalf("%+v", all)
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, searchDir, "*.segment")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(dir, searchDir, "*.segment")); err != nil ||
+		len(left) > 0 {
 		t.Errorf("%q is left, %v", left, err)
 	}
 }
@@ -333,7 +345,10 @@ func TestSearchIndex_RestoredDatabase(t *testing.T) {
 	db = open(t, dir, Options{Schema: shop(), IndexFrom: 5})
 	update(t, db, func(tx *Tx) error {
 		for id := range ID(40) {
-			if _, err := items.Update(tx, id+1, func(v *item) error { v.Title = fmt.Sprint("later ", id); return nil }); err != nil {
+			if _, err := items.Update(tx, id+1, func(v *item) error {
+				v.Title = fmt.Sprint("later ", id)
+				return nil
+			}); err != nil {
 				return err
 			}
 		}

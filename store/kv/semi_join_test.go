@@ -21,11 +21,17 @@ func signIns(t testing.TB, users, rows int) *DB {
 			err = errors.Join(err, Depts.Create(tx, &Dept{Name: "D"}))
 		}
 		for i := range users + 1 {
-			err = errors.Join(err, Users.Create(tx, &User{Username: fmt.Sprint("user", i), DeptIDs: []ID{ID(i%4 + 1)}}))
+			err = errors.Join(err,
+				Users.Create(tx,
+					&User{Username: fmt.Sprint("user", i), DeptIDs: []ID{ID(i%4 + 1)}}))
 		}
 		for i := range rows {
 			of := max(1, i*7%(users+2)) // the last one is deleted below
-			err = errors.Join(err, Visits.Create(tx, &Visit{UserID: ID(i % 5 * of), Result: []string{"done", "failed"}[i%2]}))
+			err = errors.Join(err,
+				Visits.Create(tx, &Visit{
+					UserID: ID(i % 5 * of),
+					Result: []string{"done", "failed"}[i%2],
+				}))
 		}
 		return err
 	}})
@@ -54,7 +60,9 @@ func TestSemiJoin_UsersInScope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := signIns(t, test.users, test.rows)
-			inScope := func(u *User) bool { return u.ID == 3 || slices.Contains(test.depts, u.DeptIDs[0]) }
+			inScope := func(u *User) bool {
+				return u.ID == 3 || slices.Contains(test.depts, u.DeptIDs[0])
+			}
 			view(t, db, func(tx *Tx) error {
 				in := VisitByUser.Matching(UserByDept.AnyOf(test.depts...).OrIDs(3))
 				way := byPass
@@ -83,7 +91,10 @@ func TestSemiJoin_UsersInScope(t *testing.T) {
 				only := VisitByResult.AnyOf("failed")
 				return errors.Join(
 					foundAll(t, tx, Query[Visit]{Where: []Condition{in}}, all),
-					foundAll(t, tx, Query[Visit]{Where: []Condition{in}, Order: VisitByCreated.Order()}, all),
+					foundAll(t, tx, Query[Visit]{
+						Where: []Condition{in},
+						Order: VisitByCreated.Order(),
+					}, all),
 					foundAll(t, tx, Query[Visit]{Where: []Condition{only, in}}, failed))
 			})
 		})
@@ -128,9 +139,11 @@ func TestSemiJoin_WrongIndexEntry(t *testing.T) {
 	defer shut(t, db)
 	update(t, db, func(tx *Tx) (err error) {
 		for i := range 2 {
-			err = errors.Join(err, Depts.Create(tx, &Dept{Name: "D"}), Users.Create(tx, &User{Username: fmt.Sprint("user", i), DeptIDs: []ID{ID(i + 1)}}))
+			err = errors.Join(err, Depts.Create(tx, &Dept{Name: "D"}),
+				Users.Create(tx, &User{Username: fmt.Sprint("user", i), DeptIDs: []ID{ID(i + 1)}}))
 		}
-		return errors.Join(err, Visits.Create(tx, &Visit{UserID: 1}), Visits.Create(tx, &Visit{UserID: 2}))
+		return errors.Join(err, Visits.Create(tx, &Visit{UserID: 1}),
+			Visits.Create(tx, &Visit{UserID: 2}))
 	})
 	err = db.bolt.Update(func(btx *bbolt.Tx) error {
 		return btx.Bucket([]byte("visit.user_id")).Put(slices.Concat(idKey(1), idKey(2)), []byte{})
@@ -159,7 +172,11 @@ func BenchmarkScopedLog(b *testing.B) {
 	users := UserByDept.AnyOf(1, 2, 3, 4).OrIDs(1)
 	for b.Loop() {
 		view(b, db, func(tx *Tx) error {
-			_, _, err := Visits.Find(tx, Query[Visit]{Where: []Condition{VisitByUser.Matching(users)}, Descending: true, Limit: 20})
+			_, _, err := Visits.Find(tx, Query[Visit]{
+				Where:      []Condition{VisitByUser.Matching(users)},
+				Descending: true,
+				Limit:      20,
+			})
 			return err
 		})
 	}

@@ -7,14 +7,17 @@ import (
 	"reeve/store/disk/disktest"
 )
 
-// The write functions of a commit share what was found, until one of them changes the collection. What
-// a failed commit has found is not used again, and neither are errors.
+// The write functions of a commit share what was found, until one of them changes the collection.
+// What a failed commit has found is not used again, and neither are errors.
 func TestShared_WithinCommit(t *testing.T) {
 	db := open(t, t.TempDir(), Options{Schema: zoo()})
 	type key string
 	searches, failed := 0, errors.New("failed")
 	count := func(tx *Tx) (int, error) {
-		return Shared(tx, beasts, key("count"), func() (int, error) { searches++; return beasts.Count(tx) })
+		return Shared(tx, beasts, key("count"), func() (int, error) {
+			searches++
+			return beasts.Count(tx)
+		})
 	}
 	var found []int
 	look := func(tx *Tx) error {
@@ -23,7 +26,10 @@ func TestShared_WithinCommit(t *testing.T) {
 		return err
 	}
 	fail := func(tx *Tx) error {
-		_, err := Shared(tx, beasts, key("failed"), func() (int, error) { searches++; return 0, failed })
+		_, err := Shared(tx, beasts, key("failed"), func() (int, error) {
+			searches++
+			return 0, failed
+		})
 		if !errors.Is(err, failed) {
 			t.Errorf("%v instead of the error", err)
 		}

@@ -28,7 +28,8 @@ func TestHistogram_Ranges(t *testing.T) {
 type figures struct{ Views, Reads, Updates, Commits, Failures, Waited, Batches, Functions uint64 }
 
 func (s Stats) figures() figures {
-	return figures{s.Views, s.Reads, s.Updates, s.Commits, s.Failures, s.Wait.Count(), s.Commit.Count(), uint64(s.Batch.Sum)}
+	return figures{s.Views, s.Reads, s.Updates, s.Commits, s.Failures, s.Wait.Count(),
+		s.Commit.Count(), uint64(s.Batch.Sum)}
 }
 
 func TestStats_Counts(t *testing.T) {
@@ -39,16 +40,24 @@ func TestStats_Counts(t *testing.T) {
 		do   func() error
 		adds figures
 	}{
-		{"a view that reads nothing", func() error { return db.View(System, func(*Tx) error { return nil }) }, figures{Views: 1}},
+		{"a view that reads nothing", func() error {
+			return db.View(System, func(*Tx) error { return nil })
+		}, figures{Views: 1}},
 		{"a view of the file", func() error {
 			return db.View(System, func(tx *Tx) error { _, err := keepers.Count(tx); return err })
 		}, figures{Views: 1, Reads: 1}},
 		{"a write", func() error {
-			return db.Update(System, func(tx *Tx) error { return keepers.Create(tx, &keeper{Name: "counted"}) })
+			return db.Update(System, func(tx *Tx) error {
+				return keepers.Create(tx, &keeper{Name: "counted"})
+			})
 		}, figures{Updates: 1, Commits: 1, Waited: 1, Batches: 1, Functions: 1}},
-		{"a write that changes nothing", func() error { return db.Update(System, func(*Tx) error { return nil }) }, figures{Updates: 1, Waited: 1}},
+		{"a write that changes nothing", func() error {
+			return db.Update(System, func(*Tx) error { return nil })
+		}, figures{Updates: 1, Waited: 1}},
 		{"a write that is refused", func() error {
-			if err := db.Update(System, func(*Tx) error { return refused }); !errors.Is(err, refused) {
+			if err := db.Update(System, func(*Tx) error {
+				return refused
+			}); !errors.Is(err, refused) {
 				return err
 			}
 			return nil
@@ -60,8 +69,10 @@ func TestStats_Counts(t *testing.T) {
 		}
 		after := db.Stats().figures()
 		got := figures{
-			after.Views - before.Views, after.Reads - before.Reads, after.Updates - before.Updates, after.Commits - before.Commits,
-			after.Failures - before.Failures, after.Waited - before.Waited, after.Batches - before.Batches, after.Functions - before.Functions,
+			after.Views - before.Views, after.Reads - before.Reads, after.Updates - before.Updates,
+			after.Commits - before.Commits,
+			after.Failures - before.Failures, after.Waited - before.Waited,
+			after.Batches - before.Batches, after.Functions - before.Functions,
 		}
 		if diff := cmp.Diff(step.adds, got); diff != "" {
 			t.Errorf("%s (- want, + got)\n%s", step.name, diff)
@@ -98,7 +109,8 @@ func TestStats_OldestRead(t *testing.T) {
 		view(t, db, func(tx *Tx) error {
 			_, err := keepers.Count(tx)
 			if s := db.Stats(); s.Reading != 2 || s.OldestRead <= first.OldestRead {
-				t.Errorf("%d are reading, the oldest for %s after %s", s.Reading, s.OldestRead, first.OldestRead)
+				t.Errorf("%d are reading, the oldest for %s after %s", s.Reading, s.OldestRead,
+					first.OldestRead)
 			}
 			return err
 		})
@@ -163,13 +175,21 @@ func TestCollections(t *testing.T) {
 				t.Errorf("%s has %d records and the sum %x", c.Name, c.Records, c.Sum)
 			}
 		}
-		disktest.Equal(t, "counts", names, map[string]int{"install": 1, "cage": 1, "keeper": 1, "beast": 2, "chip": 0})
+		disktest.Equal(t, "counts", names, map[string]int{
+			"install": 1,
+			"cage":    1,
+			"keeper":  1,
+			"beast":   2,
+			"chip":    0,
+		})
 		caches, err := Caches(tx)
 		noErr(t, err)
 		if len(caches) != 1 || caches[0].At.IsZero() {
 			t.Fatalf("%+v", caches)
 		}
-		disktest.Equal(t, "cache", fmt.Sprint(caches[0].Name, caches[0].Generation, caches[0].Records), fmt.Sprint("census", 2, 2))
+		disktest.Equal(t, "cache",
+			fmt.Sprint(caches[0].Name, caches[0].Generation, caches[0].Records),
+			fmt.Sprint("census", 2, 2))
 		newest, err := LatestUpdate(tx)
 		disktest.Equal(t, "newest", newest, frozen())
 		return err
@@ -178,7 +198,12 @@ func TestCollections(t *testing.T) {
 
 func TestKeptCopies_OfMigrationsOnly(t *testing.T) {
 	db := zooWith(t)
-	for name, size := range map[string]int{"data.db.schema-10": 3, "data.db.schema-2": 5, "data.db.schema-x": 1, "data.db.old": 1} {
+	for name, size := range map[string]int{
+		"data.db.schema-10": 3,
+		"data.db.schema-2":  5,
+		"data.db.schema-x":  1,
+		"data.db.old":       1,
+	} {
 		noErr(t, os.WriteFile(filepath.Join(db.dir, name), make([]byte, size), 0o600))
 	}
 	kept, err := db.KeptCopies()
@@ -186,7 +211,11 @@ func TestKeptCopies_OfMigrationsOnly(t *testing.T) {
 	if len(kept) != 2 || kept[0].At.IsZero() {
 		t.Fatalf("%+v", kept)
 	}
-	for i, want := range []KeptCopy{{Name: "data.db.schema-2", Schema: 2, Size: 5}, {Name: "data.db.schema-10", Schema: 10, Size: 3}} {
+	for i, want := range []KeptCopy{{Name: "data.db.schema-2", Schema: 2, Size: 5}, {
+		Name:   "data.db.schema-10",
+		Schema: 10,
+		Size:   3,
+	}} {
 		want.At = kept[i].At
 		disktest.Equal(t, "copy", kept[i], want)
 	}

@@ -56,7 +56,10 @@ func TestTree_Refusals(t *testing.T) {
 	}
 	t.Run("a new record below the deepest level", func(t *testing.T) {
 		db := zooWith(t)
-		err := db.Update(System, func(tx *Tx) error { _, err := chain(tx, 0, MaxDepth+1); return err })
+		err := db.Update(System, func(tx *Tx) error {
+			_, err := chain(tx, 0, MaxDepth+1)
+			return err
+		})
 		disktest.Equal(t, "create", refusalOf(t, err), onParent)
 	})
 }
@@ -104,5 +107,6 @@ func TestTreeOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 3 becomes a root because its parent is missing; 2 precedes 4 by ID.
-	disktest.Equal(t, "tree", string(got), `[{"id":3},{"id":1,"children":[{"id":2,"children":[{"id":5}]},{"id":4}]}]`)
+	disktest.Equal(t, "tree", string(got),
+		`[{"id":3},{"id":1,"children":[{"id":2,"children":[{"id":5}]},{"id":4}]}]`)
 }

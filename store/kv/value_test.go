@@ -18,7 +18,9 @@ func TestText_InvalidUTF8(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := zooWith(t)
-			if err := db.Update(System, func(tx *Tx) error { return beasts.Create(tx, &b) }); err != nil && !errs.Is(err, errs.Invalid) {
+			if err := db.Update(System, func(tx *Tx) error {
+				return beasts.Create(tx, &b)
+			}); err != nil && !errs.Is(err, errs.Invalid) {
 				t.Errorf("got %v, want it stored or Invalid", err)
 			}
 		}) // the cleanup verifies
@@ -32,7 +34,9 @@ func TestTime_BeyondCalendar(t *testing.T) {
 			s := zoo()
 			s.Caches = nil // a cache that reads the record would reject it, too
 			db := open(t, t.TempDir(), Options{Schema: s})
-			if db.Update(System, func(tx *Tx) error { return beasts.Create(tx, &beast{Born: moment}) }) == nil {
+			if db.Update(System, func(tx *Tx) error {
+				return beasts.Create(tx, &beast{Born: moment})
+			}) == nil {
 				disktest.Equal(t, "born", allOf(t, db, beasts)[0].Born, moment)
 			}
 		}) // the cleanup verifies
@@ -45,12 +49,16 @@ func TestTimeAsJSON(t *testing.T) {
 		want Time
 		back string // encoded again; "" for text
 	}{
-		"never":                       {`null`, 0, ""},
-		"the fixed layout":            {`"2025-05-08T03:04:05.000006Z"`, TimeOf(time.Date(2025, 5, 8, 3, 4, 5, 6000, time.UTC)), ""},
-		"before 1970":                 {`"1969-12-31T23:59:59.999999Z"`, -1, ""},
-		"the last moment":             {`"9999-12-31T23:59:59.999999Z"`, 253402300799999999, ""},
-		"another zone":                {`"2025-05-08T05:04:05+02:00"`, TimeOf(time.Date(2025, 5, 8, 3, 4, 5, 0, time.UTC)), `"2025-05-08T03:04:05.000000Z"`},
-		"a fraction that is too fine": {`"2025-05-08T03:04:05.123456789Z"`, TimeOf(time.Date(2025, 5, 8, 3, 4, 5, 123456000, time.UTC)), `"2025-05-08T03:04:05.123456Z"`},
+		"never": {`null`, 0, ""},
+		"the fixed layout": {`"2025-05-08T03:04:05.000006Z"`,
+			TimeOf(time.Date(2025, 5, 8, 3, 4, 5, 6000, time.UTC)), ""},
+		"before 1970":     {`"1969-12-31T23:59:59.999999Z"`, -1, ""},
+		"the last moment": {`"9999-12-31T23:59:59.999999Z"`, 253402300799999999, ""},
+		"another zone": {`"2025-05-08T05:04:05+02:00"`,
+			TimeOf(time.Date(2025, 5, 8, 3, 4, 5, 0, time.UTC)), `"2025-05-08T03:04:05.000000Z"`},
+		"a fraction that is too fine": {`"2025-05-08T03:04:05.123456789Z"`,
+			TimeOf(time.Date(2025, 5, 8, 3, 4, 5, 123456000, time.UTC)),
+			`"2025-05-08T03:04:05.123456Z"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got Time
@@ -68,7 +76,8 @@ func TestTimeAsJSON(t *testing.T) {
 			disktest.Equal(t, "written", string(b), test.back)
 		})
 	}
-	for _, text := range []string{`""`, `"2025-05-08"`, `"2025-13-08T03:04:05Z"`, `1`, `true`, `{}`} {
+	for _, text := range []string{`""`, `"2025-05-08"`, `"2025-13-08T03:04:05Z"`, `1`, `true`,
+		`{}`} {
 		var got Time
 		if err := json.Unmarshal([]byte(text), &got); err == nil {
 			t.Errorf("%s was read as %v", text, got)

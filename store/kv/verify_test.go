@@ -53,48 +53,80 @@ func TestVerify_FindsDamage(t *testing.T) {
 			value[disk.FrameHead+12] ^= 8
 			return b.Put(idKey(2), value)
 		}), "beast 2 is damaged: its checksum does not match"},
-		"a record cut short":      {put("beast", idKey(2), []byte{1, 2}), "beast 2 is damaged: it is cut short"},
-		"an unknown record frame": {put("beast", idKey(2), []byte("\x02abcd{}")), "beast 2 is damaged: it has frame version 2"},
+		"a record cut short": {put("beast", idKey(2), []byte{1, 2}),
+			"beast 2 is damaged: it is cut short"},
+		"an unknown record frame": {put("beast", idKey(2), []byte("\x02abcd{}")),
+			"beast 2 is damaged: it has frame version 2"},
 		"a record under another's id": {bucket("beast", func(b *bbolt.Bucket) error {
 			return b.Put(idKey(2), slices.Clone(b.Get(idKey(1))))
 		}), "beast 2 is damaged: its checksum does not match"},
 		"a record that says another id": {func(btx *bbolt.Tx) error {
-			return retell(btx, 2, func(s string) string { return strings.Replace(s, `"id":2`, `"id":3`, 1) })
+			return retell(btx, 2, func(s string) string {
+				return strings.Replace(s, `"id":2`, `"id":3`, 1)
+			})
 		}, "beast 2 is damaged: it says it is 3"},
 		"a record that is no JSON": {func(btx *bbolt.Tx) error {
 			return retell(btx, 2, func(s string) string { return s[1:] })
 		}, "beast 2 is damaged"},
-		"a missing record":               {remove("beast", idKey(2)), "it leads to beast 2, which does not exist"},
+		"a missing record": {remove("beast", idKey(2)),
+			"it leads to beast 2, which does not exist"},
 		"a missing record without index": {remove("chip", idKey(1)), "_count chip is damaged"},
-		"a key that is no id":            {put("beast", []byte("abc"), nil), "a key has 3 bytes, not 8"},
-		"a missing unique entry":         {remove("beast.name", encodeKey("max")), "beast.name: beast 2 is missing"},
-		"an extra unique entry":          {put("beast.name", encodeKey("eva"), idKey(2)), "it leads to beast 2, which has another value"},
-		"a unique entry to another":      {put("beast.name", encodeKey("max"), idKey(1)), "it leads to beast 1, which has another value"},
-		"a unique entry that is no id":   {put("beast.name", encodeKey("max"), []byte("x")), "1 bytes, not an id"},
-		"a missing entry":                {remove("beast.tags", slices.Concat(tag, idKey(2))), "beast.tags: beast 2 is missing"},
-		"an extra entry":                 {put("beast.tags", slices.Concat(tag, idKey(3)), nil), "it leads to beast 3, which has another value"},
+		"a key that is no id": {put("beast", []byte("abc"), nil),
+			"a key has 3 bytes, not 8"},
+		"a missing unique entry": {remove("beast.name", encodeKey("max")),
+			"beast.name: beast 2 is missing"},
+		"an extra unique entry": {put("beast.name", encodeKey("eva"), idKey(2)),
+			"it leads to beast 2, which has another value"},
+		"a unique entry to another": {put("beast.name", encodeKey("max"), idKey(1)),
+			"it leads to beast 1, which has another value"},
+		"a unique entry that is no id": {put("beast.name", encodeKey("max"), []byte("x")),
+			"1 bytes, not an id"},
+		"a missing entry": {remove("beast.tags", slices.Concat(tag, idKey(2))),
+			"beast.tags: beast 2 is missing"},
+		"an extra entry": {put("beast.tags", slices.Concat(tag, idKey(3)), nil),
+			"it leads to beast 3, which has another value"},
 		"an entry of another record instead": {func(btx *bbolt.Tx) error {
 			b := btx.Bucket([]byte("beast.tags"))
-			return errors.Join(b.Delete(slices.Concat(tag, idKey(2))), b.Put(slices.Concat(tag, idKey(3)), nil))
+			return errors.Join(b.Delete(slices.Concat(tag, idKey(2))),
+				b.Put(slices.Concat(tag, idKey(3)), nil))
 		}, "it leads to beast 3, which has another value"},
-		"an entry to nothing":      {put("beast.tags", slices.Concat(tag, idKey(9)), nil), "it leads to beast 9, which does not exist"},
-		"a missing count":          {remove("beast.tags", tag), "an entry without a count before it"},
+		"an entry to nothing": {put("beast.tags", slices.Concat(tag, idKey(9)), nil),
+			"it leads to beast 9, which does not exist"},
+		"a missing count": {remove("beast.tags", tag),
+			"an entry without a count before it"},
 		"a count that is too high": {head("beast.tags", tag, 3), "2 entries, its count says 3"},
-		"a count that is too low":  {head("beast.keeper_ids", keeper1, 1), "2 entries, its count says 1"},
-		"a count of nothing":       {head("beast.tags", encodeKey("none"), 1), "0 entries, its count says 1"},
-		"a broken count":           {put("beast.tags", tag, []byte("junk of a length")), "beast.tags count"},
-		"a wrong tally of records": {put(countBucket, []byte("keeper"), disk.Frame(countBucket, []byte("keeper"), make([]byte, 16))),
+		"a count that is too low": {head("beast.keeper_ids", keeper1, 1),
+			"2 entries, its count says 1"},
+		"a count of nothing": {head("beast.tags", encodeKey("none"), 1),
+			"0 entries, its count says 1"},
+		"a broken count": {put("beast.tags", tag, []byte("junk of a length")),
+			"beast.tags count"},
+		"a wrong tally of records": {put(countBucket, []byte("keeper"),
+			disk.Frame(countBucket, []byte("keeper"), make([]byte, 16))),
 			"_count keeper is damaged"},
-		"a missing tally":          {remove(countBucket, []byte("keeper")), "_count keeper is damaged: it is missing"},
-		"a broken tally":           {put(countBucket, []byte("keeper"), []byte("junk of a length")), "_count keeper is damaged"},
-		"a dangling reference":     {remove("keeper", idKey(1)), "beast 1: keeper_ids leads to keeper 1, which does not exist"},
-		"a dangling owner":         {remove("beast", idKey(3)), "chip 1: beast_id leads to beast 3, which does not exist"},
-		"a circle":                 {circle, "beast 1: it is part of a cycle, or deeper than 32 levels"},
-		"an unknown bucket":        {func(btx *bbolt.Tx) error { _, err := btx.CreateBucket([]byte("stranger")); return err }, `bucket "stranger" is not of this program`},
-		"a missing bucket":         {func(btx *bbolt.Tx) error { return btx.DeleteBucket([]byte("beast.born")) }, "bucket beast.born is missing"},
-		"a missing index":          {remade("beast.born"), "beast.born: beast 1 is missing"},
-		"a sequence that is low":   {bucket("beast", func(b *bbolt.Bucket) error { return b.SetSequence(2) }), "beast: the next id, 3, is already used"},
-		"no description of itself": {remove(disk.MetaBucket, disk.MetaKey), "_meta file is damaged: it is cut short"},
+		"a missing tally": {remove(countBucket, []byte("keeper")),
+			"_count keeper is damaged: it is missing"},
+		"a broken tally": {put(countBucket, []byte("keeper"), []byte("junk of a length")),
+			"_count keeper is damaged"},
+		"a dangling reference": {remove("keeper", idKey(1)),
+			"beast 1: keeper_ids leads to keeper 1, which does not exist"},
+		"a dangling owner": {remove("beast", idKey(3)),
+			"chip 1: beast_id leads to beast 3, which does not exist"},
+		"a circle": {circle,
+			"beast 1: it is part of a cycle, or deeper than 32 levels"},
+		"an unknown bucket": {func(btx *bbolt.Tx) error {
+			_, err := btx.CreateBucket([]byte("stranger"))
+			return err
+		}, `bucket "stranger" is not of this program`},
+		"a missing bucket": {func(btx *bbolt.Tx) error {
+			return btx.DeleteBucket([]byte("beast.born"))
+		}, "bucket beast.born is missing"},
+		"a missing index": {remade("beast.born"), "beast.born: beast 1 is missing"},
+		"a sequence that is low": {bucket("beast", func(b *bbolt.Bucket) error {
+			return b.SetSequence(2)
+		}), "beast: the next id, 3, is already used"},
+		"no description of itself": {remove(disk.MetaBucket, disk.MetaKey),
+			"_meta file is damaged: it is cut short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -106,8 +138,11 @@ func TestVerify_FindsDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(report.Faults, func(f string) bool { return strings.Contains(f, test.want) }) {
-				t.Errorf("want a fault with %q in\n%s", test.want, strings.Join(report.Faults, "\n"))
+			if !slices.ContainsFunc(report.Faults, func(f string) bool {
+				return strings.Contains(f, test.want)
+			}) {
+				t.Errorf("want a fault with %q in\n%s", test.want,
+					strings.Join(report.Faults, "\n"))
 			}
 			for _, f := range report.Faults {
 				if strings.Contains(f, "\n") {
@@ -121,8 +156,8 @@ func TestVerify_FindsDamage(t *testing.T) {
 	}
 }
 
-// zooForVerify opens a zoo with three beasts, of which the first two share a keeper and a tag, and a
-// chip of the third.
+// zooForVerify opens a zoo with three beasts, of which the first two share a keeper and a tag, and
+// a chip of the third.
 func zooForVerify(t testing.TB, dir string) *DB {
 	t.Helper()
 	db := open(t, dir, Options{Schema: zoo()})
@@ -130,7 +165,12 @@ func zooForVerify(t testing.TB, dir string) *DB {
 		return errors.Join(
 			keepers.Create(tx, &keeper{Name: "Ann"}),
 			beasts.Create(tx, &beast{Name: "Leo", Tags: []string{"tag"}, KeeperIDs: []ID{1}}),
-			beasts.Create(tx, &beast{Name: "Max", Tags: []string{"tag"}, KeeperIDs: []ID{1}, ParentID: 1}),
+			beasts.Create(tx, &beast{
+				Name:      "Max",
+				Tags:      []string{"tag"},
+				KeeperIDs: []ID{1},
+				ParentID:  1,
+			}),
 			beasts.Create(tx, &beast{Name: "Ada"}),
 			chips.Create(tx, &chip{BeastID: 3}))
 	})
@@ -141,7 +181,9 @@ func zooForVerify(t testing.TB, dir string) *DB {
 func circle(btx *bbolt.Tx) error {
 	b, key := btx.Bucket([]byte("beast.parent_id")), encodeKey(ID(2))
 	return errors.Join(
-		retell(btx, 1, func(s string) string { return strings.Replace(s, `"parent_id":0`, `"parent_id":2`, 1) }),
+		retell(btx, 1, func(s string) string {
+			return strings.Replace(s, `"parent_id":0`, `"parent_id":2`, 1)
+		}),
 		b.Put(key, disk.Frame("beast.parent_id", key, []byte{0, 0, 0, 0, 0, 0, 0, 1})),
 		b.Put(slices.Concat(key, idKey(1)), nil))
 }
@@ -190,7 +232,8 @@ func TestIndex_FlippedEntryDeletesNothing(t *testing.T) {
 	})
 	err = db.bolt.Update(func(btx *bbolt.Tx) error { // beast 1's entry for chip 1 becomes one for chip 2
 		b := btx.Bucket([]byte("chip.beast_id"))
-		return errors.Join(b.Delete(slices.Concat(idKey(1), idKey(1))), b.Put(slices.Concat(idKey(1), idKey(2)), nil))
+		return errors.Join(b.Delete(slices.Concat(idKey(1), idKey(1))),
+			b.Put(slices.Concat(idKey(1), idKey(2)), nil))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -217,10 +260,14 @@ func verifierChild() int {
 		wg.Go(func() {
 			for i := 0; !stop.Load(); i++ {
 				b := &beast{Name: fmt.Sprint(w, " ", i), Note: strings.Repeat("x", 3000)}
-				if err := db.Update(System, func(tx *Tx) error { return beasts.Create(tx, b) }); err != nil {
+				if err := db.Update(System, func(tx *Tx) error {
+					return beasts.Create(tx, b)
+				}); err != nil {
 					fmt.Println(err)
 				}
-				if err := db.Update(System, func(tx *Tx) error { return beasts.Delete(tx, b.ID) }); err != nil {
+				if err := db.Update(System, func(tx *Tx) error {
+					return beasts.Delete(tx, b.ID)
+				}); err != nil {
 					fmt.Println(err)
 				}
 			}

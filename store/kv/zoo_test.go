@@ -50,14 +50,20 @@ var (
 	cages   = NewCollection[cage]("cage")
 	keepers = NewCollection[keeper]("keeper")
 
-	beasts        = NewCollection[beast]("beast")
-	beastByName   = NewUniqueText(beasts, "name", fold.Name, func(b *beast) string { return b.Name })
+	beasts      = NewCollection[beast]("beast")
+	beastByName = NewUniqueText(beasts, "name", fold.Name, func(b *beast) string {
+		return b.Name
+	})
 	_             = NewUnique(beasts, "code", func(b *beast) string { return b.Code })
 	beastByTag    = NewMany(beasts, "tags", func(b *beast) []string { return b.Tags })
 	beastByBorn   = NewMany(beasts, "born", func(b *beast) []Time { return []Time{b.Born} })
 	beastByCage   = NewRef(beasts, "cage_id", cages, func(b *beast) ID { return b.CageID }, Cascade)
-	beastByKeeper = NewRefs(beasts, "keeper_ids", keepers, func(b *beast) []ID { return b.KeeperIDs }, Restrict)
-	beastByFriend = NewRefs(beasts, "friend_ids", beasts, func(b *beast) []ID { return b.FriendIDs }, Dangle)
+	beastByKeeper = NewRefs(beasts, "keeper_ids", keepers, func(b *beast) []ID {
+		return b.KeeperIDs
+	}, Restrict)
+	beastByFriend = NewRefs(beasts, "friend_ids", beasts, func(b *beast) []ID {
+		return b.FriendIDs
+	}, Dangle)
 	beastByParent = NewRef(beasts, "parent_id", beasts, beastParent, Restrict)
 
 	_ = beasts.Constraint(beastRule).Constraint(TreeConstraint(beasts, beastByParent, beastParent)).Check(TreeCheck(beasts, beastParent))
@@ -88,7 +94,10 @@ func beastRule(_ *Tx, _, new *beast) error {
 }
 
 func zoo() *Schema {
-	return &Schema{Tables: []Table{Installs, cages, keepers, beasts, chips}, Caches: []AnyCache{census}}
+	return &Schema{
+		Tables: []Table{Installs, cages, keepers, beasts, chips},
+		Caches: []AnyCache{census},
+	}
 }
 
 // frozen is a clock that always returns the same time.

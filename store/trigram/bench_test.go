@@ -22,14 +22,19 @@ func BenchmarkFind(b *testing.B) {
 			if id%50_000 == 7 {
 				name = "rumpelstilzchen"
 			}
-			docs = append(docs, Doc{id, fmt.Appendf(nil, "%s\x00%s@example.com\x00+49151%08d", name, name, r.IntN(100_000_000))})
+			docs = append(docs,
+				Doc{id,
+					fmt.Appendf(nil, "%s\x00%s@example.com\x00+49151%08d", name, name,
+						r.IntN(100_000_000))})
 		}
 		s, err := Write(filepath.Join(dir, fmt.Sprint(n)), docs)
 		if err != nil {
 			b.Fatal(err)
 		}
 		if v = append(v, s); v.Due() < len(v) {
-			m, err := Merge(filepath.Join(dir, fmt.Sprint("m", n)), v[v.Due():], func() bool { return true })
+			m, err := Merge(filepath.Join(dir, fmt.Sprint("m", n)), v[v.Due():], func() bool {
+				return true
+			})
 			if err != nil {
 				b.Fatal(err)
 			}

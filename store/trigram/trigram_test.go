@@ -102,9 +102,20 @@ func TestFind_EqualsTextSearch(t *testing.T) {
 func TestFind_WithinOneTextOnly(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), MaxText)
 	copy(long[MaxText-4:], "tail")
-	s, err := Write(filepath.Join(t.TempDir(), "s"), []Doc{{1, []byte("one\x00two")}, {2, long}, {3, []byte("ail")}, {4, nil}})
+	s, err := Write(filepath.Join(t.TempDir(), "s"),
+		[]Doc{{1, []byte("one\x00two")}, {2, long}, {3, []byte("ail")}, {4, nil}})
 	noErr(t, err)
-	for part, want := range map[string][]uint64{"one": {1}, "two": {1}, "net": nil, "e\x00t": nil, "tail": {2}, "xxxx": {2}, "ail": {2, 3}, "tailail": nil, "zzz": nil} {
+	for part, want := range map[string][]uint64{
+		"one":     {1},
+		"two":     {1},
+		"net":     nil,
+		"e\x00t":  nil,
+		"tail":    {2},
+		"xxxx":    {2},
+		"ail":     {2, 3},
+		"tailail": nil,
+		"zzz":     nil,
+	} {
 		got, err := View{s}.Find(part, func(uint64) bool { return false })
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q is found in %v, %v, want %v", part, got, err, want)
@@ -115,8 +126,9 @@ func TestFind_WithinOneTextOnly(t *testing.T) {
 func TestWrite_InvalidTextsLeaveNoFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, docs := range map[string][]Doc{
-		"ids that do not ascend": {{2, nil}, {2, nil}}, "no id": {{0, nil}}, "too high an id": {{MaxID + 1, nil}},
-		"too long": {{1, make([]byte, MaxText+1)}},
+		"ids that do not ascend": {{2, nil}, {2, nil}}, "no id": {{0, nil}},
+		"too high an id": {{MaxID + 1, nil}},
+		"too long":       {{1, make([]byte, MaxText+1)}},
 	} {
 		if _, err := Write(filepath.Join(dir, "s"), docs); err == nil {
 			t.Errorf("%s: no error", name)
@@ -124,7 +136,9 @@ func TestWrite_InvalidTextsLeaveNoFile(t *testing.T) {
 	}
 	s, err := Write(filepath.Join(t.TempDir(), "s"), []Doc{{1, []byte("text")}})
 	noErr(t, err)
-	if _, err := Merge(filepath.Join(dir, "m"), []*Segment{s, s}, func() bool { return false }); err == nil {
+	if _, err := Merge(filepath.Join(dir, "m"), []*Segment{s, s}, func() bool {
+		return false
+	}); err == nil {
 		t.Error("merging was not stopped")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
